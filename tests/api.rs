@@ -98,7 +98,7 @@ fn a_run_has_exactly_these_fields() {
         ])
     );
     assert_eq!(run["id"], "a/b");
-    // Recorded long ago: that the file is new does not make it grow.
+    // Recorded long ago: a new file alone does not make the run live.
     assert_eq!(run["status"], "stopped");
     assert_eq!(run["first_wall_time_secs"], STARTED_SECS);
     assert_eq!(run["last_step"], 3);

@@ -1,4 +1,4 @@
-//! What may depend on what, what may be done where, and how long a file may be: read from the manifests and sources.
+//! Architecture tests, from the manifests and sources: dependencies, allowed calls, and the length of files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,10 +9,10 @@ use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 use crate::support::lab::workspace_root;
 use crate::support::modules::Modules;
 
-/// Lines a source file may have; at this length it is split.
+/// Maximum number of lines of a source file.
 const MOST_LINES: usize = 600;
 
-/// Licences that dependencies may be used under, as SPDX names them.
+/// Licences allowed for dependencies, as SPDX identifiers.
 const LICENCES: [&str; 17] = [
     "0BSD",
     "Apache-2.0",
@@ -40,7 +40,7 @@ fn metadata() -> Metadata {
         .unwrap()
 }
 
-/// Names of what each package of the workspace depends on when it is built (tests and benches aside).
+/// Dependencies of each package of the workspace, without those of tests and benches.
 fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
     metadata()
         .workspace_packages()
@@ -270,7 +270,7 @@ fn every_source_file_opens_with_its_job() {
 fn every_dependency_has_a_licence_that_allows_its_use() {
     for package in metadata().packages {
         let Some(licence) = &package.license else {
-            // A file instead of a name: none so far, so each one that comes is looked at by a person.
+            // A licence file instead of a name: none so far, so each new one needs a review.
             panic!("{} {} names no licence", package.name, package.version);
         };
         assert!(
@@ -282,7 +282,7 @@ fn every_dependency_has_a_licence_that_allows_its_use() {
     }
 }
 
-/// Whether one may choose allowed licences in an expression of `AND`, `OR`, parentheses and the old `/`.
+/// True if an expression of `AND`, `OR`, parentheses and the old `/` can be met with allowed licences.
 fn is_allowed(expression: &str) -> bool {
     let expression = expression.replace('/', " OR ");
     let mut depth = 0_i32;
@@ -328,7 +328,7 @@ fn licence_expressions_are_read() {
     assert!(!is_allowed("LGPL-2.1"));
 }
 
-/// All `.rs` files below a folder, without what cargo builds.
+/// All `.rs` files below a folder, without build output.
 fn rust_files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_path_buf()];

@@ -1,11 +1,11 @@
-//! The pages in a real browser: open, see data, act, see change.
+//! The pages in a real browser: open a page, read data, act, and read the change.
 
 use std::fs;
 
 use crate::support::lab::{copy_folder, workspace_root};
 use crate::support::{Browser, Lab, Recording, Server};
 
-/// The curve in the card of a tag.
+/// Selector of the canvas in the card of a tag.
 fn canvas(tag: &str) -> String {
     format!("section[data-tag={tag:?}] canvas[role=img]")
 }
@@ -143,13 +143,13 @@ async fn a_filter_leaves_the_cards_it_matches() {
 #[tokio::test]
 async fn dragging_zooms_until_every_recorded_point_is_drawn() {
     let lab = Lab::new();
-    // A sawtooth, and half of it at each other step.
+    // A sawtooth, and half of it at every other step.
     let value = |step: i64| (step % 7_919 / (1 + step % 2)) as f32;
     lab.record("long").curve("loss", 0..200_000, value);
     let server = lab.start();
     server.wait_for_points("long", "loss", 200_000);
     let browser = Browser::open().await;
-    // Unsmoothed, so that what is drawn is what was recorded.
+    // Unsmoothed, so that the recorded values are drawn.
     browser.goto(&server, "/run/long/scalars?smooth=0").await;
     wait_for_curve(&browser, "loss", 0.5).await;
     browser.note_curves().await;
@@ -161,12 +161,12 @@ async fn dragging_zooms_until_every_recorded_point_is_drawn() {
         }
         assert!(points.total > 1_000, "{points:?}");
     };
-    // So far that each point has some pixels of its own.
+    // Far enough that each point has several pixels.
     browser.drag_over(&canvas("loss"), 0.45, 0.55).await;
     let points = Some(browser.next_curve().await)
         .filter(|closer| !closer.cut && closer.total < points.total)
         .unwrap();
-    // Those of the range, half of it on each side, and what smoothing would want before it.
+    // Points of the range, half of it on each side, and those before it that smoothing would need.
     assert!((10..320).contains(&points.total), "{points:?}");
     assert_eq!(points.steps.len() as u64, points.total);
     let recorded: Vec<i64> = (points.steps[0]..).take(points.steps.len()).collect();
@@ -177,7 +177,7 @@ async fn dragging_zooms_until_every_recorded_point_is_drawn() {
         .collect();
     assert_eq!(points.values, recorded);
     browser.settled_picture(&canvas("loss")).await;
-    // Between two neighbours the line crosses that height once. More is asked for than is shown, for the next zoom.
+    // Between two neighbours the line crosses that height once. The request is wider than the view, for the next zoom.
     let url = browser.url().await.replace("%2C", ",");
     let (_, range) = url.split_once("range=").unwrap();
     let mut bounds = range.split([',', '&']).map_while(|step| step.parse().ok());
@@ -221,7 +221,7 @@ async fn a_growing_run_changes_the_picture() {
             described.contains("0 to 300").then_some(())
         })
         .await;
-    // A tag that appears gets a card, and what was there stays.
+    // A new tag gets a card, and existing cards stay.
     recording.scalar("accuracy", 300, 0.5);
     browser
         .wait_for_element("section[data-tag='accuracy']")
@@ -276,7 +276,7 @@ async fn a_damaged_file_is_named_with_its_place() {
     browser.close().await;
 }
 
-/// With a comma before the last three digits.
+/// Formats a number with a comma before the last three digits.
 fn grouped(number: u64) -> String {
     if number < 1_000 {
         number.to_string()

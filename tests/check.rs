@@ -1,4 +1,4 @@
-//! `trainscope check` as people and programs use it: flags, forms of output, exit statuses, bad input.
+//! `trainscope check` for people and programs: flags, output formats, exit statuses, invalid input.
 
 use std::fs;
 use std::path::Path;
@@ -33,7 +33,7 @@ impl Place {
         trainscope_in(self.0.path(), &[&["check", "run"], flags].concat())
     }
 
-    /// Judges for NaN and Inf alone.
+    /// Checks for NaN and Inf alone.
     pub(crate) fn overflows(&self) -> Value {
         self.write("rules.toml", OVERFLOW.as_bytes());
         self.check(&["--watchpoints", "rules.toml", "--format", "json"])
@@ -156,7 +156,7 @@ fn exit_statuses_tell_hits_from_damage_from_what_cannot_be_judged() {
     let unchanged = Dump::unpack("torch-unchanged");
     assert_eq!(unchanged.check(&[]).status, 1);
     assert_eq!(unchanged.check(&["--fail-on", "error"]).status, 0);
-    // A hit wins over damage.
+    // A hit takes precedence over damage.
     fs::write(unchanged.path.join("steps/step_00000.safetensors"), b"none").unwrap();
     assert_eq!(unchanged.check(&[]).status, 1);
     assert_eq!(unchanged.check(&["--fail-on", "error"]).status, 2);
@@ -194,9 +194,9 @@ fn shares_of_ranges_count_elements_of_files() {
             )
         });
     place.write("rules.toml", rules.concat().as_bytes());
-    // One ulp above 1; 25 % lie from -1 to 1.
+    // One ulp above 1; 25 % are between -1 and 1.
     let wide = [-1.0, 1.0_f64.next_up(), 2.0, 3.0].map(f64::to_le_bytes);
-    // Two of three lie from -0.3 to 0.7, and all of them from -1 to 1.
+    // Two of three are between -0.3 and 0.7, and all of them between -1 and 1.
     let narrow = [-0.29, 0.69, 0.71];
     let stored = safetensors(&[("weight/narrow", &narrow)]);
     place
@@ -248,7 +248,7 @@ fn text_fits_pipes_and_narrow_locales() {
         "{:?}",
         &coloured.out[..200]
     );
-    // Every hit is there if it is asked for.
+    // `--all` prints every hit.
     let all = dump.check(&["--all"]).out.lines().count();
     assert!(all > printed.out.lines().count() + 20);
 }
@@ -397,7 +397,7 @@ fn the_catalogue_explains_itself() {
         assert_eq!(explained.status, 0);
         assert!(explained.out.starts_with(id) && explained.out.contains("[[watchpoint]]"));
     }
-    // Both say the limit that is used when no file is given.
+    // Both report the limit that applies without a file.
     for (id, limit) in [
         ("weight_change_too_large", "abs_mean_update_ratio_gt"),
         ("gradient_vanishing", ""),

@@ -1,4 +1,4 @@
-//! What `trainscope check` makes of tensors that are odd, damaged, missing or still being written.
+//! `trainscope check` on tensors that are odd, damaged, missing or still being written.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -48,7 +48,7 @@ fn npy_files_of_every_kind_are_read_or_refused() {
     ] {
         place.write(&format!("run/steps/0/{name}.npy"), &bytes);
     }
-    // A later step, so that what is cut will not come any more.
+    // A later step, so that the truncated file counts as final.
     place.write(
         "run/steps/1/weight.plain.npy",
         &npy("'<f4'", false, "(2, 3)", &floats(&[0.0; 6])),
@@ -152,7 +152,7 @@ fn tensors_of_types_that_are_not_computed_with_are_not_judged_and_no_damage() {
         text.out.contains("complex64      buffer/freqs_cis"),
         "{text:?}"
     );
-    // What is said of a type excuses no damage.
+    // An unsupported type is no excuse for damage.
     place.write("run/steps/0/weight.cut.npy", b"\x93NUM");
     assert_eq!(place.check(&[]).status, 2);
 }
@@ -196,7 +196,7 @@ fn tensors_of_unread_types_in_event_files_are_not_judged_and_no_damage() {
 #[test]
 fn files_of_one_step_with_tensors_of_the_same_names_hide_none() {
     let own = |number: f32| safetensors(&[("fc.weight", &[number]), ("fc.bias", &[0.5])]);
-    // Steps in the middle of names, after a known word or alone.
+    // Steps within names, after a known word or alone.
     for stems in [
         [
             "ckpt_1000_resnet50",
@@ -216,7 +216,7 @@ fn files_of_one_step_with_tensors_of_the_same_names_hide_none() {
         assert_eq!(names(&answer, "hits", "tensor"), ["fc.weight"]);
         assert_eq!(names(&answer, "shared_names", "tensor"), [""; 0]);
     }
-    // None that is understood: said, and told apart by the rest of the names.
+    // No step is recognised: reported, and distinguished by the rest of the names.
     let place = Place::new();
     for (stem, number) in [("best", 1.0), ("last", f32::NAN), ("swa", f32::INFINITY)] {
         place.write(&format!("run/{stem}.safetensors"), &own(number));
@@ -235,7 +235,7 @@ fn files_of_one_step_with_tensors_of_the_same_names_hide_none() {
     let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains("3 files hold"), "{said}");
     assert!(said.contains("carry no step that is understood"), "{said}");
-    // Parts of one model share no names, and keep them.
+    // Parts of one model have distinct names, which are unchanged.
     let place = Place::new();
     for (number, name) in [(1, "a"), (2, "b")] {
         let path = format!("run/model-0000{number}-of-00002.safetensors");
@@ -310,7 +310,7 @@ fn a_dump_that_is_still_written_is_no_damage() {
         assert_eq!(place.check(&flags).status, 0);
         assert_eq!(place.check(&[&flags[..], &["--strict"]].concat()).status, 2);
     }
-    // In between, it is.
+    // The value between the two counts.
     place.write("run/steps/step_2.safetensors", &whole);
     assert_eq!(
         names(&place.overflows(), "damaged", "file"),
@@ -507,7 +507,7 @@ fn dumps_of_devices_are_refused_with_what_converts_them() {
         unjudged.contains(&"operator_overflow".to_owned()),
         "{answer:#}"
     );
-    // Once the device's word is converted, the operator is named.
+    // The converted overflow file names the operator.
     let json = br#"{"AI Core": {"stream_id": 7, "task_id": 8, "status": 32}}"#;
     place.write(
         &format!("{folder}/Opdebug.Node_OpDebug.1.2.1702.output.0.json"),

@@ -1,4 +1,4 @@
-//! The debugger and the list of runs in a real browser: from a run to the cause in two clicks, and what people note.
+//! The debugger and the list of runs in a real browser: from a run to the cause in two clicks, and notes of users.
 
 use trainscope_api::findings::{Findings, FirstCause, Words};
 use trainscope_api::paths;
@@ -9,7 +9,7 @@ use crate::support::server::query;
 use crate::support::terminal::Dump;
 use crate::support::{Browser, Lab, Server, wait_for};
 
-/// A server over copies of the sample runs, which pages may note something about.
+/// A server over copies of the sample runs, where pages may write notes.
 fn samples(lab: &Lab) -> Server {
     let folder = lab.path("sample-runs");
     copy_folder(&workspace_root().join("sample-runs/mlp"), &folder);
@@ -22,13 +22,13 @@ async fn from_the_list_to_the_cause() {
     let server = samples(&lab);
     let browser = Browser::open().await;
     browser.goto(&server, "/").await;
-    // The health of the run leads to its debugger, where the first cause is looked at.
+    // The health of the run links to its debugger, which selects the first cause.
     browser.click("a.sev[href='/run/overflow/debugger']").await;
     browser.wait_for_text("First cause").await;
     browser
         .wait_for_element("tr.hit-row[aria-selected=true]")
         .await;
-    // Only the lines in view are there; the table says how many there are of all.
+    // Only the lines in view are in the DOM; the table has the total.
     let listed = async || {
         let rows = browser.attribute(".hit-list table", "aria-rowcount").await;
         rows.parse::<usize>().unwrap()
@@ -36,7 +36,7 @@ async fn from_the_list_to_the_cause() {
     let all = listed().await;
     assert!(all > 10, "{all}");
 
-    // The hits of one watchpoint; the address says which, and back leaves all again.
+    // Filter by one watchpoint, in the address too; back removes the filter.
     browser.click(".watchpoints button.w.found").await;
     browser
         .wait_for("fewer hits", async || (listed().await < all).then_some(()))
@@ -47,7 +47,7 @@ async fn from_the_list_to_the_cause() {
         .wait_for("all hits", async || (listed().await == all).then_some(()))
         .await;
 
-    // From hit to hit by keyboard, to a tensor and what is known of its elements.
+    // From hit to hit by keyboard, to a tensor and its elements.
     browser.fill(".hits-bar input", "fc1.weight").await;
     browser
         .wait_for("the tensors of that name", async || {
@@ -71,7 +71,7 @@ fn first_cause(server: &Server, run: &str) -> FirstCause {
     findings.first_cause.unwrap()
 }
 
-/// From the list to the debugger, from there to the first cause: of each run with something to warn of.
+/// From the list to the debugger, from there to the first cause, for each run with a warning or an error.
 async fn two_clicks_lead_to_each_cause(server: &Server, least_runs: usize) {
     let runs = wait_for("every run to be judged", || {
         let runs = server.runs().runs;
@@ -87,7 +87,7 @@ async fn two_clicks_lead_to_each_cause(server: &Server, least_runs: usize) {
     let browser = Browser::open().await;
     for run in faulty {
         let id = &run.id;
-        // Only those in view of a long list are there.
+        // Only the rows in view of a long list are in the DOM.
         browser.goto(server, &format!("/?q={id}")).await;
         browser
             .click(&format!("a.sev[href='/run/{id}/debugger']"))
@@ -95,7 +95,7 @@ async fn two_clicks_lead_to_each_cause(server: &Server, least_runs: usize) {
         browser.wait_for_element(".cause button.link").await;
         let cause = browser.text_of(".cause .mono").await.unwrap();
         browser.click(".cause button.link").await;
-        // The hit, what was found, and what to do.
+        // The hit, its finding, and the advice.
         browser
             .wait_for(&format!("the first cause of {id}"), async || {
                 let shown = browser.text_of(".insp h2").await?;
@@ -104,7 +104,7 @@ async fn two_clicks_lead_to_each_cause(server: &Server, least_runs: usize) {
             })
             .await;
         browser.wait_for_element("tr.hit-row.cur .tok.first").await;
-        // Of a tensor its elements, of a scalar its curve; the settings of the run have neither.
+        // A tensor has its elements, a scalar its curve; hyper-parameters have neither.
         let found = first_cause(server, id);
         let is_about_settings = found.hit.condition == "settings";
         let values = ".insp .class-bar, .insp a[href*=scalars]";
@@ -113,7 +113,7 @@ async fn two_clicks_lead_to_each_cause(server: &Server, least_runs: usize) {
                 (is_about_settings || browser.count(values).await > 0).then_some(())
             })
             .await;
-        // What was found, and what to do about it; long names are cut in sentences.
+        // The finding and the advice; long names are cut in sentences.
         let name = found.hit.tensor.to_lowercase();
         browser
             .wait_for(&format!("the words about {cause} in {id}"), async || {
@@ -170,14 +170,14 @@ async fn a_hit_whose_dump_was_deleted_says_so_and_what_is_left() {
     copy_folder(&Dump::unpack("torch-npy").path, &lab.base().join("run"));
     let server = lab.start();
     let browser = Browser::open().await;
-    // The first cause is the rate, a scalar; this tensor is the first one with values that are no numbers.
+    // The first cause is the learning rate, a scalar; this tensor is the first one with non-finite values.
     browser
         .goto(&server, "/run/run/debugger?q=activation/6")
         .await;
     browser.click("tr.hit-row .plain").await;
     // Elements and their distribution, from the file of the step.
     browser.wait_for_element(".insp .class-bar").await;
-    // Those of the step before are a dashed line; of the values those around the first that is no number are shown.
+    // The previous step is a dashed line; the table is scrolled to the first NaN.
     browser.wait_for_element(".insp .slice-bins .before").await;
     browser
         .wait_for_element(".insp .few i.at:is(.nan, .pinf, .ninf)")
@@ -189,26 +189,26 @@ async fn a_hit_whose_dump_was_deleted_says_so_and_what_is_left() {
     std::fs::rename(steps.join("1/activation.6.npy"), &kept).unwrap();
     browser.wait_for_text("This hit no longer exists").await;
     assert_eq!(browser.text_of(".insp h2").await.unwrap(), named);
-    // What was drawn of it is gone, too.
+    // Its chart is removed, too.
     browser
         .wait_until("!document.querySelector('.insp :is(.slice-bins, .few, .class-bar)')")
         .await;
     browser.wait_for_element("tr.hit-row").await;
-    // The page of its values says which steps are left.
+    // The page of its values lists the remaining steps.
     browser.click(".insp a.link").await;
     browser.wait_for_text("the nearest are at 0 and 2").await;
     assert!(browser.url().await.contains("/tensors?"));
-    // It comes back, and the link to the hit is good again.
+    // The file is back, and the link to the hit works again.
     browser.run("history.back()").await;
     browser.wait_for_text("This hit no longer exists").await;
     std::fs::rename(kept, steps.join("1/activation.6.npy")).unwrap();
     browser.wait_for_element(".insp .class-bar").await;
-    // Without any file the run is gone, and says so.
+    // Without any file the run is gone, which the page reports.
     std::fs::remove_dir_all(lab.base().join("run")).unwrap();
     browser
         .wait_for_element(".notes-foot a.link, main .acts a.primary")
         .await;
-    // What the page asked for and is not there any more is in the console.
+    // The failed requests are in the console.
     browser.close_despite("/api/").await;
 }
 
@@ -227,7 +227,7 @@ async fn watchpoints_are_added_edited_and_switched_off() {
             .await;
     };
 
-    // From the catalogue, with a limit that the server wants otherwise at first.
+    // From the catalogue, with a limit that the server rejects at first.
     browser.click("button[title='Add a watchpoint']").await;
     browser
         .fill(".watchpoints .find input", "tensor_too_large")
@@ -260,7 +260,8 @@ async fn watchpoints_are_added_edited_and_switched_off() {
     wait_for_file("on = false").await;
     browser.wait_for_element(&format!("{mine}.off")).await;
 
-    // Somebody else edits the file while this page has a form open: the second is told, and sees theirs.
+    // Another client edits the file while this page has a form open: the page reports the conflict and shows the newer
+    // version.
     browser.click(&format!("{mine} .edit")).await;
     browser.fill(".editor input[name=name]", "ours").await;
     std::fs::write(&file, text().replace("\"mine\"", "\"2nd page\"")).unwrap();
@@ -269,25 +270,25 @@ async fn watchpoints_are_added_edited_and_switched_off() {
         .wait_for_text("Someone else changed the watchpoints")
         .await;
     assert!(!text().contains("ours"));
-    // What was typed is still there, and not kept when it is cancelled.
+    // The typed text is still there, and discarded on cancel.
     let typed = "return document.querySelector('.editor input[name=name]').value";
     assert_eq!(browser.run(typed).await, "ours");
     browser.click(".watchpoints .head button").await;
     browser.wait_for_text("2nd page").await;
 
-    // A file that is not understood is said, and what it said before counts.
+    // An invalid file is reported, and the previous watchpoints stay in force.
     std::fs::write(&file, "[[watchpoint]\n").unwrap();
     browser.wait_for_text("watchpoints.toml is invalid").await;
     browser.wait_for_text("2nd page").await;
     std::fs::remove_file(&file).unwrap();
     browser.wait_for_text("Recommended watchpoints").await;
 
-    // All over again.
+    // Judged again from the first record.
     browser
         .click("button[title='Check all recorded steps again']")
         .await;
     browser.wait_for_text("First cause").await;
-    // A change that was refused is in the console.
+    // The refused change is in the console.
     browser.close_despite("/api/watchpoints").await;
 }
 
@@ -327,7 +328,7 @@ async fn watchpoints_of_one_condition_are_told_apart_and_replaced_only_where_it_
     }
     assert!(browser.count("tr.hit-row .tok.first").await <= 1);
 
-    // The hits of the second; without it, those of another one do not take their place.
+    // The hits of the second watchpoint; after its removal those of another one do not take their place.
     let second = "li.row:nth-of-type(2)";
     browser.click(&format!("{second} .w")).await;
     browser
@@ -346,7 +347,7 @@ async fn watchpoints_of_one_condition_are_told_apart_and_replaced_only_where_it_
         .wait_until("document.querySelectorAll('li.row').length == 2")
         .await;
 
-    // The recommended set for this run alone: asked first, and the list of all runs stays.
+    // The recommended set for this run alone: after a confirmation, and the list of all runs is unchanged.
     browser.click("input[name=only_run]").await;
     let wand = "button[title='Use the recommended set']";
     browser.click(wand).await;
@@ -364,7 +365,7 @@ async fn watchpoints_of_one_condition_are_told_apart_and_replaced_only_where_it_
         .wait_until("document.querySelectorAll('li.row').length > 20")
         .await;
 
-    // Why a change was refused is said no longer than it is so.
+    // The reason of a refused change disappears once it is resolved.
     let good = text();
     std::fs::write(&file, "[[watchpoint]\n").unwrap();
     browser.wait_for_text("watchpoints.toml is invalid").await;
@@ -372,7 +373,7 @@ async fn watchpoints_of_one_condition_are_told_apart_and_replaced_only_where_it_
     browser.wait_for_text("cannot be written").await;
     std::fs::write(&file, good).unwrap();
     browser.wait_until("!document.querySelector('.said')").await;
-    // A change that was refused is in the console.
+    // The refused change is in the console.
     browser.close_despite("/api/watchpoints").await;
 }
 
@@ -406,7 +407,7 @@ async fn the_first_cause_is_in_view_with_its_rank_and_its_whole_name() {
     browser
         .wait_until(&is_in_view("tr.hit-row.cur .tok.first", "lr"))
         .await;
-    // Of a tensor: the others that it is made of, and that no graph says so.
+    // Neighbours of a tensor, with a remark that no graph was recorded.
     browser
         .goto(
             &server,
@@ -421,12 +422,12 @@ async fn the_first_cause_is_in_view_with_its_rank_and_its_whole_name() {
         .await;
     browser.wait_for_text("no graph connects them").await;
 
-    // One of two ranks has hits: it is told whose they are.
+    // One of two ranks has hits: the page names the rank.
     browser.goto(&server, "/run/diverging/debugger").await;
     browser.wait_for_text("step 60, rank 1").await;
     browser.wait_for_element("select[name=rank]").await;
     browser.wait_for_text("rank 1 · f32").await;
-    // Values of the next tensor were dumped at other steps: there is a way to them.
+    // Values of the next tensor were dumped at other steps: the page links to them.
     browser.press('j').await;
     browser
         .wait_for_element(".elsewhere a[href*='step=100']")
@@ -436,7 +437,7 @@ async fn the_first_cause_is_in_view_with_its_rank_and_its_whole_name() {
         .await;
     browser.wait_for_element(".of-steps.wrong").await;
 
-    // Long names: the panel is no wider than its place, and rows show the end.
+    // Long names: the panel keeps its width, and rows show the end.
     browser.goto(&server, "/run/long/debugger").await;
     browser.wait_for_element(".insp .inspector-head p").await;
     browser
@@ -473,7 +474,7 @@ async fn tensors_over_steps_and_around() {
         .await;
     assert!(browser.url().await.contains("step="));
     let name = browser.text_of(".insp h2").await.unwrap();
-    // The columns take turns with the graph.
+    // Switching between the columns and the graph.
     browser.click(".around .seg button:nth-child(2)").await;
     browser.click(".around .node:not(.cur)").await;
     browser
@@ -504,7 +505,7 @@ async fn the_graph_around_a_hit_leads_to_other_tensors() {
     browser.wait_for_element(CANVAS).await;
     let name = browser.text_of(".insp h2").await.unwrap();
     browser.settled_picture(CANVAS).await;
-    // What the tensor is of stands in the middle: pressed, it tells which others there are of it.
+    // The node of the tensor is in the middle: clicked, it lists the other tensors of the node.
     browser.click(CANVAS).await;
     browser.wait_for_element(".around .of-node button").await;
     browser
@@ -523,7 +524,7 @@ async fn the_graph_around_a_hit_leads_to_other_tensors() {
         })
         .await;
     assert!(browser.url().await.contains("tensor="));
-    // It is dragged like any graph.
+    // It can be dragged like any graph.
     let before = browser.settled_picture(CANVAS).await;
     browser.drag_over(CANVAS, 0.5, 0.2).await;
     browser.wait_for_other_picture(CANVAS, before).await;
@@ -574,7 +575,7 @@ async fn runs_are_found_by_what_is_wrong_and_by_what_was_noted() {
         .await;
     browser.click("button[title='Runs with errors']").await;
 
-    // A note is kept by the server, found by the filter, and there after a reload.
+    // A note is stored by the server, matches the filter, and survives a reload.
     browser.goto(&server, "/?panel=files:healthy").await;
     browser
         .fill("textarea[name=note]", "what others are compared with")

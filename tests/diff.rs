@@ -1,4 +1,4 @@
-//! `trainscope diff`: where two runs part.
+//! `trainscope diff`: the first difference of two runs.
 
 use std::fs;
 use std::path::Path;
@@ -51,7 +51,7 @@ fn the_first_tensor_that_differs_is_named() {
         text.out.contains("A and B part at step 4 in weight/"),
         "{text:?}"
     );
-    // With room enough they are equal.
+    // With a large tolerance they are equal.
     assert_eq!(diff(&a.path, &b.path, &["--tolerance", "1e9"]).status, 0);
 }
 

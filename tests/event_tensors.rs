@@ -22,7 +22,7 @@ impl Events {
     }
 }
 
-/// Some weights of a step, all different and different at each step.
+/// Weights of a step, all different and different at each step.
 fn weights(step: i64, len: u16) -> Vec<f32> {
     let at = |index: u16| (f32::from(index) * 0.7 + step as f32 * 0.05).sin() * 0.3;
     (0..len).map(at).collect()
@@ -74,7 +74,7 @@ fn a_run_whose_only_tensor_is_nan_fails() {
     assert_eq!(answer["first_cause"]["condition"], "weight_overflow");
     assert_eq!(answer["runs"][0]["verdict"], "problem");
     assert_eq!(answer["judged"]["tensors"], 1);
-    // Beside a run that is well, too.
+    // Beside a healthy run, too.
     runs.events("well")
         .tensor("weight/fc1.weight", 0, &weights(0, 12));
     let all = runs.check(".", &[]);
@@ -88,11 +88,11 @@ fn a_run_whose_only_tensor_is_nan_fails() {
     );
 }
 
-/// The same elements give the same findings, wherever they were written: statistics, hashes and changes alike.
+/// The same elements give the same findings in any file: statistics, hashes and changes.
 #[test]
 fn tensors_of_event_files_are_judged_like_those_of_dumps() {
     let values = |name: &str, step: i64| match name {
-        // Stands still from step 10 on, and overflows at 25.
+        // Constant from step 10 on, with an overflow at 25.
         "fc1.weight" => weights(step.min(10), 64),
         "fc2.weight" if step >= 25 => vec![f32::INFINITY; 64],
         "fc1.weight.grad" if step >= 20 => vec![0.0; 64],
@@ -147,7 +147,7 @@ fn tensors_and_histograms_of_a_summary_are_judged() {
         judged["tensors"].as_u64() > Some(0) && judged["histograms"].as_u64() > Some(0),
         "{judged}"
     );
-    // Histograms of a run that is well raise no alarm, and do not make it ok.
+    // Histograms of a healthy run raise no alarm, but do not make it ok.
     copy_folder(
         &fixture("ms210-summary/vanishing"),
         &runs.path().join("vanishing"),
@@ -244,7 +244,7 @@ fn a_tensor_that_is_recorded_in_two_ways_counts_once() {
         let bins = histogram(if is_bad { 16 } else { 0 });
         both.histogram("fc1.weight/auto", step, &bins)
             .tensor("fc1.weight", step, &values);
-        // The histogram sees it first: the values are there every fourth step.
+        // The histogram has it first: the values are recorded every fourth step only.
         early.histogram("fc1.weight/auto", step, &bins);
         if step % 4 == 0 {
             early.tensor("fc1.weight", step, &values);
@@ -282,7 +282,7 @@ fn nan_in_any_scalar_is_a_note_and_is_told_once() {
     let said = "No problems found in 1 scalar over 4 steps. No tensors were checked. 1 note.";
     assert_eq!(answer["runs"][0]["summary"], said);
     assert_eq!(runs.check("special", &["--fail-on", "info"]).status, 1);
-    // Of a loss, and of whatever else a warning is about, it is said once.
+    // Reported once for a loss, and for any scalar with a warning of its own.
     let falls = |step: i64| {
         if step < 30 {
             1.0 / (1.0 + step as f64)
@@ -306,7 +306,7 @@ fn nan_in_any_scalar_is_a_note_and_is_told_once() {
         .curve("val_loss", 6, |step| if step == 2 { f64::NAN } else { 1.0 });
     let answer = runs.json("held");
     assert_eq!(answer["notes"][0]["condition"], "scalar_not_finite");
-    // Nor is a finite scalar of any name.
+    // A finite scalar of any name is none either.
     runs.events("finite")
         .curve("temperature", 6, |step| step as f64);
     assert_eq!(runs.json("finite")["notes"], json!([]));

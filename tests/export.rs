@@ -1,4 +1,4 @@
-//! `trainscope export`: what a run has recorded arrives whole, in every form, and what cannot be exported says what can.
+//! `trainscope export`: records are complete in every format, and errors list the alternatives.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,7 +23,7 @@ fn sample(name: &str) -> std::path::PathBuf {
     workspace_root().join("sample-runs").join(name)
 }
 
-/// Lines of a table without quoted cells, by its head.
+/// Rows of a table without quoted cells, by its header.
 fn rows(printed: &Printed) -> Vec<BTreeMap<&str, &str>> {
     assert_eq!(printed.status, 0, "{printed:?}");
     let mut lines = printed
@@ -83,7 +83,7 @@ fn scalars_are_those_of_the_api_and_nothing_finite_is_lost() {
     assert_eq!(rows.len(), answer.steps.len());
     for ((row, step), value) in rows.iter().zip(&answer.steps).zip(&answer.values) {
         assert_eq!(row["step"].parse::<i64>().unwrap(), *step);
-        // `NaN` parses as one.
+        // `NaN` parses as a float.
         let own: f64 = row["value"].parse().unwrap();
         assert!(
             own.to_bits() == value.to_bits() || own.is_nan() && value.is_nan(),
@@ -94,7 +94,7 @@ fn scalars_are_those_of_the_api_and_nothing_finite_is_lost() {
         rows.iter().find(|row| row["value"] == "NaN").unwrap()["step"],
         "43"
     );
-    // The same as JSON, byte for byte what the API says of the series.
+    // The same as JSON, byte for byte the API's answer.
     let json = export(
         &run,
         "scalars",
@@ -110,7 +110,7 @@ fn scalars_are_those_of_the_api_and_nothing_finite_is_lost() {
     for column in ["steps", "values", "wall_times_secs", "non_finite", "total"] {
         assert_eq!(json[0][column], asked[column], "{column}");
     }
-    // A part of it.
+    // A range of it.
     let part = export(
         &run,
         "scalars",
@@ -188,7 +188,7 @@ fn pictures_are_drawn_without_a_browser() {
     let [light, dark] = [light, dark].map(|path| fs::read(path).unwrap());
     assert_eq!(&light[..8], b"\x89PNG\r\n\x1a\n");
     assert_ne!(light, dark);
-    // Three plots of 400 pixels and the space around them, twice as many pixels.
+    // Three plots of 400 pixels with margins, at two pixels per CSS pixel.
     let width = u32::from_be_bytes(light[16..20].try_into().unwrap());
     assert_eq!(width, 2 * (3 * 400 + 4 * 16));
     let heat = export(&sample("torch/run1"), "histograms", &["--format", "svg"]);
@@ -217,7 +217,7 @@ fn files_are_written_byte_by_byte_under_safe_names() {
         "{names:?}"
     );
     assert_eq!(&fs::read(&names[0]).unwrap()[..4], b"\x89PNG");
-    // Elements of tensors, as NumPy reads them.
+    // Elements of tensors, readable by NumPy.
     let to = folder.path().join("npy");
     let path = to.display().to_string();
     let flags = [
@@ -319,7 +319,7 @@ fn graphs_of_every_framework_are_exported_and_none_is_at_fault() {
         );
     }
     assert!(faults.is_empty(), "{faults:#?}");
-    // The batch normalisation of this one takes out the bias before it.
+    // The batch normalisation of this one cancels the bias before it.
     let run = fixture("torch-tensorboard/torch/run1");
     let told = export(&run, "diagnosis", &["--format", "json"]).json();
     let bias = told
@@ -347,7 +347,7 @@ fn a_graph_is_a_picture_with_the_scopes_that_are_asked_for() {
         (0, 0) => (closed.out, open.out),
         _ => panic!("{closed:?} {open:?}"),
     };
-    // Names are text, and what is closed says how much is in it.
+    // Names are escaped, and closed scopes show the number of their nodes.
     assert!(
         closed.starts_with("<svg ") && closed.ends_with("</svg>\n"),
         "{closed}"
@@ -424,7 +424,7 @@ fn tensors_that_cannot_be_read_are_left_out_and_told() {
             && printed.err.contains("complex64"),
         "{printed:?}"
     );
-    // A file that is cut: all others are written all the same.
+    // A truncated file: all others are written all the same.
     fs::remove_dir_all(&out).unwrap();
     place.write("run/steps/0/gradient.cut.npy", &good[..good.len() - 1]);
     let printed = export(&run, "tensors", &flags);
@@ -434,7 +434,7 @@ fn tensors_that_cannot_be_read_are_left_out_and_told() {
         printed.err.contains("left out  gradient/cut"),
         "{printed:?}"
     );
-    // Nothing else is there.
+    // No other files are written.
     let printed = export(
         &run,
         "tensors",
@@ -521,7 +521,7 @@ fn constants_of_dumps_are_listed_with_the_first_step_and_not_judged() {
             &format!("{constants}/Parameter.data-1.0.0.3.output.0.DefaultFormat.npy"),
             &number(f32::NEG_INFINITY),
         )
-        // MindSpore writes an empty file for what is no tensor.
+        // MindSpore writes an empty file for values that are not tensors.
         .write(
             &format!("{constants}/Parameter.data-2.0.0.3.output.0.DefaultFormat.npy"),
             b"",

@@ -1,4 +1,4 @@
-//! What the server finds in runs: the same as `trainscope check`, by the watchpoints that lie beside them.
+//! Findings of the server: equal to `trainscope check` with the watchpoints beside the runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,7 +13,7 @@ use crate::support::server::query;
 use crate::support::terminal::{Dump, trainscope_in};
 use crate::support::{Lab, Server, wait_for};
 
-/// Two watchpoints of one condition, which may both be hit by one tensor.
+/// Two watchpoints of one condition, which may both have hits for one tensor.
 const TWO_LIMITS: &str = "\
     [[watchpoint]]\ncondition = \"tensor_too_large\"\nmax_gt = 0.05\nseverity = \"warning\"\n\n\
     [[watchpoint]]\ncondition = \"tensor_too_large\"\nmax_gt = 0.5\nseverity = \"error\"\n";
@@ -24,7 +24,7 @@ fn findings(server: &Server, run: &str) -> Findings {
     serde_json::from_slice(&answer.body).unwrap()
 }
 
-/// Severity, condition, rank, step and tensor of each hit that is not merely worth knowing.
+/// Severity, condition, rank, step and tensor of each warning and error.
 fn serious(hits: &[Value]) -> Vec<String> {
     let mut serious: Vec<String> = hits
         .iter()
@@ -38,8 +38,8 @@ fn serious(hits: &[Value]) -> Vec<String> {
     serious
 }
 
-/// Everything that `check` finds below a folder is what the server finds there, and the reverse; how many runs have
-/// something to warn of.
+/// The findings of `check` and the server are equal below a folder; returns the number of runs with a warning or an
+/// error.
 fn compare_with_check(lab: &Lab, folder: &Path, least_runs: usize) -> usize {
     let server = lab.start_on(&[folder], &[]);
     let runs = wait_for("every run to be judged", || {
@@ -60,7 +60,7 @@ fn compare_with_check(lab: &Lab, folder: &Path, least_runs: usize) -> usize {
     let mut with_hits = 0;
     for run in &runs {
         let id = run["id"].as_str().unwrap();
-        // Between its first judgement and now it may have been asked for another one.
+        // Between its first judgement and now another one may have been requested.
         let seen = wait_for("a run to be judged as it is", || {
             let seen = findings(&server, id);
             (seen.state == Judging::Done).then_some(seen)
@@ -177,7 +177,7 @@ fn two_watchpoints_of_one_condition_are_told_apart() {
     assert!(low.hits.iter().all(|hit| hit.watchpoint == 0));
     assert!(high.hits.iter().all(|hit| hit.watchpoint == 1));
     assert_eq!(low.total + high.total, all.total);
-    // Each is found by its name, and in its own line.
+    // Each is found by its key, at its own line.
     let wanted = high.hits.last().unwrap();
     let found = ask(&[("hit", &wanted.key()), ("limit", "1")])
         .wanted
@@ -189,7 +189,7 @@ fn two_watchpoints_of_one_condition_are_told_apart() {
     assert_eq!(ask(&[("watchpoint", "loss_nan")]).total, 0);
 }
 
-/// What the first cause says and how much follows from it is the same wherever it is told; whose it is, too.
+/// Title, rank and number of explained hits of the first cause are the same everywhere.
 #[test]
 fn the_first_cause_is_told_alike_everywhere() {
     let lab = Lab::new();
@@ -215,7 +215,7 @@ fn the_first_cause_is_told_alike_everywhere() {
         assert_eq!(cause.line, Some((at + groups) as u64), "{run}");
         assert_eq!(seen.judged.ranks, ranks, "{run}");
     }
-    // What a tensor is made of is told of, not what is worst in that layer; no graph says so.
+    // Neighbours are the node's own tensors, not the worst ones of that layer; no graph gives their order.
     let seen = findings(&server, "torch");
     let cause = &seen.first_cause.as_ref().unwrap().hit;
     assert_eq!((&*cause.tensor, cause.step), ("lr", 0));
@@ -257,7 +257,7 @@ fn watchpoints_beside_the_runs_count_and_a_mistake_in_them_is_said() {
     assert_eq!((&*seen.watchpoints[0].title.en, seen.total), ("mine", 0));
     assert!(seen.watchpoints_file.unwrap().ends_with("watchpoints.toml"));
 
-    // The training goes wrong while the server looks on.
+    // The training fails while the server is running.
     recording.curve("train/loss", 30..31, |_| f32::NAN);
     let seen = judged("the hit", &|seen| seen.total == 1);
     assert_eq!(
@@ -266,7 +266,7 @@ fn watchpoints_beside_the_runs_count_and_a_mistake_in_them_is_said() {
     );
     assert_eq!(seen.counts.error, 1);
 
-    // The mistake does not take away what was there.
+    // The error does not discard the previous watchpoints.
     fs::write(&path, "[[watchpoint]]\ncondition = \"loss_man\"\n").unwrap();
     let seen = judged("the mistake", &|seen| seen.watchpoints_problem.is_some());
     assert!(seen.watchpoints_problem.unwrap().contains("loss_man"));
@@ -325,7 +325,7 @@ fn watchpoints_are_changed_and_the_second_is_told() {
         })
     };
 
-    // One for all runs; it is judged at once, and the file is for `check` too.
+    // One list for all runs; it is applied at once, and `check` reads the file too.
     let mine = json!([{"condition": "loss_nan", "name": "mine"}]);
     let made = change("first", false, &seen["version"], mine.clone()).json();
     assert_eq!(
@@ -340,7 +340,7 @@ fn watchpoints_are_changed_and_the_second_is_told() {
     }
     assert_eq!(made["toml"], fs::read_to_string(&path).unwrap());
 
-    // Another page has made its change from what was before.
+    // Another client has changed the previous version.
     let refused = change("first", false, &seen["version"], json!([]));
     assert_eq!(
         (refused.status, &refused.json()["code"]),
@@ -348,7 +348,7 @@ fn watchpoints_are_changed_and_the_second_is_told() {
     );
     assert_eq!(list(&server, "first"), made);
 
-    // A run may have its own, with what nobody else sees switched off.
+    // A run may have its own list, with a disabled watchpoint that no other run has.
     let off = json!([{"condition": "loss_nan", "on": false}]);
     let own = change("deep/second", true, &made["version"], off).json();
     assert_eq!(own["origin"], "run");
@@ -364,7 +364,7 @@ fn watchpoints_are_changed_and_the_second_is_told() {
     assert_eq!(runs.len(), 1, "{runs:?}");
     assert_eq!(runs[0]["run"], "first");
 
-    // What cannot be used is refused with entry and key; comments survive what is.
+    // Invalid watchpoints are refused with entry and key; comments survive a valid change.
     let version = &own["version"];
     for (wrong, says) in [
         (json!([{"condition": "loss_man"}]), "loss_man"),
@@ -399,7 +399,7 @@ fn watchpoints_are_changed_and_the_second_is_told() {
         "{text}"
     );
 
-    // A file that is not understood stays, and so does what was watched for.
+    // An invalid file is not overwritten, and the previous watchpoints stay in force.
     fs::write(&path, "[[watchpoint]\n").unwrap();
     let broken = list(&server, "first");
     assert!(
@@ -475,7 +475,7 @@ fn new_hits_run_a_command_and_old_ones_do_not() {
     recording
         .curve("train/loss", 0..30, |_| 1.0)
         .scalar("old/loss", 5, f32::NAN);
-    // Two watchpoints that are alike have a hit each.
+    // Two equal watchpoints have a hit each.
     let folder = lab.base().join(".trainscope");
     fs::create_dir(&folder).unwrap();
     let twice = "[[watchpoint]]\ncondition = \"loss_nan\"\n".repeat(2);

@@ -1,4 +1,4 @@
-//! Files that other programs wrote, through the API: the facts that their makers know are what is answered.
+//! Files of other programs, through the API: the answers are the facts known from their makers.
 
 use std::fs;
 
@@ -175,7 +175,7 @@ fn tensorflow_scalars_are_tensors() {
     }
 }
 
-/// The losses that the training script saw, beside what its summary files hold.
+/// The losses printed by the training script, beside its summary files.
 fn mindspore_losses(version: &str) {
     let lab = Lab::new();
     let server = served(&lab, version);

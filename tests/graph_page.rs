@@ -1,5 +1,4 @@
-//! The page of a graph in a real browser: scopes open, nodes are found, ways are drawn, the picture is moved, compared and
-//! downloaded.
+//! The page of a graph in a real browser: opening scopes, search, paths, drag and zoom, comparison and download.
 
 use serde_json::json;
 use trainscope_format::encode::Moment;
@@ -27,7 +26,7 @@ async fn scopes_open_nodes_are_found_and_ways_are_drawn() {
     let server = lab.start();
     let browser = Browser::open().await;
     browser.goto(&server, "/run/mlp/vanishing/overview").await;
-    // The rail leads here, since there is a graph.
+    // The navigation has an entry, since there is a graph.
     browser
         .click("nav.rail a[href='/run/mlp/vanishing/graph']")
         .await;
@@ -35,7 +34,7 @@ async fn scopes_open_nodes_are_found_and_ways_are_drawn() {
     browser.wait_for_text("62 nodes").await;
     let closed = browser.settled_picture(CANVAS).await;
 
-    // A fold opens in place, and the address says so.
+    // A fold opens in place, and is part of the address.
     let fold = "[role=treeitem][aria-expanded=false] .chevron";
     browser.click(fold).await;
     browser
@@ -48,7 +47,7 @@ async fn scopes_open_nodes_are_found_and_ways_are_drawn() {
         browser.url().await
     );
 
-    // What lies in closed scopes is found, highlighted and chosen by keys, and shown where it is.
+    // Nodes in closed scopes are found, highlighted, selected by keys, and revealed.
     browser
         .fill(".graph-page input[type=search]", "fc5/act")
         .await;
@@ -74,7 +73,7 @@ async fn scopes_open_nodes_are_found_and_ways_are_drawn() {
         .await;
     assert!(chosen.ends_with("fc5/activation"), "{chosen}");
 
-    // From there to the loss. Keys are for the picture while nobody types.
+    // From there to the loss. Keys control the graph while no input has the focus.
     browser.click(&item(&chosen)).await;
     browser.press('p').await;
     browser.wait_for_text("Click the end node").await;
@@ -92,7 +91,7 @@ async fn scopes_open_nodes_are_found_and_ways_are_drawn() {
         .await;
     browser.show("graph").await;
 
-    // The picture is dragged, zoomed, and fitted again.
+    // The graph is dragged, zoomed, and fitted again.
     let before = browser.settled_picture(CANVAS).await;
     browser.drag_over(CANVAS, 0.6, 0.3).await;
     let dragged = browser.wait_for_other_picture(CANVAS, before).await;
@@ -143,7 +142,7 @@ async fn the_tree_of_a_wide_scope_has_every_row_and_makes_those_in_view() {
         .wait_for_element(&format!("{scope}[aria-expanded=true]"))
         .await;
     browser.wait_for_element(&item("wide/update3")).await;
-    // The keyboard stays where it was.
+    // The focus stays on its element.
     let focus = browser
         .run("return document.activeElement.closest('[role=treeitem]')?.querySelector('.name').title")
         .await;
@@ -169,7 +168,7 @@ async fn the_tree_of_a_wide_scope_has_every_row_and_makes_those_in_view() {
         .await;
     browser.wait_for_element(&last).await;
 
-    // What is chosen by a search is led to.
+    // A search result is scrolled into view.
     browser
         .fill(".graph-page input[type=search]", "update450")
         .await;
@@ -221,7 +220,7 @@ async fn names_are_text_and_what_is_odd_is_said() {
     browser.wait_for_text("Used by").await;
     browser.goto(&server, "/run/empty/graph").await;
     browser.wait_for_text("This graph has no nodes").await;
-    // What another graph does not have is told.
+    // A missing counterpart is reported.
     browser.goto(&server, "/run/other/graph?base=odd").await;
     browser
         .wait_for_text("1 only in the first, 0 only in the second")
@@ -229,7 +228,7 @@ async fn names_are_text_and_what_is_odd_is_said() {
     browser.close().await;
 }
 
-/// Presses the first of some elements whose text has a part.
+/// Clicks the first match of a selector whose text contains `part`.
 async fn click_on(browser: &Browser, selector: &str, part: &str) {
     let script = format!(
         "const own = [...document.querySelectorAll({selector:?})].find(one => one.textContent.includes({part:?}));
@@ -251,7 +250,7 @@ async fn two_graphs_stand_side_by_side_and_what_differs_is_clicked_through() {
     let browser = Browser::open().await;
     browser.goto(&server, "/run/onnx/graph").await;
     browser.wait_for_text("cnn.dynamo").await;
-    // Whose window is narrow can compare too.
+    // The comparison also works in a narrow window.
     browser.widen(800).await;
     browser
         .wait_until(
@@ -274,12 +273,12 @@ async fn two_graphs_stand_side_by_side_and_what_differs_is_clicked_through() {
         .await;
     let before = browser.settled_picture(OTHER).await;
 
-    // What differs is shown in both, and told.
+    // Differences are shown in both graphs, and listed.
     click_on(&browser, ".differing button", "node_linear").await;
     browser.wait_for_text("Compared with the other graph").await;
     browser.wait_for_text("≠ Flatten, fc.weight, fc.bias").await;
     let there = browser.wait_for_other_picture(OTHER, before).await;
-    // What only the other graph has is looked at there alone.
+    // A node of the other graph alone is shown there only.
     click_on(&browser, ".differing button", "Flatten Flatten").await;
     browser
         .wait_for_text("Flatten: only in the other graph")
@@ -291,7 +290,7 @@ async fn two_graphs_stand_side_by_side_and_what_differs_is_clicked_through() {
         .wait_for_text("Flatten: only in the other graph")
         .await;
 
-    // The download is lines and text, and a picture without anything else.
+    // The download has lines and text only, and an image of them.
     browser
         .run(
             "window.saved = []; const make = URL.createObjectURL;
@@ -349,7 +348,7 @@ async fn three_graphs_stand_side_by_side_and_any_two_are_compared() {
     lab.copy_fixture("torch-onnx", "onnx");
     let server = lab.start();
     let browser = Browser::open().await;
-    // The address without a page is that of the overview.
+    // The address of a run without a page is its overview.
     browser.goto(&server, "/run/onnx").await;
     browser
         .wait_for_element(".rail a[href='/run/onnx/graph']")
@@ -384,10 +383,10 @@ async fn three_graphs_stand_side_by_side_and_any_two_are_compared() {
             (others == 3).then_some(())
         })
         .await;
-    // There is room for no more.
+    // There is no room for more.
     assert_eq!(browser.count("select[aria-label^='Compare with']").await, 0);
 
-    // The last two are compared, and what differs is found in both.
+    // The last two are compared, with the differences in both.
     browser
         .run(
             "const own = document.querySelector('select[aria-label=\"Compared graphs\"]');
@@ -417,7 +416,7 @@ async fn three_graphs_stand_side_by_side_and_any_two_are_compared() {
     browser
         .wait_for_other_picture(".graph-page .other ~ .other canvas[role=img]", before)
         .await;
-    // What goes leaves room, and the first two are compared again.
+    // Removing one makes room, and the first two are compared again.
     browser
         .click(".graph-page .other ~ .other ~ .other .head button")
         .await;
@@ -488,7 +487,7 @@ async fn nodes_are_coloured_by_the_time_of_their_spans() {
     assert_eq!(of("net"), 8_000_000);
     assert_eq!(of("net/relu"), 2_000_000);
     assert_eq!(of("input"), json!(null));
-    // There is a choice by time because there are times; the panel says them.
+    // Times are recorded, so colouring by time is offered; the panel lists them.
     let before = browser.settled_picture(CANVAS).await;
     click_on(&browser, ".toolbar .seg button", "Time").await;
     browser.wait_for_other_picture(CANVAS, before).await;

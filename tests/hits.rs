@@ -1,4 +1,4 @@
-//! What the debugger and the overview show of a single hit, in a real browser: its curve, its steps, its place on the map.
+//! A single hit in the debugger and on the overview, in a real browser: its curve, its steps, its place on the map.
 
 use crate::support::lab::{copy_folder, workspace_root};
 use crate::support::{Browser, Lab, Server};

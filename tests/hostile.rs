@@ -1,5 +1,5 @@
-//! Folders and clients that mean no good: pipes named like recorded files, nested and like-named base folders, clients
-//! that ask for much and read nothing.
+//! Hostile folders and clients: pipes named like recorded files, nested and like-named base folders, clients that
+//! request much and read nothing.
 
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
@@ -26,7 +26,7 @@ use crate::support::program::program;
 use crate::support::server::query;
 use crate::support::{Lab, Recording, Server, wait_for};
 
-/// The program with these arguments, killed after a minute: what hangs must fail.
+/// The program with these arguments, killed after a minute: a hang must fail.
 fn run(folder: &Path, args: &[&str]) -> Output {
     let program = program();
     let mut command = Command::new("timeout");
@@ -89,7 +89,7 @@ fn pipes_sockets_and_devices_are_skipped_with_a_note() {
     symlink("x.pb", base.join("run/y.pb")).unwrap();
     pipe(&base.join(".trainscope/watchpoints.toml"));
     pipe(&base.join(".trainscope/notebook.toml"));
-    // A pipe of another name is nothing that a training records.
+    // A pipe with another name is not a recorded file.
     pipe(&base.join("run/control"));
 
     let output = run(&base, &["check", ".", "--format", "json"]);
@@ -186,7 +186,7 @@ fn base_folders_of_like_names_are_judged_once() {
         "exp2/two",
     ];
     wait_until_judged(&server, &all);
-    // Each wish makes the server look at all folders again.
+    // Each request makes the server scan all folders again.
     for _ in 0..3 {
         let asked = server.post(paths::RECHECK, "application/json", r#"{"run": "exp/one"}"#);
         assert_eq!(asked.status, 200);
@@ -197,7 +197,7 @@ fn base_folders_of_like_names_are_judged_once() {
         });
         wait_until_judged(&server, &all);
     }
-    // What was there at the start alarms nobody, unless it is taken for new.
+    // Runs that exist at the start raise no alarm, unless they are taken for new ones.
     diverged(&bases[1].join("three"));
     let runs = wait_for("the alarm of the new run", || {
         let text = fs::read_to_string(&told).ok()?;
@@ -242,7 +242,7 @@ fn a_file_has_one_owner_where_folders_overlap() {
         let server = lab.start_on(&bases, &[]);
         wait_until_judged(&server, &runs);
         assert_eq!(server.run_ids(), runs);
-        // Nothing is judged a second time under another name.
+        // No run is judged a second time under another name.
         let of = query(&[("run", second_name)]);
         let answer = server.get(&format!("{}?{of}", paths::FINDINGS));
         assert_eq!(answer.status, 404, "{second_name}: {:#}", answer.json());
@@ -256,7 +256,7 @@ fn a_file_has_one_owner_where_folders_overlap() {
     }
 }
 
-/// Sends a request and reads the first bytes of its answer only.
+/// Sends a request and reads only the first bytes of its answer.
 fn stalled(server: &Server, path: &str) -> TcpStream {
     let address = server.address().strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(address).unwrap();
@@ -271,7 +271,7 @@ fn stalled(server: &Server, path: &str) -> TcpStream {
     stream
 }
 
-/// Elements of a tensor that no server holds once for each client.
+/// Elements of a tensor: too many for a copy per client.
 const LARGE_BYTES: usize = 48 << 20;
 
 #[test]
@@ -309,12 +309,12 @@ fn large_bodies_are_not_held_for_clients_that_do_not_read() {
     let clients: Vec<TcpStream> = (0..16)
         .map(|number| stalled(&server, if number % 2 == 0 { &blob } else { &dump }))
         .collect();
-    // Whatever would be read ahead is read by now.
+    // Any read-ahead is complete by now.
     std::thread::sleep(Duration::from_millis(500));
     let grown = server.resident_bytes().saturating_sub(before);
     assert!(grown < 16 * (6 << 20), "{grown} bytes for 16 clients");
     assert!(server.status().ingest.idle);
-    // Whoever reads gets all of it, also in parts.
+    // A client that reads gets everything, also in ranges.
     let whole = server.get(&blob);
     assert!(whole.body.ends_with(&elements) && whole.body.len() == LARGE_BYTES);
     drop(clients);
@@ -342,11 +342,11 @@ fn more_clients_than_turns_wait_and_the_server_answers_others() {
     let address = server.address().strip_prefix("http://").unwrap();
     let mut late = TcpStream::connect(address).unwrap();
     write!(late, "GET {large} HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
-    // Others are answered meanwhile.
+    // Others are served in the meantime.
     let small = query(&[("run", "run"), ("tensor", "weight/s")]);
     let answer = server.get(&format!("{}?{small}", paths::TENSOR));
     assert_eq!(answer.json()["values"], json!([1.0, 2.0]));
-    // A client that goes makes room for the one that waits.
+    // A client that disconnects makes room for the waiting one.
     drop(clients);
     late.set_read_timeout(Some(Duration::from_secs(30)))
         .unwrap();
@@ -361,13 +361,13 @@ fn work_for_clients_that_are_gone_ends() {
     let folder = lab.base().join("run/steps/0");
     fs::create_dir_all(&folder).unwrap();
     let server = lab.start();
-    // Too large to be read through before the deadline of a test.
+    // Too large to be read within the deadline of a test.
     let len_bytes: u64 = 16 << 30;
     let header = npy("'<f4'", false, &format!("({},)", len_bytes / 4), &[]);
     let dumped = File::create(folder.join("weight.w.npy")).unwrap();
     (&dumped).write_all(&header).unwrap();
     dumped.set_len(header.len() as u64 + len_bytes).unwrap();
-    // A judgement would read it too, but waits for a file that was just written.
+    // A judgement would read it too, but waits for a newly written file.
     let later = SystemTime::now() + Duration::from_hours(1);
     dumped.set_modified(later).unwrap();
     let of = query(&[("run", "run"), ("tensor", "weight/w")]);
@@ -442,7 +442,7 @@ fn times_of_a_graph_are_means_of_all_profiles() {
     };
     // 2,399 whole steps, and half of the first and the last one.
     assert_eq!(mean(2_401), 1_000_000_u64 * 2_400 / 2_401);
-    // What comes later is added to what was read.
+    // Later records are added to those read before.
     put(2_400..2_500);
     assert_eq!(mean(2_501), 1_000_000_u64 * 2_500 / 2_501);
 }

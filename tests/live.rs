@@ -1,4 +1,4 @@
-//! Files that grow, appear, move, shrink and vanish while the server runs: what is on disk is what is answered.
+//! Files that grow, appear, move, shrink and vanish while the server runs: answers match the content on disk.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -11,7 +11,7 @@ use crate::support::{Lab, Recording, Server, wait_for};
 
 /// A rescan comes so late that only file events can be in time.
 const EVENTS_ALONE: [&str; 2] = ["--reload-interval", "3600"];
-/// No events: as on network mounts.
+/// No events, as on network mounts.
 const RESCAN_ALONE: [&str; 4] = ["--reload-interval", "0.05", "--file-events", "false"];
 
 fn file_status(server: &Server, run: &str) -> Option<FileStatus> {
@@ -93,7 +93,7 @@ fn a_rotated_file_continues_the_run() {
 fn a_restart_that_goes_back_supersedes_what_it_writes_again() {
     let lab = Lab::new();
     lab.record("run").curve("loss", 0..20, |_| 1.0);
-    // Began after the first one had ended, at a step that it had passed.
+    // Started after the first one had ended, at a step that it had passed.
     let next = lab
         .base()
         .join("run/events.out.tfevents.1760000100.host.2.0");
@@ -177,7 +177,7 @@ fn a_file_replaced_by_a_shorter_one_is_read_anew() {
     recording.curve("loss", 0..100, |_| 1.0);
     let server = lab.start();
     server.wait_for_points("run", "loss", 100);
-    // The same name, as a training that is started over writes it.
+    // The same name, as in a restarted training.
     let path = recording.path().to_path_buf();
     Recording::begin_file(&path, STARTED_SECS + 500.0).curve("loss", 0..3, |_| 2.0);
     let series = server.wait_for_points("run", "loss", 3);
@@ -233,7 +233,7 @@ fn several_base_directories_are_served_together() {
     assert_eq!(status.base_dirs.len(), 2);
     let ids = server.run_ids();
     assert_eq!(ids.len(), 4, "{ids:?}");
-    // Whatever their names are: every run can be asked for, and no two are mixed.
+    // Any names: every run can be requested, and no two are mixed up.
     let mut values: Vec<f64> = ids
         .iter()
         .map(|id| {
@@ -253,7 +253,7 @@ fn a_run_that_is_written_is_live() {
     run.scalar("loss", 0, 1.0);
     let server = lab.start();
     server.wait_for_points("run", "loss", 1);
-    // A file that is new may be a copy; one that grows is written.
+    // A new file may be a copy; a growing one is being written.
     assert_eq!(
         server.run("run").map(|run| run.status),
         Some(RunStatus::Stopped)
@@ -262,7 +262,7 @@ fn a_run_that_is_written_is_live() {
     wait_until_equal("the run to be live", &Some(RunStatus::Live), || {
         server.run("run").map(|run| run.status)
     });
-    // The count is that of the last look at all files.
+    // The count is that of the last scan of all files.
     wait_until_equal("one live run to be counted", &1, || {
         server.status().live_runs
     });

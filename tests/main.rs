@@ -1,4 +1,4 @@
-//! The tests that drive the built program as its users do: files go in, answers and pictures come out.
+//! End-to-end tests that drive the built program as its users do: files in, answers and pages out.
 
 #![expect(
     clippy::unwrap_used,
@@ -42,3 +42,4 @@ mod tensorboard;
 mod tensors;
 mod truth;
 mod verdicts;
+mod words;

@@ -1,4 +1,4 @@
-//! Recordings that are odd, and a server that comes and goes: what the pages make of them, in a real browser.
+//! Odd recordings, and a server that stops and starts, on the pages in a real browser.
 
 use std::fs;
 
@@ -8,12 +8,12 @@ use trainscope_format::encode::{Moment, RecordWriter};
 use crate::support::lab::STARTED_SECS;
 use crate::support::{Browser, Lab, Recording, Server};
 
-/// The curve in the card of a tag.
+/// Selector of the canvas in the card of a tag.
 fn canvas(tag: &str) -> String {
     format!("section[data-tag={tag:?}] canvas[role=img]")
 }
 
-/// Waits until the curve of a tag is described so.
+/// Waits until the description of a curve contains a text.
 async fn wait_until_said(browser: &Browser, tag: &str, wanted: &str) {
     browser
         .wait_for(&format!("{tag} to say `{wanted}`"), async || {
@@ -49,7 +49,7 @@ async fn a_run_whose_every_value_is_nan_is_said_to_be_one_on_every_page() {
     browser
         .wait_for_text("train/loss is NaN from step 0 on")
         .await;
-    // A sentence that begins with a name leaves it as it is, and the name leads on.
+    // A sentence that begins with a name does not capitalise it, and the name is a link.
     let name = browser.text_of(".verdict-head h1 a.mono").await;
     assert_eq!(name.as_deref(), Some("lr"));
     open(&browser, &server, "nan", "scalars").await;
@@ -90,7 +90,7 @@ async fn the_least_and_the_greatest_numbers_share_an_axis() {
     }
     browser.hover(&canvas("wide"), 0.45).await;
     browser.wait_for_text("1.00e308").await;
-    // One point by itself is seen, and has a readout.
+    // A single point is visible, and has a readout.
     browser.hover(&canvas("one"), 0.5).await;
     browser.wait_for_text("0.5000").await;
     browser.close().await;
@@ -106,7 +106,7 @@ async fn what_a_restart_has_written_again_is_shown_paler_when_asked_for() {
     for step in 50..150 {
         again.scalar_at("loss", step, STARTED_SECS + 1e3 + step as f64, 2.0);
     }
-    // Two that write at the same time are two lines, named by their files.
+    // Two concurrent writers are two lines, named by their files.
     let both = lab.base().join("both");
     for number in [0, 1] {
         let path = both.join(format!("events.out.tfevents.176000000{number}.host.1.0"));
@@ -119,7 +119,7 @@ async fn what_a_restart_has_written_again_is_shown_paler_when_asked_for() {
     open(&browser, &server, "run", "scalars?runs=run&smooth=0").await;
     wait_until_said(&browser, "loss", "1 line").await;
     let without = browser.settled_picture(&canvas("loss")).await;
-    // Half of the height is between the two attempts; a quarter of the width is where only the first one was.
+    // Half of the height is between the two attempts; a quarter of the width is covered by the first one alone.
     let above = pale_pixels(&browser).await;
     browser
         .click("[role=checkbox][aria-label='Show overwritten steps']")
@@ -129,7 +129,7 @@ async fn what_a_restart_has_written_again_is_shown_paler_when_asked_for() {
         .await;
     assert!(browser.url().await.contains("superseded=1"));
     assert!(pale_pixels(&browser).await > above + 20);
-    // What is read out is the curve, not what it has replaced.
+    // The readout shows the curve, not the points that it has superseded.
     browser.hover(&canvas("loss"), 0.5).await;
     browser.wait_for_element(".tip td").await;
     let tip = browser.text_of(".tip").await.unwrap();
@@ -143,7 +143,7 @@ async fn what_a_restart_has_written_again_is_shown_paler_when_asked_for() {
     browser.close().await;
 }
 
-/// Columns right of the restart in which something is drawn at the height of the first attempt.
+/// Number of columns right of the restart with pixels at the height of the first attempt.
 async fn pale_pixels(browser: &Browser) -> u64 {
     let script = "const canvas = document.querySelector('canvas[role=img]');
         const {width, height} = canvas;
@@ -167,7 +167,7 @@ async fn cards_of_the_own_run_come_before_those_of_its_neighbours() {
     for tag in 0..50 {
         other.scalar(&format!("aaa/{tag:02}"), 0, 1.0);
     }
-    // Two that write at the same time are one run, which is as equal as the other.
+    // Two concurrent writers are one run; both are equally valid.
     for (run, number) in [("other", 1), ("own", 0)] {
         let name = format!("events.out.tfevents.176000000{number}.host.1.0");
         let path = lab.base().join("folder").join(run).join(name);
@@ -252,10 +252,10 @@ async fn a_server_that_goes_and_comes_back_is_said_and_followed() {
     let picture = browser.settled_picture(&canvas("loss")).await;
     server.crash();
     browser.wait_for_text("No connection to the server").await;
-    // What is drawn stays.
+    // The drawn picture stays.
     assert_eq!(browser.picture(&canvas("loss")).await, picture);
     recording.curve("loss", 100..300, |step| 300.0 - step as f32);
-    // The longer it is gone the longer the page waits, unless somebody is in a hurry.
+    // The retry interval grows while the server is gone, unless the user clicks.
     browser
         .wait_until("/Trying again in ([5-9]|\\d\\d) s/.test(document.body.textContent)")
         .await;
@@ -281,7 +281,7 @@ async fn a_server_that_goes_and_comes_back_is_said_and_followed() {
         })
         .await;
     drop(server);
-    // Requests that found no server are in the console.
+    // Failed requests are in the console.
     browser.close_despite("net::ERR").await;
 }
 

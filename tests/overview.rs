@@ -1,4 +1,4 @@
-//! The overview of a run in a real browser: the verdict, what it leads to, and how it follows a run that grows.
+//! The overview of a run in a real browser: the verdict, its links, and updates of a growing run.
 
 use crate::support::lab::{copy_folder, workspace_root};
 use crate::support::terminal::Dump;
@@ -25,7 +25,7 @@ async fn the_verdict_leads_to_the_debugger() {
     browser.goto(&server, "/").await;
     browser.click("a[href='/run/mlp/overflow/overview']").await;
     wait_for_verdict(&browser, "train/").await;
-    // The matrix shows where NaN begins, in tensors and in the loss; the guide names what it is about.
+    // The matrix shows the first NaN, in tensors and in the loss; the guide names it.
     browser.wait_for_element(".onset .nan-cell").await;
     browser.wait_for_element(".onset i.began").await;
     for topic in 0..6 {
@@ -42,7 +42,7 @@ async fn the_verdict_leads_to_the_debugger() {
     browser.show("overview").await;
     let height = "return document.querySelector('.overview').scrollHeight - document.querySelector('.overview').clientHeight";
     assert_eq!(browser.run(height).await, 0, "nothing is below the fold");
-    // A cell of the matrix leads to what was found there.
+    // A cell of the matrix links to its hit.
     browser.click("table.onset tr.now td a:has(i.began)").await;
     browser
         .wait_for_element("tr.hit-row[aria-selected=true]")
@@ -67,7 +67,7 @@ async fn the_verdict_follows_a_run_that_grows() {
     let browser = Browser::open().await;
     browser.goto(&server, "/run/run/overview").await;
     wait_for_verdict(&browser, "No problems found in 1 scalar").await;
-    // Without tensors it says how to record them, and has no matrix.
+    // Without tensors the page shows how to record them, and has no matrix.
     browser.wait_for_text("save_file").await;
     assert_eq!(browser.count("table.onset").await, 0);
     recording.scalar("train/loss", 100, f32::NAN);
@@ -115,7 +115,7 @@ async fn rules_say_what_is_odd_and_lead_to_the_node() {
     let browser = Browser::open().await;
     browser.goto(&server, "/run/torch/run1/overview").await;
     browser.wait_for_text("is cancelled by").await;
-    // The whole list opens above the rest, and what could not be judged says what to record.
+    // The whole list opens above the rest, and rules without data name the data to record.
     browser.click(".guide .checks summary").await;
     browser
         .wait_for_element(".checks li[data-rule='loss_activation'] code")
@@ -172,7 +172,7 @@ async fn each_card_row_and_name_leads_to_the_page_that_says_more() {
         ),
         ("[data-card='text'] a.head", "text", "section[data-tag]"),
         ("[data-card='graphs'] a.head", "graph", "canvas"),
-        // A watchpoint of the card, what happened first, a tensor of the matrix, and rows of the guide.
+        // A watchpoint of the card, the first cause, a tensor of the matrix, and rows of the guide.
         (
             "[data-card='debugger'] .watched a",
             "debugger?watchpoint=",
@@ -214,7 +214,7 @@ async fn each_card_row_and_name_leads_to_the_page_that_says_more() {
             "section[data-tag]",
         ),
     ] {
-        // What has just been judged anew takes the place of a link that is being pressed.
+        // A new judgement replaces a link that is being clicked.
         browser
             .wait_for(&format!("{control} to be followed"), async || {
                 if browser.url().await.ends_with(overview) {
@@ -230,7 +230,7 @@ async fn each_card_row_and_name_leads_to_the_page_that_says_more() {
             .wait_until("location.pathname.endsWith('/overview') && document.querySelector('.verdict-head h1 a')")
             .await;
     }
-    // All rules unfold over the rest and fold again.
+    // All rules expand over the rest and collapse again.
     browser.click(".guide .checks summary").await;
     browser
         .wait_until("document.querySelector('.checks li')?.checkVisibility()")

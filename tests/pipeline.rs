@@ -1,4 +1,4 @@
-//! Data pipelines: what is done to data before a training, what it is given, and how long steps wait for it.
+//! Data pipelines: operations before a training, their parameters, and the waiting time of steps.
 
 use std::fs;
 
@@ -34,7 +34,7 @@ fn names(pipeline: &Value) -> Vec<&str> {
     all.map(|own| own["name"].as_str().unwrap()).collect()
 }
 
-/// Records two branches whose names are markup, and so many steps that mostly wait.
+/// Records two branches whose names are markup, and a number of steps that mostly wait.
 fn record_slow(lab: &Lab, run: &str, steps: i64) {
     let folder = lab.base().join(run);
     fs::create_dir_all(&folder).unwrap();
@@ -102,7 +102,7 @@ fn pipelines_hold_what_their_writers_said() {
         (&json!(64), &json!(8))
     );
     assert_eq!(healthy["inputs"], json!([]));
-    // What each sample goes through, with its parameters one by one.
+    // Transforms of each sample, with their parameters.
     let transforms = own["operations"][1]["transforms"].as_array().unwrap();
     let of: Vec<&Value> = transforms.iter().map(|own| &own["name"]).collect();
     assert_eq!(of, ["Resize", "Rescale", "HwcToChw"]);
@@ -140,7 +140,7 @@ fn pipelines_hold_what_their_writers_said() {
         (&json!(1_000), &json!("error"))
     );
     assert_eq!(input["longest"]["step"], 700);
-    // No stretch hides the step that waited longest in it.
+    // The step that waited longest is never hidden.
     let stretches = input["stretches"].as_array().unwrap();
     assert!(stretches.len() <= trainscope_api::pipeline::MAX_STRETCHES);
     assert!(stretches.contains(
@@ -173,7 +173,7 @@ fn profilers_of_data_sets_say_which_operation_is_slow() {
         let file = fs::OpenOptions::new().write(true).open(profiler.join(name));
         file.unwrap().set_len(len).unwrap();
     }
-    // Nothing but what the profiler wrote.
+    // Only the files of the profiler.
     for entry in fs::read_dir(lab.base().join("bare")).unwrap() {
         let path = entry.unwrap().path();
         if path.is_file() {
@@ -208,7 +208,7 @@ fn profilers_of_data_sets_say_which_operation_is_slow() {
         let more = slow.as_object_mut().unwrap().remove("more_workers");
         assert_eq!(slow, json!({"operation": 1, "fill_before": 1.0}), "{run}");
         assert_eq!(column(&more.unwrap(), "workers"), workers, "{run}");
-        // It sleeps: nobody computes.
+        // It sleeps: no processor load.
         let running = json!({"workers": 1, "capacity": 16, "fill": 0.0, "samples": 2, "judged": false, "empty": 2, "sizes": [0, 0],
             "busy": 0.0, "busy_samples": [0.0, 0.0]});
         assert_eq!(own["operations"][1]["running"], running, "{run}");
@@ -242,7 +242,7 @@ fn profilers_of_data_sets_say_which_operation_is_slow() {
             (&Value::Null, &Value::Null)
         );
     }
-    // As MindSpore's own analyser has it: 28.12 % of the queue after the batches, in half of the samples nothing.
+    // As in MindSpore's own analyser: 28.12 % of the queue after the batches, empty in half of the samples.
     let batch = &ask(&server, "lenet20")["pipelines"][0]["operations"][4]["running"];
     assert_eq!(
         (&batch["fill"], &batch["empty"]),
@@ -297,7 +297,7 @@ fn queues_and_processors_are_told_over_time_with_what_more_workers_would_bring()
         (&own["processors"], &own["interval_millis"]),
         (&json!(2), &json!(50))
     );
-    // As the profiler's file has them, summed here by hand.
+    // As in the profiler's file, summed by hand.
     let map = &own["operations"][1]["running"];
     assert_eq!(map["samples"], 49);
     let samples = map["busy_samples"].as_array().unwrap();
@@ -305,7 +305,7 @@ fn queues_and_processors_are_told_over_time_with_what_more_workers_would_bring()
     assert_eq!(samples[3..6], [json!(0.48), json!(0.365), json!(0.43)]);
     let busy = map["busy"].as_f64().unwrap();
     assert!((busy - 3_956.0 / 9_800.0).abs() < 1e-12, "{busy}");
-    // 59 steps took 115.6 ms on the mean. Those that waited would take two thirds with half as many workers more,
+    // 59 steps took 115.6 ms on average. Those that waited would take two thirds with half as many workers more,
     // unless the training itself takes longer.
     let more = &own["slow"]["more_workers"];
     assert_eq!(column(more, "workers"), json!([2, 3, 4]));
@@ -333,7 +333,7 @@ async fn queues_over_time_are_read_and_more_workers_are_weighed() {
     let server = serve(&lab, 1);
     let browser = Browser::open().await;
     browser.goto(&server, "/run/waves/pipeline").await;
-    // The operation that is slow is looked at, and what would help stands beside it.
+    // The slow operation is selected, with the remedy beside it.
     browser.wait_for_element(".ops .op.cur.slow").await;
     browser
         .wait_for_text("With 2 workers it delivers 8.65 batches per second; 4 could shorten the step by up to 32.7 ms")
@@ -351,7 +351,7 @@ async fn queues_over_time_are_read_and_more_workers_are_weighed() {
         "{estimates}"
     );
     browser.show("pipeline").await;
-    // A row a queue; what the pointer is over is said, and a press leads to the operation before it.
+    // One row per queue; the pointer shows a readout, and a click selects the operation before it.
     browser.wait_for_text("Queues over time").await;
     browser.wait_for_text("35 × empty").await;
     browser.hover(".heat .plot", 0.95).await;
@@ -407,7 +407,7 @@ async fn the_slow_operation_is_marked() {
     browser
         .wait_for_element(".ops li.op:nth-of-type(5).slow button[title=Map]")
         .await;
-    // Each queue tells how full it was; the operation that is pressed tells more.
+    // Each queue shows its fill; the selected operation has more details.
     assert_eq!(browser.count(".ops .queue").await, 4);
     browser
         .wait_for_element(".ops .queue[aria-label='queue 100 % full, of 16']")
@@ -443,7 +443,7 @@ async fn operations_are_looked_at_compared_and_timed() {
     browser.wait_for_text("5 operations").await;
     browser.wait_for_text("was not recorded").await;
 
-    // The operation that is pressed tells all it was given, and the address names it.
+    // The selected operation lists all its parameters, and is part of the address.
     browser.click(".ops button[title=Map]").await;
     browser
         .wait_for_element(".ops .op.cur button[title=Map]")
@@ -453,7 +453,7 @@ async fn operations_are_looked_at_compared_and_timed() {
     browser.press('k').await;
     browser.wait_for_text("RandomSampler").await;
 
-    // Against another run, what differs is marked.
+    // Compared with another run, differences are marked.
     browser
         .run(
             "const own = document.querySelector('select[aria-label^=Compare]');
@@ -471,7 +471,7 @@ async fn operations_are_looked_at_compared_and_timed() {
     browser.reload().await;
     browser.wait_for_text("≠ 16").await;
 
-    // Names are text; waiting is read under the pointer.
+    // Names are escaped; the pointer shows waiting times.
     browser.goto(&server, "/run/slow/pipeline").await;
     browser
         .wait_for_text("Training mostly waits for data")
@@ -484,7 +484,7 @@ async fn operations_are_looked_at_compared_and_timed() {
     browser.hover(".bars .plot", 0.1).await;
     browser.wait_for_text(": 6 ms of 10 ms (60 %)").await;
 
-    // Nothing was recorded: no entry leads here, and the page says what to do.
+    // Without records there is no entry in the navigation, and the page explains how to record.
     browser.goto(&server, "/run/plain/pipeline").await;
     browser.wait_for_text("collect_dataset_graph").await;
     browser.wait_for_text("collector.span(\"data\")").await;

@@ -1,4 +1,4 @@
-//! Histograms, pictures, sound, text and curves of precision and recall: counted again exactly, and in a real browser.
+//! Histograms, images, audio, text and precision-recall curves: rebinned exactly, and in a real browser.
 
 use serde_json::{Value, json};
 use trainscope_api::paths;
@@ -228,7 +228,7 @@ async fn histograms_change_their_picture_with_view_bins_and_steps() {
     let server = samples(&lab);
     let browser = Browser::open().await;
     browser.goto(&server, "/run/mlp/overflow/overview").await;
-    // The rail leads there.
+    // The navigation has an entry.
     browser
         .click("nav.rail a[href='/run/mlp/overflow/histograms']")
         .await;
@@ -241,7 +241,7 @@ async fn histograms_change_their_picture_with_view_bins_and_steps() {
     browser.click(".toolbar .seg button:nth-child(4)").await;
     let heat = browser.wait_for_other_picture(canvas, ridges).await;
     assert!(browser.url().await.contains("view=heat"));
-    // Each card may have its own, and a link opens it again.
+    // Each card may have its own setting, and a link restores it.
     browser.click(".toolbar .seg button:nth-child(1)").await;
     let ridges = browser.wait_for_other_picture(canvas, heat).await;
     browser
@@ -263,7 +263,7 @@ async fn histograms_change_their_picture_with_view_bins_and_steps() {
     );
     browser.click(".toolbar .seg button:nth-child(4)").await;
     browser.settled_picture(canvas).await;
-    // Fewer bins are another picture; the address follows.
+    // Fewer bins draw another picture; the address follows.
     browser
         .run(
             "const bins = document.querySelector('input[name=bins]'); bins.value = 10;
@@ -273,7 +273,7 @@ async fn histograms_change_their_picture_with_view_bins_and_steps() {
         .await;
     let coarse = browser.wait_for_other_picture(canvas, heat).await;
     assert!(browser.url().await.contains("bins=10"));
-    // A drag chooses steps; the bar says which.
+    // A drag selects steps; the bar shows them.
     browser.drag_over(canvas, 0.2, 0.5).await;
     browser.wait_for_other_picture(canvas, coarse).await;
     assert!(browser.url().await.contains("steps="));
@@ -285,7 +285,7 @@ async fn histograms_change_their_picture_with_view_bins_and_steps() {
         .await;
     browser.hover(canvas, 0.6).await;
     browser.wait_for_element(".picture .tip").await;
-    // Tensors of one role alone.
+    // Tensors of one role only.
     browser.goto(&server, "/run/mlp/overflow/histograms").await;
     browser.wait_for_element("select[name=role]").await;
     browser
@@ -349,7 +349,7 @@ async fn two_runs_keep_their_names_on_the_page_and_in_what_is_saved() {
     browser
         .click(&format!("{card} button[aria-label='Download PNG']"))
         .await;
-    // Both pictures side by side, and a line of names above them.
+    // Both images side by side, below a line of names.
     browser
         .wait_until(&format!(
             "(() => {{
@@ -375,7 +375,7 @@ async fn pictures_follow_the_slider_and_can_be_brightened_and_enlarged() {
     let shown = async || browser.attribute(".shot img", "src").await;
     let last = shown().await;
     browser.wait_for_text("3/3").await;
-    // The step before is another picture.
+    // The previous step has another image.
     browser.click(".toolbar button[title*='←']").await;
     browser
         .wait_for("another picture", async || {
@@ -471,7 +471,7 @@ async fn sound_text_and_curves_of_precision_are_shown() {
         })
         .await;
     browser.wait_for_text("8,000 Hz").await;
-    // The clip is drawn, and a press goes to that place of it.
+    // The waveform is drawn, and a click seeks to that position.
     let columns = "return document.querySelector('.wave path').getAttribute('d').split('M').length";
     browser.wait_for_element(".wave path").await;
     assert!(browser.run(columns).await.as_u64().unwrap() > 100);
@@ -486,12 +486,12 @@ async fn sound_text_and_curves_of_precision_are_shown() {
 
     browser.goto(&server, "/run/torch/run1/text?step=0").await;
     browser.wait_for_element(".md table th").await;
-    // Markup of a text is text.
+    // Markup in a text is escaped.
     assert_eq!(browser.count(".md script").await, 0);
     browser.wait_for_text("<script>").await;
     browser.click(".toolbar .seg button:nth-child(2)").await;
     browser.wait_for_text("| a | b |").await;
-    // Tags without the words have no card while somebody looks for them.
+    // During a search, tags without a match have no card.
     browser
         .goto(
             &server,
@@ -512,7 +512,7 @@ async fn sound_text_and_curves_of_precision_are_shown() {
         })
         .await;
 
-    // Where nothing has the words, a sentence says so and leads back.
+    // Without any match, the page says so and offers to clear the search.
     browser.fill("input[name=find]", "zzz").await;
     browser.wait_for_text("No text contains “zzz”.").await;
     browser.click(".no-match .link").await;
@@ -521,7 +521,7 @@ async fn sound_text_and_curves_of_precision_are_shown() {
             (browser.count("section[data-tag]").await == 2).then_some(())
         })
         .await;
-    // The last step has no match: the card goes to the first one that has.
+    // The last step has no match: the card shows the first one that has.
     browser.goto(&server, "/run/torch/run1/text").await;
     browser.wait_for_element(".reading").await;
     assert_eq!(browser.count(".md table th").await, 0);
@@ -533,7 +533,7 @@ async fn sound_text_and_curves_of_precision_are_shown() {
 
     browser.goto(&server, "/run/torch/run1/pr_curves").await;
     browser.wait_for_element("table.pr td.auc").await;
-    // Whole counts, the score of both, and nothing beyond the card.
+    // Integer counts, the F1 score of both, and nothing outside of the card.
     for count in ["tp", "fp", "tn", "fn"] {
         let text = browser
             .text_of(&format!("table.pr .{count}"))

@@ -1,4 +1,4 @@
-//! Crashes, damage and hostile input: the answers are those of the files, or the server says what is wrong and where.
+//! Crashes, damage and hostile input: answers match the files, or the server reports the error with its position.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -11,7 +11,7 @@ use crate::support::event_file::{put_frame, put_scalars};
 use crate::support::lab::STARTED_SECS;
 use crate::support::{Lab, Recording, Server, wait_for};
 
-/// Everything a client can ask about the runs `names`, without what depends on the moment.
+/// All answers of the API about the runs `names`, without time-dependent fields.
 fn answers(server: &Server, names: &[&str], tags: &[&str]) -> Vec<Value> {
     let mut answers = Vec::new();
     for name in names {
@@ -51,7 +51,7 @@ fn after_a_crash_the_answers_are_the_same() {
             .curve("loss", 0..30_000, |step| 1.0 / (step + 1) as f32)
             .curve("accuracy", 0..500, |step| step as f32);
     }
-    // Killed again and again at whatever it is doing, also before it has answered anything.
+    // Killed repeatedly at any moment, also before its first answer.
     let server = lab.start();
     server.crash();
     let server = lab.start();
@@ -103,7 +103,7 @@ fn a_graceful_end_commits_everything_and_a_restart_reads_nothing_again() {
     assert_eq!(server.stop().code(), Some(0));
     assert_eq!(port_files(), 0, "the port file is removed at the end");
 
-    // The bytes are overwritten by zeros: what is answered now comes from the index.
+    // The bytes are overwritten by zeros: from now on answers come from the index.
     let len_bytes = recording.len_bytes();
     let modified = fs::metadata(recording.path()).unwrap().modified().unwrap();
     let mut file = OpenOptions::new()
@@ -194,10 +194,10 @@ fn a_damaged_length_field_is_passed_over() {
         recording.curve("loss", 0..10, |step| step as f32);
         let damaged_at = recording.len_bytes();
         if zeros {
-            // A hole in the file, as a crashed file system leaves it.
+            // A hole in the file, as left by a crashed file system.
             recording.bytes(&[0; 5_000]);
         } else {
-            // A frame that claims to be as long as can be, with checksums that fit nothing.
+            // A frame with the largest possible length and invalid checksums.
             recording.bytes(&[0xff; 12]);
         }
         recording.curve("loss", 10..20, |step| step as f32);
@@ -206,7 +206,7 @@ fn a_damaged_length_field_is_passed_over() {
         assert!(series.steps.iter().copied().eq(0..20));
         let file = wait_for_status(&server, "run", FileStatus::Damaged);
         assert_eq!(file.offset, Some(damaged_at), "zeros: {zeros}");
-        // Nothing that a length field claims is ever reserved.
+        // Length fields never decide about allocations.
         assert!(server.resident_bytes() < 1 << 29);
     }
 }
@@ -404,7 +404,7 @@ fn foreign_files_are_left_alone() {
     lab.record("run").scalar("loss", 0, 1.0);
     fs::write(run.join("checkpoint.pt"), vec![7; 100_000]).unwrap();
     fs::write(run.join("notes.txt"), "loss went up").unwrap();
-    // Right in name, wrong in content.
+    // Correct name, wrong content.
     fs::create_dir(lab.base().join("odd")).unwrap();
     fs::write(
         lab.base().join("odd/events.out.tfevents.1.host"),

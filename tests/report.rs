@@ -1,4 +1,4 @@
-//! `trainscope report`: one file that a browser opens without a server, with everything that was found; names are text.
+//! `trainscope report`: one file for a browser without a server, with all findings; names are escaped.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::support::browser::Browser;
 use crate::support::lab::{Recording, copy_folder, workspace_root};
 use crate::support::terminal::{Printed, trainscope_in};
 
-/// Writes a report of a run; its text.
+/// Writes a report of a run and returns its text.
 fn report(run: &Path, flags: &[&str]) -> (Printed, String) {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("report.html");
@@ -55,7 +55,7 @@ fn a_report_is_one_file_that_loads_nothing() {
             "@import",
             "url(",
         ] {
-            // The name of a namespace is no address that is loaded.
+            // The namespace URI is not loaded.
             let page = page.replace("http://www.w3.org/2000/svg", "");
             assert!(!page.contains(word), "{name}: {word}");
         }
@@ -76,7 +76,7 @@ fn a_report_says_what_check_says() {
     let begins = "<td class=\"nb\"><span class=\"s ";
     // Rows of the diagnosis begin in the same way.
     assert!(page.matches(begins).count() >= hits[0] + hits[1]);
-    // What was found stands with its name and unit beside its limit, and the diagnosis says what the hits say.
+    // Findings have quantity and unit beside the limit, and the diagnosis agrees with the hits.
     for wanted in [
         "<td class=\"n e\">rate / previous maximum ×10,000</td><td class=\"n\">&gt; ×10</td>",
         "<b>Hyper-parameters</b>",
@@ -170,7 +170,7 @@ async fn a_browser_opens_it_without_a_server_and_names_are_text() {
         .await;
     assert_eq!(ground, "rgb(245, 246, 248)");
     assert!(browser.count(".plot svg polyline").await > 1);
-    // What is folded opens.
+    // Collapsed parts can be opened.
     browser.click("details summary").await;
     browser.wait_for_element("details[open] td").await;
     browser.close().await;

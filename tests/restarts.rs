@@ -1,4 +1,5 @@
-//! NaN in points that a restart, an epoch or another program has put out of the curve: `check` finds them all the same.
+//! NaN in points that a restart, an epoch or another program has removed from the curve: `check` finds them all the
+//! same.
 
 use std::path::Path;
 
@@ -7,7 +8,7 @@ use serde_json::Value;
 use crate::support::lab::{Lab, Recording, STARTED_SECS};
 use crate::support::terminal::trainscope_in;
 
-/// What `check` says of the run, as JSON.
+/// JSON output of `check` for the run.
 fn judged(lab: &Lab) -> Value {
     let run = lab.base().join("run").display().to_string();
     let printed = trainscope_in(Path::new("."), &["check", &run, "--format", "json"]);

@@ -1,5 +1,5 @@
-//! What stands around the list of runs in a real browser: the filter, the states, the heads of columns, rows by keyboard,
-//! notes, and the bar over every page. Each control is used, and what it changes is seen.
+//! Controls around the list of runs in a real browser: filter, states, column headers, rows by keyboard, notes, and
+//! the bar on every page. Each control is used, and its effect checked.
 
 use crate::support::lab::{copy_folder, workspace_root};
 use crate::support::{Browser, Lab, Server};
@@ -19,7 +19,7 @@ async fn open_samples(lab: &Lab) -> (Server, Browser) {
     (server, browser)
 }
 
-/// What stands in a column from the top.
+/// Texts of a column from the top.
 async fn column(browser: &Browser, class: &str) -> Vec<String> {
     let script = format!(
         "return [...document.querySelectorAll('table.runs tbody tr')]
@@ -41,7 +41,7 @@ async fn wait_for_names(browser: &Browser, wanted: &[&str]) {
 async fn terms_states_and_heads_leave_and_order_the_rows() {
     let lab = Lab::new();
     let (_server, browser) = open_samples(&lab).await;
-    // A term becomes a chip, which its button and the backspace key take away.
+    // A term becomes a chip, which its button and the backspace key remove.
     let field = "input[aria-label='Filter runs']";
     browser.fill(field, "mlp status:gone ").await;
     browser.wait_for_text("No runs match").await;
@@ -55,7 +55,7 @@ async fn terms_states_and_heads_leave_and_order_the_rows() {
     browser.wait_for_element(".filter-field .tok").await;
     browser.press(BACKSPACE).await;
     browser.wait_until("!location.search.includes('q=')").await;
-    // A key that there is not is named, with those that there are.
+    // An unknown key is reported, with the list of known ones.
     browser.fill(field, "healthy:no").await;
     browser
         .wait_for_text("No key healthy. Keys: name, folder")
@@ -65,7 +65,7 @@ async fn terms_states_and_heads_leave_and_order_the_rows() {
     browser.click(".note button.link").await;
     browser.wait_until("!location.search.includes('q=')").await;
 
-    // Each state says how many, and leaves as many.
+    // Each state shows its number of runs, and filters to as many.
     for (state, address) in [
         ("[aria-label='Runs with errors']", "errors"),
         ("[aria-label='Runs with warnings']", "warnings"),
@@ -84,7 +84,7 @@ async fn terms_states_and_heads_leave_and_order_the_rows() {
             .wait_for(&format!("{says} runs of {address}"), async || {
                 let rows = column(&browser, "c-name").await.len();
                 let url = browser.url().await;
-                // Of long lists only the rows in view, and some beyond, are there.
+                // Of long lists only the rows in view, and some beyond, are in the DOM.
                 let is_left = wanted.min(16) <= rows && rows <= wanted;
                 (url.contains(address) && is_left).then_some(())
             })
@@ -92,7 +92,7 @@ async fn terms_states_and_heads_leave_and_order_the_rows() {
     }
     browser.click(".toolbar .seg button:first-child").await;
 
-    // Each head orders by its column, up and down.
+    // Each header sorts by its column, ascending and descending.
     browser.fill(field, "torch/hp").await;
     for (head, up) in [
         ("c-name", ["hp0", "hp1", "hp2"]),
@@ -126,7 +126,7 @@ async fn rows_are_chosen_by_keys_and_boxes_and_lead_on() {
     browser
         .wait_until("document.querySelectorAll('.c-name a').length === 3")
         .await;
-    // Down two rows, up one, and both are chosen; the escape key lets go of them.
+    // Down two rows, up one, and both are selected; the escape key clears the selection.
     for key in ['j', 'x', 'j', 'x', 'k'] {
         browser.press(key).await;
     }
@@ -159,7 +159,7 @@ async fn rows_are_chosen_by_keys_and_boxes_and_lead_on() {
         .wait_until("location.pathname.endsWith('/overview')")
         .await;
 
-    // What a run has leads to the page that shows it; what is wrong with it, to the debugger.
+    // Each kind of data links to its page; problems link to the debugger.
     for (kind, address) in [
         ("Scalars", "/scalars"),
         ("Histograms", "/histograms"),
@@ -183,7 +183,7 @@ async fn rows_are_chosen_by_keys_and_boxes_and_lead_on() {
     browser.wait_for_text("1 with errors").await;
     browser.click("td.c-files a").await;
     browser.wait_for_element("tr.hit-row").await;
-    // Its files and notes have a panel, which leads to the curves.
+    // Its files and notes have a panel with a link to the curves.
     browser.goto(&server, "/?panel=files:mlp/torn").await;
     browser.wait_for_text("truncated").await;
     browser.click(".right-panel a.primary").await;
@@ -237,7 +237,7 @@ async fn notes_words_and_hidden_runs_outlive_the_server() {
         browser.attribute("td.c-note a", "title").await,
         "why it <b>fell</b>"
     );
-    // They are found by, too, and what is hidden comes back.
+    // They match the filter, too, and hidden runs come back.
     browser.click(".toolbar button.tok").await;
     wait_for_names(&browser, &["a", "bhidden"]).await;
     browser
@@ -266,7 +266,7 @@ async fn the_rail_leads_from_page_to_page() {
     let lab = Lab::new();
     let (server, browser) = open_samples(&lab).await;
     browser.goto(&server, "/run/mlp/overflow/debugger").await;
-    // Forth and back, so that each is left for another one of both sides; what a page has made goes with it.
+    // Forth and back, so that each page is left for both of its neighbours; its elements are removed.
     for page in PAGES.iter().chain(PAGES.iter().rev().skip(1)) {
         let link = format!(".rail a.nav[href='/run/mlp/overflow/{page}']");
         browser.click(&link).await;
@@ -300,7 +300,7 @@ async fn the_bar_finds_runs_and_tags_pauses_and_helps() {
             .wait_until(&format!("!document.querySelector('{content}')"))
             .await;
     }
-    // A run by its name, a tag by the pointer; the escape key closes what is open.
+    // A run by its name, a tag by the pointer; the escape key closes the panel.
     let field = "input[aria-label='Search tags, nodes, runs']";
     browser.press('/').await;
     browser.fill(field, "no such thing").await;
@@ -316,7 +316,7 @@ async fn the_bar_finds_runs_and_tags_pauses_and_helps() {
     browser
         .wait_for_element("section[data-tag='train/grad_norm']")
         .await;
-    // Another run from its name.
+    // Another run by its name.
     browser
         .click("summary[aria-label='Switch to another run']")
         .await;

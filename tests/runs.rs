@@ -1,4 +1,5 @@
-//! The list of runs in a real browser: columns of what was recorded, and colours of one's own; both outlive the server.
+//! The list of runs in a real browser: columns of recorded values, and custom colours; both survive a restart of the
+//! server.
 
 use trainscope_api::paths;
 use trainscope_format::Text;
@@ -26,7 +27,7 @@ fn three_runs(lab: &Lab) -> Server {
     server
 }
 
-/// Names of the runs from the top, and what stands in the first chosen column.
+/// Names of the runs from the top, and the text in the first custom column.
 async fn rows(browser: &Browser) -> Vec<(String, String)> {
     let script = "return [...document.querySelectorAll('table.runs tbody tr')]
         .filter(row => !row.hidden && row.querySelector('.c-name a'))
@@ -71,7 +72,7 @@ async fn a_column_of_last_values_is_chosen_sorted_and_kept() {
     assert!(url.contains("sort=col:metric:val"), "{url}");
     browser.show("runs-columns").await;
 
-    // It is chosen for the next visit too, of another server.
+    // The choice persists for the next visit to another server.
     browser.close().await;
     drop(server);
     let server = lab.start();
@@ -81,7 +82,7 @@ async fn a_column_of_last_values_is_chosen_sorted_and_kept() {
     browser.wait_for_element(head).await;
     browser.goto(&server, "/?sort=col:metric:val/loss").await;
     wait_for_rows(&browser, &[("b", "1.000"), ("a", "3.000"), ("c", "NaN")]).await;
-    // A value that is recorded while somebody looks is shown.
+    // A value recorded while the page is open is displayed.
     lab.record("d").scalar("val/loss", 0, 0.5);
     wait_for_rows(
         &browser,
@@ -108,7 +109,7 @@ async fn a_colour_is_chosen_and_the_same_on_every_page() {
     browser.wait_for_element(&format!("td.c-name {chip}")).await;
     browser.goto(&server, "/run/b/scalars").await;
     browser.wait_for_element(chip).await;
-    // A second press leaves it to the page again.
+    // A second click restores the default.
     browser.goto(&server, "/?panel=files:b").await;
     browser
         .wait_for_element("button.colour[aria-label='Colour 13'][aria-pressed=true]")
@@ -126,7 +127,7 @@ async fn a_colour_is_chosen_and_the_same_on_every_page() {
 #[tokio::test]
 async fn a_run_keeps_its_colour_when_others_come_that_began_before_it() {
     let lab = Lab::new();
-    // All of these would have the same colour if each were alone.
+    // All of these would have the same colour on their own.
     for run in ["z", "p"] {
         lab.record(run).curve("loss", 0..10, |step| step as f32);
     }
@@ -146,7 +147,7 @@ async fn a_run_keeps_its_colour_when_others_come_that_began_before_it() {
     let before = looks(&server, "/").await;
     assert_ne!(before["z"], before["p"]);
     assert_eq!(looks(&server, "/run/z/scalars?runs=z,p").await, before);
-    // A page that is open would miss its server.
+    // An open page would notice the missing server.
     browser.goto_address("about:blank").await;
     drop(server);
 
@@ -174,7 +175,7 @@ async fn a_run_keeps_its_colour_when_others_come_that_began_before_it() {
     browser.close().await;
 }
 
-/// How many runs stand in the list.
+/// Waits for a number of runs in the list.
 async fn wait_for_count(browser: &Browser, wanted: usize) {
     browser
         .wait_for(&format!("{wanted} rows"), async || {
@@ -190,7 +191,7 @@ async fn rows_are_folded_chosen_hidden_and_found_by_hyper_parameters() {
     copy_folder(&workspace_root().join("sample-runs"), &folder);
     let server = lab.start_on(&[&folder], &[]);
     let browser = Browser::open().await;
-    // All of this folder are in view at once.
+    // All runs of this folder are in view at once.
     browser.goto(&server, "/?q=mlp").await;
     wait_for_count(&browser, 8).await;
     browser.click(".group-button[title=mlp]").await;
@@ -206,7 +207,7 @@ async fn rows_are_folded_chosen_hidden_and_found_by_hyper_parameters() {
         .await;
     wait_for_count(&browser, 8).await;
 
-    // Two of them side by side; then out of the way, and back.
+    // Two of them side by side; then hidden, and back.
     for run in ["mlp/healthy", "mlp/overflow"] {
         browser
             .click(&format!("[role=checkbox][aria-label='Select {run}']"))
@@ -231,7 +232,7 @@ async fn rows_are_folded_chosen_hidden_and_found_by_hyper_parameters() {
         ("mlp status:gone", 0),
         ("mlp file:unreadable", 0),
         ("mlp learning_rate:>1", 0),
-        // Two are hidden; showing them was for the page that was left.
+        // Two are hidden; showing them applied only to the previous page.
         ("mlp batch_size:32", 6),
         ("mlp kind:graph", 6),
     ] {
@@ -273,8 +274,8 @@ async fn how_to_record_is_said_for_each_way_to_do_it() {
     browser.close().await;
 }
 
-/// The rows in view whose health or icons are not those of their run: runs of even numbers end with NaN and have text,
-/// of the others only the loss was checked, without a hit, and they have none. A text says so where there are no rows at all.
+/// Rows in view with the health or icons of another run: runs with even numbers end with NaN and have text; of the
+/// others only the loss was checked, without a hit, and they have none. Returns a text if there are no rows at all.
 const OF_OTHERS: &str = "
     const rows = [...document.querySelectorAll('table.runs tbody tr')]
         .filter(row => !row.hidden && row.querySelector('.c-name a'));
@@ -287,7 +288,7 @@ const OF_OTHERS: &str = "
     });
     return rows.length ? wrong.map(row => row.textContent) : ['no rows'];";
 
-/// Waits until the first row is of that run, and every row in view of its own.
+/// Waits until the first row is that of the given run, and every row in view has its own data.
 async fn wait_for_own(browser: &Browser, first: &str) {
     browser
         .wait_for(
@@ -330,7 +331,7 @@ async fn a_row_says_the_health_of_its_own_run_however_it_came_there() {
     }
     let server = lab.start();
     let browser = Browser::open().await;
-    // From before the runs are judged on.
+    // Before the runs are judged.
     browser.goto(&server, "/?sort=name").await;
     wait_for_own(&browser, "r00").await;
     let scroll = async |top: u32| {
@@ -339,7 +340,7 @@ async fn a_row_says_the_health_of_its_own_run_however_it_came_there() {
     };
     for top in [900, 1_500, 300, 0] {
         scroll(top).await;
-        // The row below the head is the one that stands there.
+        // The row below the header is the first run.
         let script = format!(
             "(() => {{
                 const head = document.querySelector('table.runs thead').getBoundingClientRect();
@@ -356,13 +357,13 @@ async fn a_row_says_the_health_of_its_own_run_however_it_came_there() {
             })
             .await;
     }
-    // Other runs come into the same rows.
+    // Rows are reused for other runs.
     browser.click("th.c-name button").await;
     wait_for_own(&browser, "r79").await;
     browser.click("th.c-name button").await;
     wait_for_own(&browser, "r00").await;
 
-    // What goes wrong while somebody looks is said in the row that is there.
+    // A failure that appears while the page is open updates the existing row.
     let row = "[...document.querySelectorAll('table.runs tbody tr')].find(row => row.textContent.includes('r01'))";
     browser
         .wait_until(&format!("/partly checked/.test({row}.textContent)"))

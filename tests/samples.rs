@@ -1,4 +1,4 @@
-//! The runs in `sample-runs/`: each says where it comes from and what it holds, and holds it.
+//! The runs in `sample-runs/` match their descriptions of origin and content.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,13 +20,13 @@ struct Description {
     made_by: String,
     licence: String,
     kinds: BTreeSet<String>,
-    /// Whether its last record is not whole.
+    /// True if its last record is truncated.
     #[serde(default)]
     torn: bool,
     expected: Vec<Expected>,
 }
 
-/// Something wrong with the run that the checks must find.
+/// A problem of the run that the checks must find.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Expected {
@@ -39,7 +39,7 @@ fn sample_runs() -> PathBuf {
     workspace_root().join("sample-runs")
 }
 
-/// Folders that say what they are, by their name as a run.
+/// Folders with a description, by their name as a run.
 fn run_folders() -> Vec<(String, PathBuf)> {
     let root = sample_runs();
     let mut found = Vec::new();
@@ -137,7 +137,7 @@ fn the_story_is_told_to_the_step() {
     assert!(healthy.values.iter().all(|value| value.is_finite()));
 }
 
-/// What the event files of a folder say of a tensor at a step: one summary a rank.
+/// Statistics of a tensor at a step in the event files of a folder: one summary per rank.
 fn summaries(folder: &Path, tensor: &str, step: i64) -> Vec<TensorSummary> {
     let mut found = Vec::new();
     walk(folder, &mut |path| {
@@ -159,7 +159,7 @@ fn summaries(folder: &Path, tensor: &str, step: i64) -> Vec<TensorSummary> {
     found
 }
 
-/// Whether a condition holds, by the words of its definition and the smallest figures that the specification gives.
+/// True if a condition is met, by the words of its definition and the smallest values in the specification.
 fn holds(condition: &str, ranks: &[TensorSummary]) -> bool {
     let of_one = |check: fn(&TensorSummary) -> bool| ranks.iter().any(check);
     let is_not_finite =

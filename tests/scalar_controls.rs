@@ -1,12 +1,12 @@
-//! What stands around the curves in a real browser: the runs and tags at the left, the toolbar, the menus of cards. Each
-//! control is used, and what it changes is seen.
+//! Controls around the curves in a real browser: runs and tags at the left, toolbar, menus of cards. Each control is
+//! used, and its effect checked.
 
 use crate::support::lab::{STARTED_SECS, copy_folder, workspace_root};
 use crate::support::{Browser, Lab, Server};
 
 const ESCAPE: char = '\u{e00c}';
 
-/// Three runs, of which two begin with the same letter, with tags in two groups.
+/// Three runs, two of which begin with the same letter, with tags in two groups.
 async fn three_runs(lab: &Lab) -> (Server, Browser) {
     for (run, above) in [("a", 0.0_f32), ("ab", 1.0), ("c", 2.0)] {
         lab.record(run)
@@ -22,7 +22,7 @@ async fn three_runs(lab: &Lab) -> (Server, Browser) {
     (server, Browser::open().await)
 }
 
-/// Waits until the first card says so many lines to a screen reader.
+/// Waits until the first card announces these lines to a screen reader.
 async fn wait_for_lines(browser: &Browser, lines: &str) {
     let canvas = "document.querySelector('section[data-tag=\"train/loss\"] canvas[role=img]')";
     browser
@@ -62,7 +62,7 @@ async fn runs_at_the_left_are_added_hidden_and_shown_alone() {
     browser.goto(&server, "/run/a/scalars?runs=a,ab").await;
     wait_for_lines(&browser, "2 lines").await;
 
-    // A run that is not there is looked for and added.
+    // A run that is not listed is searched for and added.
     browser.click("button[aria-label='Add a run']").await;
     let field = ".add-run input";
     browser.fill(field, "no such").await;
@@ -72,7 +72,7 @@ async fn runs_at_the_left_are_added_hidden_and_shown_alone() {
         .wait_until("!document.querySelector('.add-run')")
         .await;
 
-    // One that is there is added by a press, or the first one that is offered by the enter key.
+    // A listed run is added by a click, or the first suggestion by the enter key.
     browser.click("button[aria-label='Add a run']").await;
     browser.fill(field, "c").await;
     browser.click(".add-run .hits button[title='c']").await;
@@ -85,7 +85,7 @@ async fn runs_at_the_left_are_added_hidden_and_shown_alone() {
     browser.press('\u{e007}').await;
     wait_for_lines(&browser, "2 lines").await;
 
-    // A press hides a run, another one shows it again; a double click leaves it alone.
+    // A click hides a run, another one shows it again; a double click isolates it.
     let row = ".run-row button[aria-label='ab']";
     browser.click(row).await;
     wait_for_lines(&browser, "1 line,").await;
@@ -167,7 +167,7 @@ async fn tags_at_the_left_are_ticked_folded_and_pinned() {
     browser.wait_until(&cards("val/loss")).await;
     browser.click("[aria-label='Show all tags']").await;
 
-    // What is folded away keeps its cards.
+    // Collapsing hides the tags, not their cards.
     let leaf = "document.querySelector('[role=treeitem][title=\"val/loss\"]')";
     browser.click("[role=treeitem][title='val/'] .fold").await;
     browser.wait_until(&format!("!{leaf}")).await;
@@ -177,7 +177,7 @@ async fn tags_at_the_left_are_ticked_folded_and_pinned() {
     browser.click("[role=treeitem][title='val/'] .fold").await;
     browser.wait_until(leaf).await;
 
-    // The pin of a card stands at the left, where it is taken away again.
+    // A pinned card is listed at the left, where it can be unpinned.
     let pin = "section[data-tag='val/loss'] button[aria-label='Pin']";
     browser.click(pin).await;
     browser.wait_for_text("pinned").await;
@@ -213,7 +213,7 @@ async fn the_toolbar_and_the_menu_of_a_card_change_what_is_drawn() {
     browser.click(&segment("y axis", 1)).await;
     browser.wait_until("!location.search.includes('y=')").await;
 
-    // The slider by keyboard, the envelope by its box.
+    // The slider by keyboard, the envelope by its checkbox.
     browser.settled_picture(CANVAS).await;
     browser.click("input[type=range]").await;
     browser.press('\u{e014}').await;
@@ -224,7 +224,7 @@ async fn the_toolbar_and_the_menu_of_a_card_change_what_is_drawn() {
     browser.click("[role=checkbox][aria-label='Min–max']").await;
     browser.wait_for_other_picture(CANVAS, last).await;
 
-    // Back, by the button, to where one was before.
+    // The button returns to the previous view.
     browser.drag_over(CANVAS, 0.4, 0.6).await;
     wait_for_address(&browser, "range=").await;
     browser
@@ -265,7 +265,7 @@ async fn what_the_keys_do_to_the_cards_and_the_crosshair() {
         .goto(&server, "/run/a/scalars?runs=a&smooth=0&q=loss")
         .await;
     wait_for_lines(&browser, "step 0 to 200").await;
-    // The crosshair begins at the end; a step is a point, with shift ten of them.
+    // The crosshair starts at the end; a key moves it by one point, with shift by ten.
     browser.press('\u{e012}').await;
     browser.wait_for_element(".tip").await;
     browser.press('\u{e012}').await;
@@ -275,7 +275,7 @@ async fn what_the_keys_do_to_the_cards_and_the_crosshair() {
     browser.press(ESCAPE).await;
     browser.wait_until("!document.querySelector('.tip')").await;
 
-    // In, along, out again, by each of the keys for it.
+    // Zoom in, pan, zoom out, by each of the keys for it.
     for (key, other) in [('w', 's'), ('+', '-')] {
         let whole = browser.settled_picture(CANVAS).await;
         browser.press(key).await;
@@ -290,7 +290,7 @@ async fn what_the_keys_do_to_the_cards_and_the_crosshair() {
         browser.press('f').await;
         wait_for_lines(&browser, "step 0 to 200").await;
     }
-    // From card to card and back; the page is given to one, and taken away by the key, the button, the escape key.
+    // From card to card and back; one card fills the page, until the key, the button or the escape key restores it.
     browser.press('j').await;
     browser.press('j').await;
     browser
@@ -320,7 +320,7 @@ async fn what_the_keys_do_to_the_cards_and_the_crosshair() {
     browser
         .wait_until("document.querySelectorAll('section[data-tag]').length === 2")
         .await;
-    // The whole screen is the card's.
+    // The card fills the whole screen.
     browser
         .click("section[data-tag='train/loss'] button[aria-label='More']")
         .await;
@@ -331,7 +331,7 @@ async fn what_the_keys_do_to_the_cards_and_the_crosshair() {
     browser.run("document.exitFullscreen()").await;
     browser.wait_until("!document.fullscreenElement").await;
 
-    // Nothing is left by a filter or by the boxes: both say how to come back.
+    // If a filter or the checkboxes leave nothing, the page explains how to undo them.
     let field = "input[aria-label='Filter tags (regular expression)']";
     browser.fill(field, "nothing").await;
     browser.click(".in-cards button.link").await;
@@ -347,7 +347,7 @@ async fn what_the_keys_do_to_the_cards_and_the_crosshair() {
     browser
         .wait_until("document.querySelectorAll('section[data-tag]').length === 4")
         .await;
-    // A scalar for x is found by typing.
+    // A scalar for the x axis is searched by typing.
     browser.click(".x-tag").await;
     browser.fill(".x-tags input", "val/acc").await;
     browser.press('\u{e007}').await;
@@ -368,7 +368,7 @@ async fn runs_are_grouped_by_what_they_were_given() {
     let page = "/run/torch/hp0/scalars?runs=torch/hp0,torch/hp1,torch/hp2&q=loss";
     browser.goto(&server, page).await;
     browser.click("button[aria-label='View options']").await;
-    // Two are without nesterov, three lie in one folder; each kind of band has a picture of its own.
+    // Two are without nesterov, three are in one folder; each kind of band draws another picture.
     let canvas = "document.querySelector('canvas[role=img]')";
     for (by, lines) in [
         ("hp:nesterov", "2 lines"),

@@ -1,15 +1,15 @@
-//! The page of curves in a real browser: each control is used, and what it changes is seen.
+//! The page of curves in a real browser: each control is used, and its effect checked.
 
 use std::fs;
 
 use crate::support::{Browser, Lab, Server};
 
-/// The curve in the card of a tag.
+/// Selector of the canvas in the card of a tag.
 fn canvas(tag: &str) -> String {
     format!("section[data-tag={tag:?}] canvas[role=img]")
 }
 
-/// What the curve of a tag says to a screen reader: its lines, its range, what is wrong in it.
+/// Description of a curve for screen readers: lines, range, and non-finite values.
 async fn said(browser: &Browser, tag: &str) -> String {
     browser.attribute(&canvas(tag), "aria-label").await
 }
@@ -39,7 +39,7 @@ async fn wait_for_address(browser: &Browser, wanted: &str) {
         .await;
 }
 
-/// Clicks a line of an open menu or a choice by its words.
+/// Clicks an entry of an open menu or a choice by its text.
 async fn choose(browser: &Browser, within: &str, words: &str) {
     browser
         .wait_for(&format!("`{words}` in {within}"), async || {
@@ -80,7 +80,7 @@ async fn the_wheel_zooms_and_pans_and_steps_lead_back() {
     let (server, browser) = two_runs(&lab).await;
     browser.goto(&server, "/run/a/scalars?runs=a,b").await;
     wait_until_said(&browser, "loss", "2 lines, step 0 to 1,000").await;
-    // Without a key the wheel belongs to the page.
+    // Without a modifier key the wheel scrolls the page.
     browser.wheel(&canvas("loss"), (0.0, -320.0), false).await;
     assert!(said(&browser, "loss").await.contains("step 0 to 1,000"));
     browser.wheel(&canvas("loss"), (0.0, -320.0), true).await;
@@ -158,7 +158,7 @@ async fn differences_to_a_baseline_are_read_out() {
         tip.contains("− baseline") && tip.contains("+1.000"),
         "{tip}"
     );
-    // Alone, and back again.
+    // Isolated, and back again.
     let alone = format!(
         "document.querySelector({row:?} + ' [aria-label=\\'Show only this run\\']').click()"
     );
@@ -179,7 +179,7 @@ async fn another_scalar_is_an_axis() {
     choose(&browser, ".x-tags", "tokens").await;
     wait_for_address(&browser, "x=tag:tokens").await;
     wait_until_said(&browser, "loss", "0 to 3,996").await;
-    // What is beyond the last count of tokens keeps a place: acc ends at step 49.
+    // Points beyond the last count of tokens are extrapolated: acc ends at step 49.
     wait_until_said(&browser, "acc", "0 to 196").await;
     let linear = browser.settled_picture(&canvas("loss")).await;
     browser.click("button[aria-label='View options']").await;
@@ -227,7 +227,7 @@ async fn limits_stay_with_the_runs() {
         })
         .await;
     browser.close().await;
-    // Another browser, and nothing but the files, bring them back.
+    // Another browser restores them from the files alone.
     let browser = Browser::open().await;
     browser.goto(&server, "/run/b/scalars").await;
     wait_until_said(&browser, "acc", "and < 0.95").await;
@@ -360,7 +360,7 @@ async fn cards_are_downloaded_alone_and_together() {
     let (server, browser) = two_runs(&lab).await;
     browser.goto(&server, "/run/a/scalars?runs=a,b").await;
     wait_until_said(&browser, "loss", "2 lines").await;
-    // What would become a file is kept.
+    // Intercepts a download.
     browser
         .run(
             "window.saved = []; const make = URL.createObjectURL;
@@ -413,7 +413,7 @@ async fn cards_are_downloaded_alone_and_together() {
     choose(&browser, ".card-menu", "Download PNG").await;
     let png = last("image/png").await;
     assert!(png.contains("PNG"), "not a PNG");
-    // The other two of each menu.
+    // The other two entries of each menu.
     open_menu(&browser, "acc").await;
     choose(&browser, ".card-menu", "Download JSON").await;
     let json: serde_json::Value = serde_json::from_str(&last("application/json").await).unwrap();

@@ -1,4 +1,4 @@
-//! What the tests share: a place to put runs in, the server, a browser, and waiting for conditions.
+//! Shared parts of the tests: a folder for runs, the server, a browser, and waiting for conditions.
 
 pub(crate) mod browser;
 pub(crate) mod event_file;

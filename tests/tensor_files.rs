@@ -1,4 +1,4 @@
-//! Files of tensors that cannot be shown in full: types that are not computed with, and files that end early.
+//! Tensor files that cannot be displayed completely: unsupported element types, and truncated files.
 
 use trainscope_api::paths;
 use trainscope_api::runs::FileStatus;
@@ -25,7 +25,7 @@ fn a_file_that_ends_early_is_told_before_the_first_byte() {
             assert!(message.contains("it ends at byte"), "{message}");
         }
     }
-    // What is there of it is sent.
+    // The existing part of it is sent.
     let pairs = query(&[
         ("run", "odd"),
         ("tensor", "giant"),

@@ -1,4 +1,4 @@
-//! The event files that we write, opened by TensorBoard itself: its data server, the default loader, answers every
+//! Event files of the collector, opened by TensorBoard itself: its data server, the default loader, returns every
 //! point of them.
 
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use trainscope_format::{Graph, Histogram, Hparams, RecordWriter, Role, TensorSum
 use crate::support::server::query;
 use crate::support::wait_for;
 
-/// A Python environment with TensorBoard in it; `cargo xtask test` makes one and sets this.
+/// A Python environment with TensorBoard; `cargo xtask test` creates one and sets this.
 const PEER: &str = "TRAINSCOPE_PEER";
 
 struct TensorBoard {
@@ -72,7 +72,7 @@ impl TensorBoard {
         })
     }
 
-    /// The same, once the answer is a list of so many entries.
+    /// The same, once the answer is a list of `len` entries.
     fn list(&self, path: &str, parameters: &[(&str, &str)], len: usize) -> Vec<Value> {
         wait_for(&format!("{len} entries of {path}"), || {
             let list = self.get(path, parameters);
@@ -83,7 +83,7 @@ impl TensorBoard {
 
 impl Drop for TensorBoard {
     fn drop(&mut self) {
-        // It has ended already, or it will now; either way it is gone after this.
+        // It ends now, or has ended already.
         let _ended = self.process.kill();
         let _status = self.process.wait();
     }
@@ -133,7 +133,7 @@ fn write_run(folder: &Path, picture: &[u8]) {
     for step in 0..5_000 {
         writer.scalar("loss", at(step), value_of(step)).unwrap();
     }
-    // What TensorBoard has no word for does not disturb it.
+    // Native records do not disturb TensorBoard.
     let summary = TensorSummary {
         role: Role::Weight,
         dtype: DType::F32,

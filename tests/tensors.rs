@@ -1,5 +1,5 @@
-//! Values of tensors: what the API says of them is what `NumPy` has, folders of tensors alone are runs, and the page
-//! leads to a value by looking.
+//! Values of tensors: the API returns those of `NumPy`, folders with tensors only are runs, and the page leads from a
+//! chart to single values.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::support::server::query;
 use crate::support::terminal::Dump;
 use crate::support::{Browser, Lab, Server, wait_for};
 
-/// A server over a folder with nothing but arrays, one file each, by step.
+/// A server over a folder with arrays only, one file each, by step.
 pub(crate) fn odd(lab: &Lab) -> Server {
     copy_folder(&fixture("tensors/odd"), &lab.base().join("odd"));
     let server = lab.start();
@@ -84,12 +84,12 @@ fn every_odd_tensor_has_a_designed_answer() {
         let message = answer["message"].as_str().unwrap_or_default();
         assert!(message.contains(says), "{tensor} {slice}: {message}");
     }
-    // A step that is not there is answered with the nearest.
+    // A missing step is answered with the nearest one.
     let (status, answer) = ask(&server, paths::TENSOR, "layer.weight", &[("step", "3")]);
     assert_eq!(status, 404);
     let message = answer["message"].as_str().unwrap();
     assert!(message.contains("the nearest are at 2 and 5"), "{message}");
-    // A file that goes away between two looks.
+    // A file that vanishes between two scans.
     fs::remove_file(lab.base().join("odd/steps/5/layer.weight.npy")).unwrap();
     let (status, answer) = ask(&server, paths::TENSOR, "layer.weight", &[("step", "5")]);
     assert_eq!(status, 404, "{answer}");
@@ -129,7 +129,7 @@ fn what_a_slice_comes_to_and_how_it_differs() {
         (&json!(1), &json!(1))
     );
     assert_eq!(answer["change"]["changed"], 3_600);
-    // The extremes stand where they are said to.
+    // The indices of minimum and maximum are correct.
     for (extreme, place) in [("min", "min"), ("max", "max")] {
         let indices: Vec<String> = answer["positions"][place]
             .as_array()
@@ -165,7 +165,7 @@ fn what_a_slice_comes_to_and_how_it_differs() {
     let difference = number(&answer["values"][0]) - number(&compared["values"][0]);
     assert!((number(&compared["differences"][0]) - difference).abs() < 1e-12);
 
-    // Over steps: all of them, each with what it comes to.
+    // Over steps: all of them, each with its statistics.
     let (_, history) = ask(&server, paths::TENSOR_HISTORY, tensor, &[]);
     let steps: Vec<&Value> = history["points"]
         .as_array()
@@ -176,7 +176,7 @@ fn what_a_slice_comes_to_and_how_it_differs() {
     assert_eq!(steps, [1, 2, 5]);
     assert_eq!(history["points"][2]["stats"]["pos_inf"], 1);
     assert_eq!(history["pending_bytes"], 0);
-    // A table of text is what stands in the cells.
+    // A table of text has the text of the cells.
     let pairs = query(&[("run", "odd"), ("tensor", "vector"), ("format", "csv")]);
     let file = server.get(&format!("{}?{pairs}", paths::TENSOR_FILE));
     assert_eq!(
@@ -192,7 +192,7 @@ fn what_a_slice_comes_to_and_how_it_differs() {
             "-7"
         ]
     );
-    // A whole file comes back as it was written.
+    // A whole file is returned unchanged.
     let pairs = query(&[("run", "odd"), ("tensor", "half")]);
     let file = server.get(&format!("{}?{pairs}", paths::TENSOR_FILE));
     let written = fs::read(fixture("tensors/odd/steps/2/half.npy")).unwrap();
@@ -228,7 +228,7 @@ fn folders_of_tensors_are_runs_and_what_lies_beside_them_is_a_part() {
     };
     assert_eq!((formats("safetensors"), formats("tfevents")), (8, 1));
 
-    // A step that is written while the server runs appears, and one that is none is said to be.
+    // A step written while the server runs appears, and an invalid one is reported.
     let steps = lab.base().join("torch/steps");
     fs::write(steps.join("step_00008.safetensors"), [255; 1_000]).unwrap();
     wait_for("the new step", || {
@@ -244,7 +244,7 @@ fn folders_of_tensors_are_runs_and_what_lies_beside_them_is_a_part() {
         damaged.path.ends_with("step_00008.safetensors"),
         "{damaged:?}"
     );
-    // Without its tensors it is what it would be without them.
+    // Without its tensors it is the same run with its other data.
     fs::remove_dir_all(&steps).unwrap();
     wait_for("the tensors to go", || {
         (server.run_ids() == ["torch/tb"]).then_some(())
@@ -321,7 +321,7 @@ async fn from_a_tensor_to_its_first_nan() {
     browser
         .goto(&server, "/run/odd/tensors?tensor=vector")
         .await;
-    // Integers beyond what a number of the browser holds are whole; where there is no room they are not cut to others.
+    // Integers beyond the browser's exact numbers are complete; in a narrow cell they are not cut to other numbers.
     browser.wait_for_text("9.22e18").await;
     browser
         .goto(&server, "/run/odd/tensors?tensor=vector&at=0,0")
@@ -348,7 +348,7 @@ async fn from_a_tensor_to_its_first_nan() {
     browser.wait_for_element(".sheet i.ninf").await;
     assert!(browser.url().await.contains("step=5"));
 
-    // The first NaN is in another plane of the tensor: one press leads to it.
+    // The first NaN is in another plane of the tensor: one click leads to it.
     browser.wait_for_element(".jump .btn.nan").await;
     browser.click(".jump .btn.nan").await;
     browser.wait_for_element(".sheet i.nan.at").await;
@@ -359,7 +359,7 @@ async fn from_a_tensor_to_its_first_nan() {
         browser.url().await
     );
 
-    // A slice by hand, compared with the step before: what is in the cell is what the API says.
+    // A typed slice, compared with the previous step: cells have the values of the API.
     browser.run("const f = document.querySelector('.slice-field input'); f.value = '0,1,4:6,7:9'; f.dispatchEvent(new Event('change', {bubbles: true}))").await;
     browser
         .wait_for("four cells", async || {
@@ -388,7 +388,7 @@ async fn a_comparison_has_a_tolerance_of_ones_own() {
     browser.goto(&server, page).await;
     browser.wait_for_text("600 of 600 differ").await;
     assert_eq!(browser.count(".sheet i.alike").await, 0);
-    // No two of these normal numbers are ten apart, but −∞ is.
+    // No two of these normal numbers differ by ten, but −∞ does.
     browser
         .fill(".tolerance input[name=absolute]", "10\u{e007}")
         .await;
@@ -396,7 +396,7 @@ async fn a_comparison_has_a_tolerance_of_ones_own() {
     assert!(browser.url().await.contains("atol=10"));
     browser.wait_for_element(".sheet i.alike").await;
     assert!(browser.count(".sheet i.ninf").await == 1);
-    // What is no tolerance leaves the usual one.
+    // An invalid tolerance leaves the default.
     browser
         .fill(".tolerance input[name=absolute]", "-1\u{e007}")
         .await;
@@ -409,7 +409,7 @@ async fn a_comparison_has_a_tolerance_of_ones_own() {
     browser.close().await;
 }
 
-/// An npy file of zeros, with room for its elements but no bytes on disk.
+/// An npy file of zeros, sparse on disk.
 fn write_zeros(path: &Path, shape: &str, bytes: u64) {
     let mut header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({shape}), }}");
     while (header.len() + 11) % 64 != 0 {
@@ -453,7 +453,7 @@ async fn thousands_of_tensors_are_listed_as_far_as_they_are_in_view() {
     let height = format!("return {list}.scrollHeight");
     let all = browser.run(&height).await.as_u64().unwrap();
     assert_eq!(all, 26 * (3_000 + 30));
-    // A folded group takes no room.
+    // A collapsed group takes no room.
     browser.run(&format!("{list}.scrollTop = 26 * 2920")).await;
     browser
         .click(".tensor-group[title=layer29][aria-expanded=true]")
@@ -464,7 +464,7 @@ async fn thousands_of_tensors_are_listed_as_far_as_they_are_in_view() {
             (now == all - 26 * 100).then_some(())
         })
         .await;
-    // `j` leads to the next one, wherever it is, and brings it into view.
+    // `j` selects the next one anywhere, and scrolls it into view.
     browser
         .click("a.tensor-row[title='layer28.part2890']")
         .await;
@@ -519,7 +519,7 @@ async fn tensors_of_any_rank_and_of_no_elements_have_pictures_and_words() {
             })
             .await;
     }
-    // What cannot be read is in the console.
+    // Unreadable files are in the console.
     browser.close_despite("/api/tensor").await;
 }
 
@@ -556,7 +556,7 @@ async fn a_step_without_values_leads_to_those_with_them() {
         .wait_for_text("Only statistics were recorded at step 60")
         .await;
     browser.wait_for_element(".dump-lane path").await;
-    // What was found of it was found in this rank alone.
+    // Its hits are in this rank alone.
     browser.wait_for_element(".tensor-head > .err").await;
     browser.click(".tensor-notice .btn:nth-child(2)").await;
     browser.wait_for_element(".sheet-row i:not(.wait)").await;

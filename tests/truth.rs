@@ -1,4 +1,4 @@
-//! What `check` finds in dumps of other programs, beside what others find in them: `NumPy`, bytes, and the incumbent.
+//! Findings of `check` in dumps of other programs, compared with other sources: `NumPy`, raw bytes, and `MindInsight`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::support::lab::fixture;
 use crate::support::terminal::Dump;
 
-/// Step and name of everything that one condition hit.
+/// Step and name of all hits of one condition.
 fn hits(answer: &Value, condition: &str) -> BTreeSet<(i64, String)> {
     let all = ["hits", "notes"].map(|key| answer[key].as_array().unwrap());
     all.into_iter()
@@ -38,14 +38,15 @@ fn judge(dump: &Dump, rules: &str) -> Value {
     printed.json()
 }
 
-/// A name that is the same in files, which cannot hold `/`, and in graphs, whose numbers differ from those of files.
+/// A name without the differences between files, which cannot contain `/`, and graphs, whose numbers differ from those
+/// of files.
 fn comparable(name: &str) -> String {
     let name = name.replace(['/', '.'], "_");
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
     stem.strip_suffix("-op").unwrap_or(&name).to_owned()
 }
 
-/// Of all files that a `MindSpore` dump holds, the outputs: iteration, name and statistics by `NumPy`.
+/// All outputs in the files of a `MindSpore` dump: iteration, name and statistics by `NumPy`.
 fn outputs(dump: &Dump) -> Vec<(i64, String, Value)> {
     let truth = dump.read_json("truth-tensors.json");
     let mut found = Vec::new();
@@ -113,7 +114,7 @@ fn non_finite_tensors_of_mindspore_are_those_that_numpy_finds() {
     }
 }
 
-/// Parameters that an optimizer keeps for itself, or that are fed.
+/// Parameters that are the state of an optimizer, or input data.
 const NOT_WEIGHTS: [&str; 9] = [
     "accum.",
     "stat.",
@@ -194,7 +195,7 @@ fn hits_are_those_of_the_incumbent_where_it_could_judge() {
             for step in answers["steps"].as_array().unwrap() {
                 let iteration = step["iteration_in_dump"].as_i64().unwrap();
                 for hit in step["hits"][condition].as_array().into_iter().flatten() {
-                    // Others say that it could not judge.
+                    // Other codes mean that it could not judge.
                     if hit["error_code"] == 0 {
                         let node = hit["node"].as_str().unwrap().rsplit('/').next().unwrap();
                         let slot = hit["slot"].as_str().unwrap();
@@ -238,7 +239,7 @@ fn findings_in_steps_of_torch_are_those_that_numpy_finds() {
                 if count("nan") + count("posinf") + count("neginf") > 0 {
                     not_finite.insert((number, name.clone()));
                 }
-                // To `NumPy` all NaN are the same, and with `equal_nan` to us.
+                // `NumPy` treats all NaN as equal, and so do we with `equal_nan`.
                 if stats["unchanged_since_previous_step"] == true {
                     unchanged.insert((number, name.clone()));
                 }

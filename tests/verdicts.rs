@@ -1,5 +1,5 @@
-//! The verdict on a run: a problem, none in what was checked, or that little or nothing was checked. The
-//! command line, the API and every form of output agree.
+//! The verdict on a run: a problem, no problem in the data checked, or little or nothing checked. The command line,
+//! the API and every output format agree.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -152,7 +152,7 @@ fn what_was_not_checked_is_never_called_ok() {
             assert_eq!(runs.check(run, &["--strict"]).status, strict, "{run}");
         }
     }
-    // Among others a run without anything to check is told of, and does not hide that the rest is well.
+    // Beside others, a run without checkable data is reported, and does not hide that the rest is healthy.
     let all = runs.check(".", &["--fail-on", "error"]);
     assert_eq!(all.status, 1);
     fs::remove_dir_all(runs.path().join("problem")).unwrap();
@@ -189,7 +189,7 @@ fn every_form_of_output_tells_what_was_not_checked() {
             is_told,
             "{run}"
         );
-        // No test passes for which there was nothing to judge.
+        // No JUnit test passes without data to judge.
         let junit = runs.check(run, &["--format", "junit"]).out;
         let case = |name: &str| {
             let from = junit.find(&format!("<testcase name=\"{name}\"")).unwrap();
@@ -227,7 +227,7 @@ fn pages_and_the_command_line_have_one_verdict() {
         let path = format!("{}?{}", paths::FINDINGS, query(&[("run", run)]));
         serde_json::from_slice(&server.get(&path).body).unwrap_or_default()
     };
-    // The last step of a fresh dump waits until it is certainly whole.
+    // The last step of a fresh dump is judged once it is certainly complete.
     let names = ["whole", "scalars", "nothing", "problem"];
     wait_for("every run to be judged", || {
         let is_judged = |run: &&str| ask(run).state == Judging::Done;
@@ -277,7 +277,7 @@ fn tensors_that_no_watchpoint_is_about_are_told() {
     );
 }
 
-/// A fault of the guided diagnosis counts like any other hit, and comes first where it can be the cause.
+/// A fault of the guided diagnosis counts like any other hit, and comes first if it can be the cause.
 #[test]
 fn faults_of_the_guided_diagnosis_are_part_of_check() {
     let runs = Runs::new();
@@ -320,7 +320,7 @@ fn faults_of_the_guided_diagnosis_are_part_of_check() {
     let others = answer["hits"].as_array().unwrap();
     assert!(others.iter().any(|hit| hit["condition"] == "loss_nan"));
 
-    // A file of watchpoints may leave a rule out, or call it something else.
+    // A file of watchpoints may leave a rule out, or change its severity.
     let rules = |name: &str, text: &str| {
         fs::write(runs.path().join(name), text).unwrap();
         runs.check("quiet", &["--watchpoints", name, "--format", "json"])

@@ -1,6 +1,7 @@
-//! A headless browser, driven as the `WebDriver` protocol says. A console error or a report of the content security policy fails the test.
+//! A headless browser, driven by the `WebDriver` protocol. A console error or a report of the content security policy
+//! fails the test.
 //!
-//! The driver comes with the browser (`chromedriver`); where there is none the tests fail, they are not skipped.
+//! The driver comes with the browser (`chromedriver`); without it the tests fail instead of being skipped.
 
 use std::future::Future;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -19,10 +20,10 @@ use trainscope_api::scalars::Series;
 use super::server::Server;
 use super::wait::{DEADLINE, PAUSE};
 
-/// Several frames of the browser: two pictures so far apart are of finished drawings.
+/// Several frames of the browser: two equal pictures this far apart are finished drawings.
 const FRAMES: Duration = Duration::from_millis(120);
 
-/// An open browser. Call [`Browser::close`] at the end of each test: it fails the test if the page complained.
+/// An open browser. Call [`Browser::close`] at the end of each test: it fails if the page reported an error.
 pub(crate) struct Browser {
     client: Client,
     driver: Driver,
@@ -37,7 +38,7 @@ struct Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // A browser outlives a driver that is killed: of a test that failed it would stay.
+        // A killed driver would leave its browser running after a failed test.
         self.shut_down().ok();
         self.child.kill().ok();
         self.child.wait().ok();
@@ -61,7 +62,7 @@ impl Driver {
                 Some(port.trim_end_matches('.').to_owned())
             })
             .expect("chromedriver ended before it listened");
-        // Reading on keeps its pipe from filling up.
+        // The pipe must be drained.
         std::thread::spawn(move || lines.for_each(drop));
         Self {
             child,
@@ -82,7 +83,7 @@ impl Driver {
 }
 
 impl Browser {
-    /// A page of 1280 × 800 (the rest of the window is the browser's own) with a profile of its own, in English, with the light theme.
+    /// Opens a viewport of 1280 × 800 with a profile of its own, in English, with the light theme.
     pub(crate) async fn open() -> Self {
         let driver = Driver::start();
         let profile = TempDir::new().unwrap();
@@ -90,7 +91,7 @@ impl Browser {
             "goog:chromeOptions": {
                 "args": [
                     "--headless=new",
-                    // The sandbox cannot be set up by root, as which containers run.
+                    // Root, the usual user in containers, cannot use the sandbox.
                     "--no-sandbox",
                     "--disable-dev-shm-usage",
                     "--disable-gpu",
@@ -128,12 +129,12 @@ impl Browser {
             .unwrap();
     }
 
-    /// Makes the window so wide; browsers have a least width.
+    /// Sets the width of the window; browsers have a minimum.
     pub(crate) async fn widen(&self, width: u32) {
         self.client.set_window_size(width, 943).await.unwrap();
     }
 
-    /// Opens a page that is no server's: a file, say.
+    /// Opens a page without a server, a file for example.
     pub(crate) async fn goto_address(&self, address: &str) {
         self.client.goto(address).await.unwrap();
     }
@@ -143,28 +144,28 @@ impl Browser {
         self.client.refresh().await.unwrap();
     }
 
-    /// The address shown.
+    /// Current address.
     pub(crate) async fn url(&self) -> String {
         self.client.current_url().await.unwrap().to_string()
     }
 
-    /// What a script returns.
+    /// Runs a script and returns its result.
     pub(crate) async fn run(&self, script: &str) -> Value {
         self.client.execute(script, Vec::new()).await.unwrap()
     }
 
-    /// The text of the page as one reads it.
+    /// The visible text of the page.
     pub(crate) async fn text(&self) -> String {
         self.text_of("body").await.unwrap_or_default()
     }
 
-    /// The text of the first element that a selector finds.
+    /// The text of the first match of a selector.
     pub(crate) async fn text_of(&self, selector: &str) -> Option<String> {
         let element = self.client.find(Locator::Css(selector)).await.ok()?;
         element.text().await.ok()
     }
 
-    /// How many elements a selector finds.
+    /// Number of matches of a selector.
     pub(crate) async fn count(&self, selector: &str) -> usize {
         self.client
             .find_all(Locator::Css(selector))
@@ -212,7 +213,7 @@ impl Browser {
         .await;
     }
 
-    /// Waits until a selector finds something.
+    /// Waits until a selector has a match.
     pub(crate) async fn wait_for_element(&self, selector: &str) {
         self.wait_for(selector, async || {
             (self.count(selector).await > 0).then_some(())
@@ -220,7 +221,7 @@ impl Browser {
         .await;
     }
 
-    /// Clicks the first element that a selector finds, once there is one that can be clicked.
+    /// Clicks the first match of a selector, once it is clickable.
     pub(crate) async fn click(&self, selector: &str) {
         self.wait_for(&format!("{selector} to be clickable"), async || {
             let element = self.client.find(Locator::Css(selector)).await.ok()?;
@@ -229,7 +230,7 @@ impl Browser {
         .await;
     }
 
-    /// Replaces what stands in an input.
+    /// Replaces the text of an input.
     pub(crate) async fn fill(&self, selector: &str, text: &str) {
         self.wait_for_element(selector).await;
         let element = self.client.find(Locator::Css(selector)).await.unwrap();
@@ -270,7 +271,7 @@ impl Browser {
         self.client.perform_actions(actions).await.unwrap();
     }
 
-    /// Turns the wheel in the middle of an element: by so many pixels right and down, with Ctrl held or not.
+    /// Turns the wheel in the middle of an element: pixels right and down, with or without Ctrl.
     pub(crate) async fn wheel(&self, selector: &str, (right, down): (f64, f64), has_ctrl: bool) {
         let script = format!(
             "const element = document.querySelector({selector:?}), r = element.getBoundingClientRect();
@@ -301,8 +302,8 @@ impl Browser {
         (number(0), number(1), number(2), number(3))
     }
 
-    /// In which share of the columns of a plot something dark is drawn: 0 while there is no such canvas or only its
-    /// axes, about 1 where a line runs across. Labels, the lane below the plot and pale grid lines do not count.
+    /// Share of the columns of a plot with dark pixels: 0 without such a canvas or with axes only, about 1 for a line
+    /// across the plot. Labels, the lane below the plot and pale grid lines do not count.
     pub(crate) async fn drawn_share(&self, selector: &str) -> f64 {
         let script = format!(
             "const canvas = document.querySelector({selector:?});
@@ -324,7 +325,7 @@ impl Browser {
         self.run(&script).await.as_f64().unwrap()
     }
 
-    /// A number that differs when the pixels of the first such canvas do.
+    /// A number that changes with the pixels of the first such canvas.
     pub(crate) async fn picture(&self, selector: &str) -> u64 {
         let script = format!(
             "const canvas = document.querySelector({selector:?});
@@ -337,7 +338,7 @@ impl Browser {
         self.run(&script).await.as_u64().unwrap()
     }
 
-    /// [`Browser::picture`] once it is the same twice: what is being drawn is finished.
+    /// [`Browser::picture`] once it is the same twice, when drawing is finished.
     pub(crate) async fn settled_picture(&self, selector: &str) -> u64 {
         let last = std::cell::Cell::new(0);
         self.wait_for("a picture that stays", async || {
@@ -348,7 +349,7 @@ impl Browser {
         .await
     }
 
-    /// Waits until a canvas shows another picture than `before`, and says which.
+    /// Waits until the picture of a canvas differs from `before`, and returns it.
     pub(crate) async fn wait_for_other_picture(&self, selector: &str, before: u64) -> u64 {
         self.wait_for("another picture", async || {
             Some(self.picture(selector).await).filter(|picture| *picture != before && *picture != 0)
@@ -357,7 +358,8 @@ impl Browser {
         self.settled_picture(selector).await
     }
 
-    /// How often what is drawn crosses a quarter of the height from the top, from the left to the right edge.
+    /// Number of times that the drawn line crosses a quarter of the height from the top, from the left to the right
+    /// edge.
     pub(crate) async fn crossings(&self, selector: &str) -> usize {
         let script = format!(
             "const canvas = document.querySelector({selector:?});
@@ -376,7 +378,7 @@ impl Browser {
         usize::try_from(crossings).unwrap()
     }
 
-    /// From now on keeps what the page is told of curves, for [`Browser::next_curve`].
+    /// Starts to record the series that the page receives, for [`Browser::next_curve`].
     pub(crate) async fn note_curves(&self) {
         self.run(
             "const ask = window.fetch;
@@ -390,7 +392,7 @@ impl Browser {
         .await;
     }
 
-    /// The next series that the page is told of.
+    /// The next series that the page receives.
     pub(crate) async fn next_curve(&self) -> Series {
         let bytes = self
             .wait_for("a curve that is asked for", async || {
@@ -403,7 +405,7 @@ impl Browser {
         answer.series.into_iter().flatten().next().unwrap()
     }
 
-    /// An attribute of the first element that a selector finds; empty without it.
+    /// An attribute of the first match of a selector; empty without one.
     pub(crate) async fn attribute(&self, selector: &str, name: &str) -> String {
         let Ok(element) = self.client.find(Locator::Css(selector)).await else {
             return String::new();
@@ -411,8 +413,8 @@ impl Browser {
         element.attr(name).await.ok().flatten().unwrap_or_default()
     }
 
-    /// Writes a picture of the window to the folder that `TRAINSCOPE_PICTURES` names, if it is set: README's pictures
-    /// are made this way.
+    /// Writes a screenshot to the folder in `TRAINSCOPE_PICTURES`, if it is set: the pictures of README are made this
+    /// way.
     pub(crate) async fn show(&self, name: &str) {
         if let Some(folder) = std::env::var_os("TRAINSCOPE_PICTURES") {
             let path = PathBuf::from(folder).join(name).with_extension("png");
@@ -420,7 +422,7 @@ impl Browser {
         }
     }
 
-    /// What was copied last, as another program would paste it.
+    /// Text of the clipboard, as another program would paste it.
     pub(crate) async fn clipboard(&self) -> String {
         let (driver, session) = (&self.driver.address, &self.session);
         ureq::post(format!("{driver}/session/{session}/permissions"))
@@ -431,7 +433,7 @@ impl Browser {
         text.as_str().unwrap_or_default().to_owned()
     }
 
-    /// What the console holds that is an error: exceptions, failed requests, reports of the content security policy.
+    /// Errors in the console: exceptions, failed requests, reports of the content security policy.
     fn complaints(&self) -> Vec<String> {
         let address = format!("{}/session/{}/se/log", self.driver.address, self.session);
         let mut response = ureq::post(address)
@@ -449,7 +451,7 @@ impl Browser {
             .collect()
     }
 
-    /// Ends the browser; fails if there is any other complaint than of something expected.
+    /// Ends the browser; fails if there is any error without `expected` in its text.
     pub(crate) async fn close_despite(self, expected: &str) {
         let mut complaints = self.complaints();
         complaints.retain(|complaint| !complaint.contains(expected));
@@ -457,7 +459,7 @@ impl Browser {
         assert!(complaints.is_empty(), "the console says: {complaints:#?}");
     }
 
-    /// Ends the browser; fails if the page complained.
+    /// Ends the browser; fails if the page reported an error.
     pub(crate) async fn close(self) {
         let complaints = self.complaints();
         self.client.close().await.ok();

@@ -1,11 +1,11 @@
 //! Writes event files as training programs do: frames with their checksums, scalars as simple values.
 //!
-//! It shares no code with the program's decoders, so that the two check each other. The task runner makes sample runs
-//! and bench data with the same file.
+//! It shares no code with the program's decoders, so that the two check each other. The task runner uses the same file
+//! for sample runs and bench data.
 
 use std::io::{Result, Write};
 
-/// An event file being written. Every method leaves whole records.
+/// An event file being written. Every method leaves complete records.
 pub(crate) struct EventFile<W> {
     out: W,
     event: Vec<u8>,
@@ -13,7 +13,7 @@ pub(crate) struct EventFile<W> {
 }
 
 impl<W: Write> EventFile<W> {
-    /// Begins a file with the version record that every one has.
+    /// Begins a file with the version record.
     pub(crate) fn begin(out: W, wall_time_secs: f64) -> Result<Self> {
         let mut file = Self {
             out,
@@ -26,7 +26,7 @@ impl<W: Write> EventFile<W> {
         Ok(file)
     }
 
-    /// One event with one value for each tag.
+    /// Writes one event with one value for each tag.
     pub(crate) fn scalars(
         &mut self,
         wall_time_secs: f64,
@@ -37,7 +37,7 @@ impl<W: Write> EventFile<W> {
         self.write_event()
     }
 
-    /// Passes on what is buffered.
+    /// Writes buffered data.
     pub(crate) fn flush(&mut self) -> Result<()> {
         self.out.flush()
     }
@@ -72,7 +72,7 @@ pub(crate) fn put_scalars(
         .map(|(tag, _)| 1 + len_varint(len_value(tag) as u64) + len_value(tag))
         .sum();
     put_double(out, 1, wall_time_secs);
-    // Negative steps are ten bytes long, as protobuf has it.
+    // Negative steps take ten bytes in protobuf.
     put_key(out, 2, 0);
     put_varint(out, step.cast_unsigned());
     put_key(out, 5, 2);

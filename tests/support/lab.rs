@@ -1,4 +1,4 @@
-//! A temporary place with base directories, a cache and a home of its own, so that tests never meet.
+//! A temporary place with base directories, a cache and a home of its own, so that tests are isolated.
 
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use super::server::Server;
 use super::{EventFile, event_file};
 
-/// A temporary place. Removed at the end.
+/// A temporary place, removed at the end.
 pub(crate) struct Lab {
     folder: TempDir,
 }
@@ -17,7 +17,7 @@ pub(crate) struct Lab {
 pub(crate) const STARTED_SECS: f64 = 1_760_000_000.0;
 
 impl Lab {
-    /// An empty one.
+    /// Creates an empty place.
     pub(crate) fn new() -> Self {
         let lab = Self {
             folder: TempDir::new().unwrap(),
@@ -26,12 +26,12 @@ impl Lab {
         lab
     }
 
-    /// The base directory that [`Lab::start`] watches.
+    /// The base directory of [`Lab::start`].
     pub(crate) fn base(&self) -> PathBuf {
         self.path("base")
     }
 
-    /// The folder for the index.
+    /// Folder of the index.
     pub(crate) fn cache(&self) -> PathBuf {
         self.path("cache")
     }
@@ -67,7 +67,7 @@ impl Lab {
     }
 }
 
-/// Where a fixture lies.
+/// Path of a fixture.
 pub(crate) fn fixture(name: &str) -> PathBuf {
     workspace_root().join("tests/fixtures").join(name)
 }
@@ -80,7 +80,7 @@ pub(crate) fn workspace_root() -> PathBuf {
         .to_path_buf()
 }
 
-/// Copies a folder with all that is in it.
+/// Copies a folder recursively.
 pub(crate) fn copy_folder(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
@@ -113,7 +113,7 @@ impl Recording {
     pub(crate) fn begin_file(path: &Path, wall_time_secs: f64) -> Self {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         File::create(path).unwrap();
-        // Whoever writes, and in whatever order: always at the end.
+        // Other writers may write at any time: always append.
         let file = OpenOptions::new().append(true).open(path).unwrap();
         let file = EventFile::begin(file, wall_time_secs).unwrap();
         Self {
@@ -122,12 +122,12 @@ impl Recording {
         }
     }
 
-    /// One scalar; wall times follow the steps, ten a second.
+    /// Writes one scalar; wall times follow the steps, ten per second.
     pub(crate) fn scalar(&mut self, tag: &str, step: i64, value: f32) -> &mut Self {
         self.scalar_at(tag, step, STARTED_SECS + step as f64 / 10.0, value)
     }
 
-    /// One scalar at a wall time.
+    /// Writes one scalar with a wall time.
     pub(crate) fn scalar_at(
         &mut self,
         tag: &str,
@@ -142,7 +142,7 @@ impl Recording {
         self
     }
 
-    /// The points `(step, value(step))` of a range.
+    /// Writes the points `(step, value(step))` of a range.
     pub(crate) fn curve(
         &mut self,
         tag: &str,
@@ -164,7 +164,7 @@ impl Recording {
         self.bytes(&bytes)
     }
 
-    /// Bytes as they are.
+    /// Writes raw bytes.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
         use std::io::Write;
         OpenOptions::new()
@@ -176,12 +176,12 @@ impl Recording {
         self
     }
 
-    /// Where the file lies.
+    /// Path of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// How long it is.
+    /// Length of the file in bytes.
     pub(crate) fn len_bytes(&self) -> u64 {
         fs::metadata(&self.path).unwrap().len()
     }

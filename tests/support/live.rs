@@ -1,4 +1,4 @@
-//! The stream of change notices as a client reads it.
+//! The live stream as read by a client.
 
 use std::io::{BufRead, BufReader};
 use std::sync::mpsc::{Receiver, channel};
@@ -53,7 +53,7 @@ impl Live {
         Self { events }
     }
 
-    /// The next event that `is_wanted`; others are passed over.
+    /// The next event that `is_wanted` accepts; others are skipped.
     pub(crate) fn wait_for(&self, what: &str, is_wanted: impl Fn(&LiveEvent) -> bool) -> LiveEvent {
         let deadline = std::time::Instant::now() + DEADLINE;
         loop {

@@ -1,8 +1,8 @@
-//! The built program as a process that may read what permissions allow, also where tests run as root.
+//! The built program as a process without root's access rights, also if the tests run as root.
 
 use std::process::Command;
 
-/// What lets root read everything.
+/// Capabilities by which root can read everything.
 const RIGHTS: &str = "-dac_override,-dac_read_search";
 
 /// The program without arguments.

@@ -19,7 +19,7 @@ use super::live::Live;
 use super::program;
 use super::wait::{DEADLINE, wait_for};
 
-/// A running server; killed when dropped. When a test fails its log is printed.
+/// A running server, killed when dropped. Its log is printed if a test fails.
 pub(crate) struct Server {
     child: Child,
     address: String,
@@ -27,7 +27,7 @@ pub(crate) struct Server {
     log: PathBuf,
 }
 
-/// An answer as it came.
+/// An HTTP answer.
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) media_type: String,
@@ -43,7 +43,7 @@ impl Answer {
     }
 }
 
-/// The program, with a home of its own.
+/// The program with a separate home directory.
 pub(crate) fn program(lab: &Lab) -> Command {
     let mut command = program::program();
     for variable in [
@@ -128,7 +128,7 @@ impl Server {
         answer(response)
     }
 
-    /// `GET` with headers, to see what the server refuses.
+    /// `GET` with headers, for requests that the server refuses.
     pub(crate) fn get_with(&self, path: &str, headers: &[(&str, &str)]) -> Answer {
         let mut request = self.agent.get(format!("{}{path}", self.address));
         for (name, value) in headers {
@@ -182,7 +182,7 @@ impl Server {
         self.typed(paths::RUNS)
     }
 
-    /// One of them.
+    /// One run of `GET /api/runs`.
     pub(crate) fn run(&self, id: &str) -> Option<Run> {
         self.runs().runs.into_iter().find(|run| run.id == id)
     }
@@ -197,7 +197,7 @@ impl Server {
         self.typed(&format!("{}?{}", paths::TAGS, query(&[("run", run)])))
     }
 
-    /// Up to a million points of a scalar; `None` while there is no such series.
+    /// Up to a million points of a scalar; `None` if there is no such series.
     pub(crate) fn scalars(&self, run: &str, tag: &str) -> Option<Series> {
         self.scalars_where(&[("run", run), ("tag", tag), ("points", "1000000")])
     }
@@ -224,17 +224,17 @@ impl Server {
         serde_json::from_slice(&answer.body).unwrap()
     }
 
-    /// The stream of notices from now on.
+    /// Opens the live stream.
     pub(crate) fn live(&self) -> Live {
         Live::open(&self.address, None)
     }
 
-    /// The same for a client that has seen everything up to `seq`.
+    /// The same for a client that has received everything up to `seq`.
     pub(crate) fn live_since(&self, seq: u64) -> Live {
         Live::open(&self.address, Some(seq))
     }
 
-    /// Waits until as many points of a scalar are answered.
+    /// Waits until a scalar has this many points.
     pub(crate) fn wait_for_points(&self, run: &str, tag: &str, total: u64) -> Series {
         wait_for(&format!("{total} points of {run} {tag}"), || {
             self.scalars(run, tag)
@@ -242,7 +242,7 @@ impl Server {
         })
     }
 
-    /// Waits until everything that is on disk is answered, at least `records` of them.
+    /// Waits until everything on disk has been read, at least `records` of them.
     pub(crate) fn wait_for_records(&self, records: u64) -> Status {
         wait_for(&format!("{records} records"), || {
             Some(self.status())
@@ -258,24 +258,24 @@ impl Server {
         });
     }
 
-    /// Ends it without a warning, as a crash does.
+    /// Kills it without warning, as in a crash.
     pub(crate) fn crash(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// Asks it to end and waits until it has.
+    /// Requests its end and waits for it.
     pub(crate) fn stop(mut self) -> ExitStatus {
         let pid = Pid::from_child(&self.child);
         kill_process(pid, Signal::TERM).unwrap();
         wait_for("the server to end", || self.child.try_wait().unwrap())
     }
 
-    /// Seconds that processors have worked for it.
+    /// Processor time of the server in seconds.
     #[cfg(target_os = "linux")]
     pub(crate) fn processor_secs(&self) -> f64 {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
-        // After the name, which may hold anything: user and system time are the 12th and 13th field, in ticks.
+        // After the name, which may contain anything: user and system time are the 12th and 13th field, in ticks.
         let fields: Vec<&str> = stat
             .rsplit_once(')')
             .unwrap()
@@ -286,7 +286,7 @@ impl Server {
             .iter()
             .map(|own| own.parse::<f64>().unwrap())
             .sum();
-        // The same on every Linux, for programs.
+        // A constant of the Linux ABI.
         ticks / 100.0
     }
 
@@ -335,7 +335,7 @@ fn answer(mut response: ureq::http::Response<ureq::Body>) -> Answer {
     }
 }
 
-/// Pairs as an encoded query.
+/// Encodes pairs as a query.
 pub(crate) fn query(pairs: &[(&str, &str)]) -> String {
     let encoded = |text: &str| -> String {
         text.bytes()

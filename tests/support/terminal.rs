@@ -1,4 +1,4 @@
-//! The built program as a command that ends: what it prints and what it exits with.
+//! The built program as a command: its output and exit status.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::lab::fixture;
 use super::program::program;
 
-/// What a command has printed.
+/// Output of a command.
 #[derive(Debug)]
 pub(crate) struct Printed {
     pub(crate) status: i32,
@@ -19,7 +19,7 @@ pub(crate) struct Printed {
 }
 
 impl Printed {
-    /// The answer as JSON.
+    /// Standard output as JSON.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.out)
             .unwrap_or_else(|error| panic!("not JSON: {error}: {self:?}"))
@@ -47,7 +47,7 @@ pub(crate) fn trainscope_in(folder: &Path, args: &[&str]) -> Printed {
     }
 }
 
-/// A folder with a dump that another program wrote, unpacked from `tests/fixtures/dumps`.
+/// A folder with a dump of another program, unpacked from `tests/fixtures/dumps`.
 pub(crate) struct Dump {
     _folder: TempDir,
     /// The run.
@@ -78,12 +78,12 @@ impl Dump {
         }
     }
 
-    /// Judges it with these flags.
+    /// Runs `check` with these flags.
     pub(crate) fn check(&self, flags: &[&str]) -> Printed {
         trainscope_in(&self.path, &[&["check", "."], flags].concat())
     }
 
-    /// A file of watchpoints beside it.
+    /// Writes a file of watchpoints beside it.
     pub(crate) fn rules(&self, toml: &str) -> String {
         let path = self.path.join("rules.toml");
         fs::write(&path, toml).unwrap();

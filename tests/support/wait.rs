@@ -1,12 +1,12 @@
-//! Waiting for conditions, each with a deadline: no test depends on how fast the machine is.
+//! Waiting for conditions, each with a deadline: no test depends on the speed of the machine.
 
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
-/// How long anything may take before a test fails: far longer than it does on a busy machine.
+/// Deadline of every wait: far longer than needed on a busy machine.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
 
-/// Time between two looks.
+/// Polling interval.
 pub(crate) const PAUSE: Duration = Duration::from_millis(15);
 
 /// Calls `look` until it returns a value. `what` completes the sentence "waited for …".
