@@ -70,7 +70,8 @@ pub use trainscope_format::lineage;
 pub use trainscope_format::statistics::Role;
 pub use trainscope_format::tensor::{DType, Tolerance};
 
-/// What README says is tried.
+/// The examples of the documents, which are compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
-struct Readme;
+#[doc = include_str!("../../docs/src/recording/rust.md")]
+struct Documents;

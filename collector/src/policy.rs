@@ -24,7 +24,7 @@ impl Selection {
     }
 }
 
-/// Of which tensors statistics are computed, at which steps, and which. `README.md` says what each costs.
+/// Of which tensors statistics are computed, at which steps, and which. `docs/src/recording/rust.md` says what each costs.
 ///
 /// ```
 /// use trainscope_collector::{Role, SamplePolicy};
