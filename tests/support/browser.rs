@@ -411,7 +411,7 @@ impl Browser {
         element.attr(name).await.ok().flatten().unwrap_or_default()
     }
 
-    /// Writes a picture of the window to the folder that `TRAINSCOPE_PICTURES` names, if it is set: README's pictures
+    /// Writes a picture of the window to the folder that `TRAINSCOPE_PICTURES` names, if it is set: the documents' pictures
     /// are made this way.
     pub(crate) async fn show(&self, name: &str) {
         if let Some(folder) = std::env::var_os("TRAINSCOPE_PICTURES") {

@@ -1,7 +1,7 @@
 //! `bench`: the benches of the packages, then the program as a whole, beside a peer in the same run.
 //!
 //! The end-to-end figures are medians of rounds that alternate between the programs, each on files that are in the
-//! page cache, each after waiting for idle cores. They are printed as the table that README shows.
+//! page cache, each after waiting for idle cores. They are printed as the table in docs/src/performance.md.
 
 mod browser;
 mod bundle_size;
