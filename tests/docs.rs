@@ -65,7 +65,9 @@ impl Document {
         for event in self.events() {
             match event {
                 Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
-                Event::End(TagEnd::Heading(_)) => anchors.extend(heading.take().map(anchor)),
+                Event::End(TagEnd::Heading(_)) => {
+                    anchors.extend(heading.take().as_deref().map(anchor));
+                }
                 Event::Text(text) | Event::Code(text) => {
                     if let Some(heading) = &mut heading {
                         heading.push_str(&text);
@@ -101,7 +103,7 @@ impl Document {
     }
 }
 
-fn anchor(heading: String) -> String {
+fn anchor(heading: &str) -> String {
     let kept = heading.to_lowercase().replace(
         |c: char| !c.is_alphanumeric() && !matches!(c, ' ' | '-' | '_'),
         "",
@@ -226,16 +228,17 @@ fn options() -> BTreeMap<String, BTreeSet<String>> {
     options
 }
 
-/// The words of a line as a shell splits them; those of a command in quotes one by one.
+/// The words of a line as a shell splits them, with a quoted command of trainscope split again.
 fn shell_words(line: &str) -> Vec<String> {
     let plain = || line.split_whitespace().map(str::to_owned).collect();
     let words = shlex::split(line).unwrap_or_else(plain);
-    let parts = words
-        .iter()
-        .flat_map(|word| match word.contains("trainscope ") {
-            true => word.split_whitespace().map(str::to_owned).collect(),
-            false => vec![word.clone()],
-        });
+    let parts = words.iter().flat_map(|word| {
+        if word.contains("trainscope ") {
+            word.split_whitespace().map(str::to_owned).collect()
+        } else {
+            vec![word.clone()]
+        }
+    });
     parts.collect()
 }
 
@@ -252,7 +255,7 @@ fn every_option_of_trainscope_that_a_document_names_is_one() {
     let options = options();
     let mut checked = 0;
     for document in documents() {
-        // It tells of former versions too.
+        // Its entries name options of former versions too.
         if document.name() == "CHANGELOG.md" {
             continue;
         }
@@ -326,15 +329,16 @@ fn every_block_of_code_names_its_language() {
 fn the_list_of_tests_names_every_file_of_tests() {
     let folder = workspace_root().join("tests");
     let list = Document::read(folder.join("README.md"));
+    let is_rust = |name: &str| Path::new(name).extension().is_some_and(|own| own == "rs");
     let listed: BTreeSet<String> = list
         .links()
         .into_iter()
-        .filter(|link| link.ends_with(".rs") && !link.contains('/'))
+        .filter(|link| is_rust(link) && !link.contains('/'))
         .collect();
     let files = fs::read_dir(&folder).unwrap();
     let files: BTreeSet<String> = files
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .filter(|name| name.ends_with(".rs") && !["main.rs", "support.rs"].contains(&&**name))
+        .filter(|name| is_rust(name) && !["main.rs", "support.rs"].contains(&&**name))
         .collect();
     assert_eq!(listed, files);
 }
@@ -404,9 +408,9 @@ fn describe(condition: &Condition, page: &mut String) {
         "Not in the recommended set."
     };
     write!(page, "\n### `{}`\n\n", condition.id).unwrap();
-    write!(
+    writeln!(
         page,
-        "{}. Severity: {severity}. {set}\n",
+        "{}. Severity: {severity}. {set}",
         first_upper(&escape(condition.says.en))
     )
     .unwrap();
