@@ -173,6 +173,36 @@ fn links_and_pictures_lead_to_files_and_headings_that_are_there() {
 }
 
 #[test]
+fn paths_of_sources_that_are_named_in_sentences_exist() {
+    let roots = [
+        "collector/",
+        "docs/src/",
+        "sample-runs/",
+        "server/",
+        "summary-format/",
+        "tests/",
+        "web/charts/",
+        "web/src/",
+        "xtask/",
+    ];
+    let mut checked = 0;
+    for document in documents() {
+        let name = document.name();
+        if name != "CONTRIBUTING.md" && !name.starts_with("docs/") {
+            continue;
+        }
+        for code in document.code() {
+            let is_path = roots.iter().any(|root| code.starts_with(root));
+            if is_path && !code.contains([' ', '*', '<']) {
+                assert!(workspace_root().join(&code).exists(), "{name} names {code}");
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 30, "{checked} paths");
+}
+
+#[test]
 fn the_summary_of_the_book_lists_every_page() {
     let book = workspace_root().join("docs/src");
     let summary = Document::read(book.join("SUMMARY.md"));
