@@ -14,6 +14,7 @@ mod check;
 mod check_input;
 mod debugger;
 mod diff;
+mod docs;
 mod event_tensors;
 mod export;
 mod findings;

@@ -70,7 +70,8 @@ pub use trainscope_format::lineage;
 pub use trainscope_format::statistics::Role;
 pub use trainscope_format::tensor::{DType, Tolerance};
 
-/// Compiles the examples of the README.
+/// Compiles and runs the examples of the documents.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
-struct Readme;
+#[doc = include_str!("../../docs/src/recording/rust.md")]
+struct Documents;

@@ -24,7 +24,7 @@ impl Selection {
     }
 }
 
-/// Selection of tensors, steps and figures for statistics. `README.md` lists the cost of each.
+/// Selection of tensors, steps and figures for statistics. `docs/src/recording/rust.md` lists the cost of each.
 ///
 /// ```
 /// use trainscope_collector::{Role, SamplePolicy};

@@ -413,8 +413,8 @@ impl Browser {
         element.attr(name).await.ok().flatten().unwrap_or_default()
     }
 
-    /// Writes a screenshot to the folder in `TRAINSCOPE_PICTURES`, if it is set: the pictures of README are made this
-    /// way.
+    /// Writes a screenshot to the folder in `TRAINSCOPE_PICTURES`, if it is set: the pictures of the documents are made
+    /// this way.
     pub(crate) async fn show(&self, name: &str) {
         if let Some(folder) = std::env::var_os("TRAINSCOPE_PICTURES") {
             let path = PathBuf::from(folder).join(name).with_extension("png");

@@ -1,7 +1,7 @@
 //! `bench`: the benchmarks of the packages, then of the whole program, beside a peer in the same run.
 //!
 //! The end-to-end figures are medians of rounds that alternate between the programs, each on files in the page cache,
-//! each after waiting for idle cores. They are printed as the table that README contains.
+//! each after waiting for idle cores. They are printed as the table in `docs/src/performance.md`.
 
 mod browser;
 mod bundle_size;
