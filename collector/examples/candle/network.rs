@@ -1,4 +1,4 @@
-//! Two convolutions, each followed by ReLU and pooling, and a linear layer.
+//! Two convolutions, each followed by `ReLU` and pooling, and a linear layer.
 
 use candle_core::{DType, Device, Result, Tensor};
 use candle_nn::{Conv2d, Conv2dConfig, Linear, Module, VarBuilder, VarMap, conv2d, linear};
