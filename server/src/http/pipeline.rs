@@ -1,4 +1,4 @@
-//! `/api/pipeline`: how the data of a run are made, and how long the training waits for them.
+//! `/api/pipeline`: the data pipeline of a run, and the time for which the training waits for its data.
 
 use axum::extract::State;
 use axum::response::Response;

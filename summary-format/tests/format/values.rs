@@ -457,11 +457,8 @@ fn tensors_are_left_where_they_lie_or_gathered() {
 
 #[test]
 fn text_need_not_be_text() {
-    let Ok(Body::Text(text)) = body(&tensor_value(
-        "x",
-        &text_tensor(&[2], &[b"a\xff", b""]),
-        Some("text"),
-    )) else {
+    let message = text_tensor(&[2], &[b"a\xff", b""]);
+    let Ok(Body::Text(text)) = body(&tensor_value("x", &message, Some("text"))) else {
         panic!()
     };
     assert_eq!(text.items, ["a\u{fffd}", ""]);

@@ -75,7 +75,7 @@ pub struct HistogramsTexts {
     pub canvas: fn(&str, &str, u64, &str, &str) -> String,
 }
 
-/// `3 histograms, 40 statistics`; what there is none of is left out.
+/// `3 histograms, 40 statistics`; counts of zero are left out.
 fn sources(histograms: u64, statistics: u64) -> String {
     let of = |count: u64, one: &str, many: &str| {
         let noun = if count == 1 { one } else { many };

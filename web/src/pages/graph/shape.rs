@@ -2,7 +2,7 @@
 
 use trainscope_format::graph::{Dimension, TensorType};
 
-/// `64×8×128 f16`; what is not known is left out.
+/// `64×8×128 f16`; unknown sizes and types are left out.
 pub(super) fn shape(tensor: &TensorType) -> String {
     let sizes = tensor.shape.as_ref().map(|shape| {
         let sizes = shape.iter().map(|size| match size {
