@@ -48,4 +48,4 @@ for (const file of pages[part] ?? pages.overview) {
   link.href = new URL(file, import.meta.url).href;
   document.head.append(link);
 }
-await init();
+await init({ module_or_path: new URL('./trainscope_web_bg.wasm', import.meta.url) });

@@ -17,7 +17,7 @@ const RULE: Condition = Condition {
 
 pub(super) static SETTINGS: Condition = Condition {
     id: "settings",
-    says: text("hyper-parameter out of range", "超参数取值异常"),
+    says: text("implausible hyper-parameter", "超参数取值异常"),
     checks: text(
         "A learning rate is 0, negative, not finite or above 1000; a batch has fewer than 1 sample, or 1 with batch \
          normalisation; momentum, a beta, dropout or label smoothing is outside [0, 1); weight decay is negative. A note \

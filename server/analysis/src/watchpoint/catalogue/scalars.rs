@@ -24,7 +24,7 @@ pub(super) static LOSS_NAN: Condition = Condition {
          Otherwise lower the learning rate (or the loss scale in fp16) and inspect the batch.",
         "从第一个出现 NaN 或 Inf 的张量查起，损失只是其结果。若未记录张量，请记录其统计量。此外可降低学习率（fp16 下降低损失缩放），并检查该批次数据。",
     ),
-    counts: text("points NaN or ±∞", "个点为 NaN 或 ±∞"),
+    counts: text("NaN or ±∞", "个点为 NaN 或 ±∞"),
     ..BASE
 };
 
@@ -34,7 +34,7 @@ pub(super) static SCALAR_NOT_FINITE: Condition = Condition {
     severity: Severity::Info,
     watches: |_, _| false,
     judge: Some(loss::scalar_not_finite),
-    counts: text("points NaN or ±∞", "个点为 NaN 或 ±∞"),
+    counts: text("NaN or ±∞", "个点为 NaN 或 ±∞"),
     says: text("a scalar is NaN or infinite", "标量为 NaN 或无穷"),
     checks: text(
         "The number of points of any scalar that are NaN, Inf or -Inf is above 0.",

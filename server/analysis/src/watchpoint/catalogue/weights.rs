@@ -355,7 +355,7 @@ pub(super) static UPDATE_RATIO: Condition = Condition {
     watches: |subject, _| subject.is(Target::Weight),
     judge: Some(update::band),
     says: text(
-        "update-to-weight ratio out of range",
+        "implausible update-to-weight ratio",
         "更新与权重之比超出范围",
     ),
     checks: text(
