@@ -167,9 +167,9 @@ pub(super) fn view(model: Model) -> AnyView {
     .into_any()
 }
 
-/// Number of columns that spreads the cards most evenly over the fewest rows.
+/// Number of columns that spreads the cards most evenly over at most two rows, which fit into a window of 800 pixels.
 fn columns(cards: usize) -> usize {
-    let rows = cards.div_ceil(MOST_COLUMNS).max(1);
+    let rows = cards.div_ceil(MOST_COLUMNS).clamp(1, 2);
     cards.div_ceil(rows).max(1)
 }
 
@@ -429,7 +429,7 @@ mod tests {
     fn columns_leave_few_cards_in_the_last_row_to_widen() {
         assert_eq!(
             [1, 3, 4, 5, 6, 7, 8, 9, 10].map(columns),
-            [1, 3, 4, 3, 3, 4, 4, 3, 4]
+            [1, 3, 4, 3, 3, 4, 4, 5, 5]
         );
     }
 }

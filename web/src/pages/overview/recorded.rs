@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use trainscope_api::error::ErrorCode;
 use trainscope_api::findings::{Findings, Hit};
 use trainscope_api::paths;
 use trainscope_api::records::{Records, RecordsQuery};
@@ -85,14 +84,7 @@ impl<'a> Tensors<'a> {
     ) -> Result<Vec<(i64, TensorStats)>, ClientError> {
         if self.is_in_files {
             let steps = Some((from, to));
-            let found = match client::tensor_between(self.run, name, self.rank, steps).await {
-                // A hit of a histogram: no file holds its elements.
-                Err(ClientError::Refused(error)) if error.code == ErrorCode::UnknownTag => {
-                    self.names.retain(|own| own != name);
-                    return Ok(Vec::new());
-                }
-                other => other?,
-            };
+            let found = client::tensor_between(self.run, name, self.rank, steps).await?;
             self.is_whole &= found.pending_bytes == 0;
             let points = found.points.into_iter();
             return Ok(points
@@ -139,8 +131,14 @@ pub(super) async fn ask(
             let own = findings.watchpoints.get(hit.watchpoint as usize);
             hit.values.is_empty() && own.is_some_and(|own| own.target == "run")
         };
-        let hit = of_hits().filter(|hit| !is_scalar(&hit.tensor) && !is_of_program(hit));
-        own.names.extend(hit.map(|hit| hit.tensor.clone()));
+        // No file holds the elements of a histogram.
+        let is_histogram = |name: &str| of_kind(tags, Kind::Histograms).any(|tag| tag.tag == name);
+        let has_values = |name: &str| {
+            !is_scalar(name) && (!is_histogram(name) || own.names.iter().any(|own| own == name))
+        };
+        let hit = of_hits().filter(|hit| has_values(&hit.tensor) && !is_of_program(hit));
+        let hit: Vec<String> = hit.map(|hit| hit.tensor.clone()).collect();
+        own.names.extend(hit);
     }
     // Of the scalars only what was hit belongs there, and the loss.
     let is_row = |name: &str| {
