@@ -387,7 +387,7 @@ impl Bench {
         let cache = Cache::empty(&self.scratch)?;
         let server = cache.start(&self.program, samples)?;
         server.wait_until_idle()?;
-        let address = format!("{}/run/transformer-small/fp16/scalars", server.address());
+        let address = format!("{}/run/transformer-small/bf16/scalars", server.address());
         let (mut cold, mut warm) = (Samples::new(), Samples::new());
         for _ in 0..self.rounds {
             machine::settle(samples)?;
