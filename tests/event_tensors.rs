@@ -162,7 +162,7 @@ fn tensors_and_histograms_of_a_summary_are_judged() {
     let printed = runs.check("vanishing", &[]);
     let summary = answer["runs"][0]["summary"].as_str().unwrap();
     assert!(
-        summary.contains("19 histograms were checked for NaN and Inf only"),
+        summary.contains("19 histograms were checked for NaN, Inf and unchanged weights only"),
         "{summary}"
     );
     assert!(

@@ -5,7 +5,7 @@ use std::fs;
 use trainscope_format::Histogram;
 use trainscope_format::encode::{Moment, RecordWriter};
 
-use crate::support::lab::STARTED_SECS;
+use crate::support::lab::{STARTED_SECS, copy_folder, workspace_root};
 use crate::support::{Browser, Lab, Recording, Server};
 
 /// Selector of the canvas in the card of a tag.
@@ -323,4 +323,24 @@ async fn long_names_leave_room_for_numbers_and_links_say_what_is_gone() {
     browser.wait_for_text("There is no run odd/gone").await;
     assert_eq!(browser.count(".right-panel input").await, 0);
     browser.close().await;
+}
+
+#[tokio::test]
+async fn a_page_whose_code_cannot_be_fetched_says_so_and_tries_again() {
+    let lab = Lab::new();
+    lab.record("run").curve("loss", 0..50, |step| step as f32);
+    let web = lab.path("web");
+    copy_folder(&workspace_root().join("web/dist"), &web);
+    let part = web.join("page-tensors.bin");
+    let code = fs::read(&part).unwrap();
+    fs::remove_file(&part).unwrap();
+    let server = lab.start_with(&["--web-dir", web.to_str().unwrap()]);
+    server.wait_for_points("run", "loss", 50);
+    let browser = Browser::open().await;
+    open(&browser, &server, "run", "tensors").await;
+    browser.wait_for_text("This page could not be loaded").await;
+    fs::write(&part, code).unwrap();
+    browser.click(".state-page .btn.primary").await;
+    browser.wait_for_text("No tensors were recorded").await;
+    browser.close_despite("page-tensors.bin").await;
 }

@@ -46,7 +46,26 @@ impl Drop for Driver {
 }
 
 impl Driver {
+    /// Starts `chromedriver` on a port of its choice. It binds that port on IPv4 and then on IPv6, and ends if another
+    /// process took the second one between, so it may need more than one attempt.
     fn start() -> Self {
+        const ATTEMPTS: usize = 5;
+        let mut printed = String::new();
+        for _ in 0..ATTEMPTS {
+            match Self::listening() {
+                Ok(driver) => return driver,
+                Err(output) => printed += &output,
+            }
+        }
+        panic!("chromedriver ended {ATTEMPTS} times before it listened:\n{printed}")
+    }
+
+    /// A driver that listens.
+    ///
+    /// # Errors
+    ///
+    /// Its output, if it ended before.
+    fn listening() -> Result<Self, String> {
         let mut child = Command::new("chromedriver")
             .arg("--port=0")
             .stdin(Stdio::null())
@@ -55,19 +74,23 @@ impl Driver {
             .spawn()
             .expect("no `chromedriver` could be started: `cargo xtask test` installs it");
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let port = lines
-            .find_map(|line| {
-                let line = line.unwrap();
-                let port = line.split("started successfully on port ").nth(1)?;
-                Some(port.trim_end_matches('.').to_owned())
-            })
-            .expect("chromedriver ended before it listened");
+        let mut printed = String::new();
+        let port = lines.by_ref().map(Result::unwrap).find_map(|line| {
+            printed += &line;
+            printed.push('\n');
+            let port = line.split("started successfully on port ").nth(1)?;
+            Some(port.trim_end_matches('.').to_owned())
+        });
+        let Some(port) = port else {
+            let status = child.wait().unwrap();
+            return Err(format!("{printed}{status}\n"));
+        };
         // The pipe must be drained.
         std::thread::spawn(move || lines.for_each(drop));
-        Self {
+        Ok(Self {
             child,
             address: format!("http://127.0.0.1:{port}"),
-        }
+        })
     }
 
     fn shut_down(&self) -> std::io::Result<()> {

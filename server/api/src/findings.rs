@@ -444,8 +444,8 @@ pub enum Verdict {
     /// Nothing was checked.
     #[default]
     Nothing,
-    /// No problem, but either no tensor was checked, or only histograms were recorded for some, which show NaN and
-    /// infinities alone.
+    /// No problem, but either no tensor was checked, or only histograms were recorded for some, which show NaN,
+    /// Inf and unchanged weights only.
     InPart,
     /// No problem in tensors, nor in scalars if there are any.
     NoProblem,
@@ -459,7 +459,7 @@ pub enum Verdict {
 pub struct Judged {
     /// Tensors that a watchpoint applies to, counted per rank.
     pub tensors: u64,
-    /// Tensors with histograms only: checked for NaN and infinities alone.
+    /// Tensors with histograms only: checked for NaN, Inf and unchanged weights only.
     #[serde(default)]
     pub histograms: u64,
     /// Scalars that a watchpoint applies to, counted per rank.

@@ -309,11 +309,14 @@ pub(super) async fn get(
     let path = uri.path().trim_start_matches('/');
     let (version, name) = version_of(path).unwrap_or(("", path));
     let is_kept = !version.is_empty() && version == site.assets.version;
+    let is_of_another = !version.is_empty() && !is_kept;
     let name = name.to_owned();
     let assets = site.assets.clone();
     let found = blocking(move || {
         let name = if name.is_empty() { INDEX } else { &name };
         match assets.find(name)? {
+            // Parts of two builds do not fit: a page that was opened before an update must not get ours.
+            _ if is_of_another && is_file_name(name) => Ok(None),
             // A missing file must not return the page: as a script, it would fail with confusing errors.
             None if is_file_name(name) => Ok(None),
             None => Ok(assets.find(INDEX)?.map(|index| (index, false))),

@@ -3,7 +3,7 @@
 use trainscope_api::error::ErrorCode;
 use trainscope_api::graphs::{GraphAnswer, GraphQuery, GraphTag, MAX_NODES};
 use trainscope_api::records::{At, RecordsQuery};
-use trainscope_format::{Body, Graph, Kind};
+use trainscope_format::{Body, Graph, GraphFormat, Kind};
 
 use super::error::Failure;
 use crate::index::{Index, IndexedRecord, ReadError};
@@ -22,14 +22,8 @@ pub(crate) use look::{node, scene, search, summary};
 /// One computation graph of a run, and which others the run has.
 pub(crate) fn answer(index: &Index, query: &GraphQuery) -> Result<GraphAnswer, Failure> {
     let chosen = choose(index, query)?;
-    let record = chosen.record(index, |found| {
-        let Body::Graph(source) = &found.body else {
-            return Ok(None);
-        };
-        Ok(Some((source.format, found.graph(*source)?)))
-    })?;
-    let (format, graph) = record.body;
-    let mut graph = chosen.readable(graph)?;
+    let record = chosen.graph(index)?;
+    let (format, mut graph) = record.body;
     let total_nodes = graph.nodes.len();
     graph.nodes.truncate(MAX_NODES);
     Ok(GraphAnswer {
@@ -93,6 +87,29 @@ fn choose(index: &Index, query: &GraphQuery) -> Result<GraphChoice, Failure> {
 }
 
 impl GraphChoice {
+    /// The graph with its format and step.
+    fn graph(&self, index: &Index) -> Result<At<(GraphFormat, Graph)>, Failure> {
+        let found = self.record(index, |found| {
+            let Body::Graph(source) = &found.body else {
+                return Ok(None);
+            };
+            Ok(Some((source.format, found.graph(*source)?)))
+        })?;
+        let (format, graph) = found.body;
+        let graph = graph.map_err(|reason| {
+            let message = format!(
+                "the graph `{}` of run `{}` cannot be read: {reason}",
+                self.shown.tag, self.run
+            );
+            Failure::new(ErrorCode::SourceUnreadable, message)
+        })?;
+        Ok(At {
+            step: found.step,
+            wall_time_secs: found.wall_time_secs,
+            body: (format, graph),
+        })
+    }
+
     /// The record of the graph, converted by `describe`.
     fn record<T>(
         &self,
@@ -112,16 +129,6 @@ impl GraphChoice {
         found.pop().ok_or_else(|| {
             let message = format!("run `{}` has no such graph", self.run);
             Failure::new(ErrorCode::UnknownTag, message)
-        })
-    }
-
-    fn readable(&self, graph: Result<Graph, String>) -> Result<Graph, Failure> {
-        graph.map_err(|reason| {
-            let message = format!(
-                "the graph `{}` of run `{}` cannot be read: {reason}",
-                self.shown.tag, self.run
-            );
-            Failure::new(ErrorCode::SourceUnreadable, message)
         })
     }
 }

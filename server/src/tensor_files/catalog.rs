@@ -142,15 +142,16 @@ impl TensorRun {
         catalog
     }
 
+    /// Graphs beside the files of a rank.
+    fn graphs_of(&self, rank: u32) -> Arc<DumpGraphs> {
+        let catalog = self.catalog();
+        catalog.graphs.get(&rank).cloned().unwrap_or_default()
+    }
+
     /// Locations of all tensors of a step, by name.
     pub(crate) fn contents(&self, rank: u32, step: i64) -> FxHashMap<String, Content> {
         let sources = self.run.ranks.get(&rank).and_then(|r| r.steps.get(&step));
-        let graphs = self
-            .catalog()
-            .graphs
-            .get(&rank)
-            .cloned()
-            .unwrap_or_default();
+        let graphs = self.graphs_of(rank);
         let listing = listing::list(sources.map(Vec::as_slice).unwrap_or_default(), &graphs);
         let mut contents = FxHashMap::default();
         for tensor in listing.tensors {
@@ -162,12 +163,7 @@ impl TensorRun {
     /// Location of a tensor at a step; `None` if its files do not hold it (any more).
     pub(crate) fn locate(&self, name: &str, rank: u32, step: i64) -> Option<Located> {
         let sources = self.run.ranks.get(&rank)?.steps.get(&step)?;
-        let graphs = self
-            .catalog()
-            .graphs
-            .get(&rank)
-            .cloned()
-            .unwrap_or_default();
+        let graphs = self.graphs_of(rank);
         // Only the file of that name, if tensor names are file names.
         let of_that_name = |source: &&TensorSource| match &source.kind {
             TensorKind::Npy { name: own } | TensorKind::Constant { name: own } => own == name,

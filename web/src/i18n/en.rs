@@ -268,7 +268,7 @@ pub(super) static TEXTS: Texts = Texts {
         no_run_next: "It may have been renamed before this page was opened, or lie in a folder that this server does not watch.",
         all_runs: "All runs",
         no_code: "This page could not be loaded",
-        no_code_next: "The server did not answer. Other pages that were open before still work.",
+        no_code_next: "Its code could not be fetched. If the server was updated, reload the page; pages that were open before still work.",
         try_again: "Try again",
         gone: |run| format!("{run} is no longer on the disk."),
         gone_next: "Its folder was removed or renamed. What was read of it stays until the server is restarted.",

@@ -239,7 +239,7 @@ pub(super) static TEXTS: Texts = Texts {
         no_run_next: "它可能在打开本页之前已被重命名，或者位于服务器未监视的文件夹中。",
         all_runs: "全部训练",
         no_code: "无法加载此页面",
-        no_code_next: "服务器没有响应。之前打开过的页面仍可使用。",
+        no_code_next: "无法获取其代码。如果服务器已更新，请刷新页面；之前打开过的页面仍可使用。",
         try_again: "重试",
         gone: |run| format!("{run} 已不在磁盘上。"),
         gone_next: "其文件夹已被移除或重命名。已读取的内容会保留到服务器重启为止。",

@@ -161,8 +161,8 @@ impl Evaluator {
         look(&mut self.tensors, &self.watchpoints, seen, |_| true);
     }
 
-    /// Adds a histogram of a tensor. It shows NaN and infinities; without an observation of the tensor, all other
-    /// checks are inconclusive.
+    /// Adds a histogram of a tensor. It shows NaN, infinities and weights that never change; without an
+    /// observation of the tensor, all other checks are inconclusive.
     pub fn histogram(&mut self, rank: u32, name: &str, step: i64, histogram: &Histogram) {
         self.note_step(step);
         let seen = Observation {

@@ -208,7 +208,7 @@ pub struct Cause {
 pub struct Judged {
     /// Tensors that a watchpoint applies to, counted per rank.
     pub tensors: u64,
-    /// Tensors with histograms only: checked for NaN and infinities alone. Counted per rank.
+    /// Tensors with histograms only: checked for NaN, Inf and unchanged weights only. Counted per rank.
     #[serde(default)]
     pub histograms: u64,
     /// Scalars that a watchpoint applies to, counted per rank.

@@ -13,8 +13,8 @@ pub enum Verdict {
     /// Nothing was checked.
     #[default]
     Nothing,
-    /// No problem, but either no tensor was checked, or only histograms were recorded for some, which show NaN and
-    /// infinities alone.
+    /// No problem, but either no tensor was checked, or only histograms were recorded for some, which show NaN,
+    /// Inf and unchanged weights only.
     InPart,
     /// No problem in tensors, nor in scalars if there are any.
     NoProblem,
@@ -136,8 +136,11 @@ impl Findings {
                 was(judged.histograms),
             );
             add(
-                format!("{en} {verb} checked for NaN and Inf only."),
-                format!("{} 个直方图仅检查了 NaN 和 Inf。", judged.histograms),
+                format!("{en} {verb} checked for NaN, Inf and unchanged weights only."),
+                format!(
+                    "{} 个直方图仅检查了 NaN、Inf 和未更新的权重。",
+                    judged.histograms
+                ),
             );
         }
         if judged.overwritten > 0 {
@@ -242,13 +245,13 @@ mod tests {
                 (0, 9, 1, 0),
                 Verdict::InPart,
                 "No problems found in 1 scalar over 1,250 steps. No tensors were checked. 9 histograms were checked for \
-                 NaN and Inf only.",
+                 NaN, Inf and unchanged weights only.",
             ),
             (
                 (0, 1, 0, 0),
                 Verdict::InPart,
                 "No problems found in 1 histogram over 1,250 steps. No tensors were checked. 1 histogram was checked for \
-                 NaN and Inf only.",
+                 NaN, Inf and unchanged weights only.",
             ),
             (
                 (14, 0, 7, 2),

@@ -131,14 +131,8 @@ impl Graphs {
         if let Some(kept) = self.known(&key) {
             return Ok((chosen, kept));
         }
-        let record = chosen.record(index, |found| {
-            let Body::Graph(source) = &found.body else {
-                return Ok(None);
-            };
-            Ok(Some((source.format, found.graph(*source)?)))
-        })?;
-        let (format, graph) = record.body;
-        let kept = Arc::new(CachedGraph::new(format, chosen.readable(graph)?));
+        let (format, graph) = chosen.graph(index)?.body;
+        let kept = Arc::new(CachedGraph::new(format, graph));
         self.keep(key, &kept);
         Ok((chosen, kept))
     }

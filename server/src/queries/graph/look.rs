@@ -13,8 +13,8 @@ use trainscope_api::graphs::{
     GraphSearch, GraphSummary, MAX_AROUND, MAX_LISTED, Neighbour, NodeQuery, NodeTensor, Precision,
     SceneQuery, SearchQuery, SourceLine, TypeCount,
 };
-use trainscope_format::Kind;
 use trainscope_format::graph::{Edge, Node, NodeKind};
+use trainscope_format::{Graph, Kind};
 
 use super::cache::{CachedGraph, Graphs};
 use super::health::Health;
@@ -108,12 +108,7 @@ pub(crate) fn scene(graphs: &Graphs, query: &SceneQuery) -> Result<GraphScene, F
             .map(words)
             .collect(),
         total_nodes: kept.graph.nodes.len() as u64,
-        total_edges: kept
-            .graph
-            .nodes
-            .iter()
-            .map(|node| node.inputs.len() as u64)
-            .sum(),
+        total_edges: edges(&kept.graph),
         width: pixels(drawn.width),
         height: pixels(drawn.height),
         open: open.into_iter().map(path_of).collect(),
@@ -129,6 +124,15 @@ pub(crate) fn scene(graphs: &Graphs, query: &SceneQuery) -> Result<GraphScene, F
     })
 }
 
+/// Number of edges: inputs of all nodes.
+fn edges(graph: &Graph) -> u64 {
+    graph
+        .nodes
+        .iter()
+        .map(|node| node.inputs.len() as u64)
+        .sum()
+}
+
 /// Counts of nodes by type.
 pub(crate) fn summary(graphs: &Graphs, query: &GraphQuery) -> Result<GraphSummary, Failure> {
     let (chosen, kept) = graphs.get(query)?;
@@ -137,12 +141,7 @@ pub(crate) fn summary(graphs: &Graphs, query: &GraphQuery) -> Result<GraphSummar
         graphs: chosen.graphs,
         shown: chosen.shown,
         total_nodes: kept.graph.nodes.len() as u64,
-        total_edges: kept
-            .graph
-            .nodes
-            .iter()
-            .map(|node| node.inputs.len() as u64)
-            .sum(),
+        total_edges: edges(&kept.graph),
         total_types: types.len() as u64,
         types: types.into_iter().take(MAX_LISTED).collect(),
     })

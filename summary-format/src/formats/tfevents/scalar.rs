@@ -2,6 +2,7 @@
 
 use half::{bf16, f16};
 
+use super::super::tensor_proto::sizes;
 use crate::wire::{Fields, Malformed, Value};
 
 /// The number in a tensor of one element, of any numeric type; `None` if it has another shape or holds no number.
@@ -15,7 +16,9 @@ pub(super) fn single_number(tensor: &[u8]) -> Result<Option<f64>, Malformed> {
     for field in Fields::of(tensor) {
         match field? {
             (1, Value::Varint(number)) => data_type = number,
-            (2, Value::Bytes(shape)) if !has_one_element(shape)? => return Ok(None),
+            (2, Value::Bytes(shape)) if sizes(shape)?.iter().any(|&size| size != 1) => {
+                return Ok(None);
+            }
             (4, Value::Bytes(bytes)) if !bytes.is_empty() => content = Some(bytes),
             (number @ 5..=17, value) => {
                 if let Some(bits) = first_of_list(number, value)? {
@@ -29,25 +32,6 @@ pub(super) fn single_number(tensor: &[u8]) -> Result<Option<f64>, Malformed> {
         Some(bytes) => from_content(data_type, bytes),
         None => from_list(data_type, listed),
     })
-}
-
-/// `true` if a `TensorShapeProto` (dimensions 2, their size 1) has exactly one element. No dimensions at all is a
-/// scalar.
-fn has_one_element(shape: &[u8]) -> Result<bool, Malformed> {
-    for field in Fields::of(shape) {
-        if let (2, Value::Bytes(dimension)) = field? {
-            let mut size = 0;
-            for field in Fields::of(dimension) {
-                if let (1, Value::Varint(number)) = field? {
-                    size = number;
-                }
-            }
-            if size != 1 {
-                return Ok(false);
-            }
-        }
-    }
-    Ok(true)
 }
 
 /// The first element of a list field, packed or not, as raw bits.

@@ -117,7 +117,7 @@ struct JsonFault<'a> {
 #[derive(Serialize)]
 struct JsonJudged {
     tensors: u64,
-    /// Tensors with histograms only: judged for NaN and infinities alone.
+    /// Tensors with histograms only: judged for NaN, Inf and unchanged weights only.
     histograms: u64,
     scalars: u64,
     /// Points of scalars outside of the curves: judged for NaN and infinities alone.
