@@ -181,7 +181,6 @@ fn paths_of_sources_that_are_named_in_sentences_exist() {
         "server/",
         "summary-format/",
         "tests/",
-        "web/charts/",
         "web/src/",
         "xtask/",
     ];
