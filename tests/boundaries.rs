@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
+use spdx::{Expression, Licensee, ParseMode};
 
 use crate::support::lab::workspace_root;
 use crate::support::modules::Modules;
@@ -282,41 +283,11 @@ fn every_dependency_has_a_licence_that_allows_its_use() {
     }
 }
 
-/// True if an expression of `AND`, `OR`, parentheses and the old `/` can be met with allowed licences.
+/// True if an SPDX expression, or the older form with `/`, can be met with allowed licences.
 fn is_allowed(expression: &str) -> bool {
-    let expression = expression.replace('/', " OR ");
-    let mut depth = 0_i32;
-    let split_at = |operator: &str| -> Option<Vec<String>> {
-        let (mut parts, mut begin) = (Vec::new(), 0);
-        for (at, character) in expression.char_indices() {
-            match character {
-                '(' => depth += 1,
-                ')' => depth -= 1,
-                _ if depth == 0 && expression[at..].starts_with(operator) => {
-                    parts.push(expression[begin..at].to_owned());
-                    begin = at + operator.len();
-                }
-                _ => {}
-            }
-        }
-        parts.push(expression[begin..].to_owned());
-        (parts.len() > 1).then_some(parts)
-    };
-    let mut split_at = split_at;
-    if let Some(parts) = split_at(" AND ") {
-        return parts.iter().all(|part| is_allowed(part));
-    }
-    if let Some(parts) = split_at(" OR ") {
-        return parts.iter().any(|part| is_allowed(part));
-    }
-    let expression = expression.trim();
-    match expression
-        .strip_prefix('(')
-        .and_then(|inner| inner.strip_suffix(')'))
-    {
-        Some(inner) => is_allowed(inner),
-        None => LICENCES.contains(&expression),
-    }
+    let allowed = LICENCES.map(|licence| Licensee::parse(licence).unwrap());
+    let expression = Expression::parse_mode(expression, ParseMode::LAX).unwrap();
+    expression.evaluate(|needed| allowed.iter().any(|licensee| licensee.satisfies(needed)))
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::settings::StartFlags;
 
@@ -21,6 +21,7 @@ mod state;
 mod status;
 mod stop;
 mod style;
+mod table;
 mod words;
 
 use mistake::Mistake;
@@ -102,18 +103,11 @@ pub fn main() -> ExitCode {
                 Command::Stop(flags) => stop::run(&flags),
             }
         }
-        Err(help)
-            if help.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
-        {
-            // Called without arguments: the help goes to stderr, since it is no result.
-            help.print().map(|()| 2).map_err(Failed::Output)
+        // Help and version go to stdout and are no errors.
+        Err(error) => {
+            let status = if error.use_stderr() { 2 } else { 0 };
+            error.print().map(|()| status).map_err(Failed::Output)
         }
-        Err(error) if error.use_stderr() => {
-            let args: Vec<String> = std::env::args().collect();
-            Err(Mistake::from_clap(&error, &args, &Cli::command()).into())
-        }
-        // Help and version are results.
-        Err(help) => help.print().map(|()| 0).map_err(Failed::Output),
     };
     let status = match result {
         Ok(status) => status,

@@ -4,8 +4,6 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
-
 use super::style::ERROR;
 use super::words;
 use crate::http::AssetsError;
@@ -70,115 +68,6 @@ impl Mistake {
         }
         Ok(())
     }
-
-    /// Converts an error of clap in `args`.
-    pub(super) fn from_clap(error: &clap::Error, args: &[String], command: &clap::Command) -> Self {
-        let context = |kind| match error.get(kind) {
-            Some(ContextValue::String(text)) => Some(text.clone()),
-            Some(ContextValue::Strings(texts)) => texts.last().cloned(),
-            _ => None,
-        };
-        let arg = context(ContextKind::InvalidArg).unwrap_or_default();
-        let value = context(ContextKind::InvalidValue).unwrap_or_default();
-        let subcommand = command
-            .get_subcommands()
-            .map(clap::Command::get_name)
-            .find(|name| args.get(1).is_some_and(|arg| arg == name));
-        let help = match subcommand {
-            Some(name) => format!("trainscope {name} --help"),
-            None => "trainscope --help".to_owned(),
-        };
-        // Clap's `--port <PORT>` is the flag `--port` to the user.
-        let flag = arg.split([' ', '=']).next().unwrap_or_default().to_owned();
-        let (what, marked, likely) = match error.kind() {
-            ErrorKind::UnknownArgument if flag.starts_with('-') => (
-                format!("there is no flag {flag}"),
-                flag,
-                context(ContextKind::SuggestedArg),
-            ),
-            ErrorKind::UnknownArgument => (format!("`{flag}` is too much"), flag, None),
-            ErrorKind::InvalidSubcommand => {
-                let name = context(ContextKind::InvalidSubcommand).unwrap_or_default();
-                (
-                    format!("there is no command {name}"),
-                    name,
-                    context(ContextKind::SuggestedSubcommand)
-                        .map(|name| format!("trainscope {name}")),
-                )
-            }
-            ErrorKind::InvalidValue if value.is_empty() => {
-                (format!("{flag} wants a value"), flag, None)
-            }
-            ErrorKind::InvalidValue | ErrorKind::ValueValidation => (
-                format!("{flag} cannot be `{value}`{}", reason(error)),
-                value,
-                None,
-            ),
-            ErrorKind::ArgumentConflict => (
-                format!(
-                    "{flag} cannot stand with {}",
-                    context(ContextKind::PriorArg).unwrap_or_default()
-                ),
-                flag,
-                None,
-            ),
-            _ => (
-                // The first line is the whole sentence; usage and hints follow it.
-                error
-                    .to_string()
-                    .lines()
-                    .next()
-                    .unwrap_or_default()
-                    .trim_start_matches("error: ")
-                    .to_owned(),
-                String::new(),
-                None,
-            ),
-        };
-        let mut mistake = Self::new(2, what);
-        for line in command_line(args, &marked) {
-            mistake = mistake.at(line);
-        }
-        match likely {
-            Some(likely) => mistake.attempt(format!("{likely}      (all: {help})")),
-            None => mistake.attempt(help),
-        }
-    }
-}
-
-/// Message of one of our value parsers.
-fn reason(error: &clap::Error) -> String {
-    use std::error::Error as _;
-    error
-        .source()
-        .map(|source| format!(": {source}"))
-        .unwrap_or_default()
-}
-
-/// The command line with a marker line below the faulty part.
-fn command_line(args: &[String], marked: &str) -> Vec<String> {
-    let mut line = "trainscope".to_owned();
-    let mut marks = None;
-    for arg in args.iter().skip(1) {
-        line.push(' ');
-        let start = line.chars().count();
-        line.push_str(arg);
-        if marks.is_none() && !marked.is_empty() {
-            let wrong = if arg == marked || arg.starts_with(&format!("{marked}=")) {
-                Some(start)
-            } else {
-                // `--port=x`: only the value is faulty.
-                arg.strip_suffix(marked)
-                    .filter(|flag| flag.ends_with('='))
-                    .map(|flag| start + flag.chars().count())
-            };
-            marks = wrong.map(|start| {
-                let len = marked.chars().count();
-                format!("{:start$}{ERROR}{}{ERROR:#}", "", "^".repeat(len))
-            });
-        }
-    }
-    std::iter::once(line).chain(marks).collect()
 }
 
 impl From<SettingsError> for Mistake {

@@ -8,6 +8,7 @@ use trainscope_api::status::Status;
 use super::mistake::Mistake;
 use super::state::{Presence, ServerState, StateDir};
 use super::style::{QUIET, WARNING};
+use super::table::{Column, Table, styled};
 use super::{Failed, words};
 
 /// Exit status without a server.
@@ -38,7 +39,7 @@ pub(super) fn run() -> Result<u8, Failed> {
         .iter()
         .map(|(state, presence)| Row::new(state, presence, now_secs))
         .collect();
-    write_table(&mut out, &rows)?;
+    write_table(&mut out, rows)?;
     let mut status = 0;
     for (state, _) in servers
         .iter()
@@ -100,35 +101,34 @@ impl Row {
     }
 }
 
-fn write_table(out: &mut impl Write, rows: &[Row]) -> io::Result<()> {
-    let width = |head: &str, of: &dyn Fn(&Row) -> &str| {
-        let widest = rows.iter().map(|row| of(row).chars().count()).max();
-        widest.unwrap_or(0).max(head.len())
-    };
-    let (port, pid) = (
-        width("PORT", &|row| &row.port),
-        width("PROCESS", &|row| &row.pid),
-    );
-    let up = width("UP", &|row| &row.up);
-    writeln!(
-        out,
-        "{QUIET}{:<port$}  {:>pid$}  {:<up$}  RUNS  LIVE  WAITING  FOLDER{QUIET:#}",
-        "PORT", "PROCESS", "UP"
-    )?;
+fn write_table(out: &mut impl Write, rows: Vec<Row>) -> io::Result<()> {
+    let mut table = Table::new([
+        Column::left("PORT"),
+        Column::right("PROCESS"),
+        Column::left("UP"),
+        Column::right("RUNS"),
+        Column::right("LIVE"),
+        Column::right("WAITING"),
+        Column::left("FOLDER"),
+    ]);
     for row in rows {
         let silent = if row.counts.is_none() {
             WARNING
         } else {
             anstyle::Style::new()
         };
-        let [runs, live, waiting] = row.counts.clone().unwrap_or_default();
-        writeln!(
-            out,
-            "{:<port$}  {:>pid$}  {silent}{:<up$}{silent:#}  {runs:>4}  {live:>4}  {waiting:>7}  {}",
-            row.port, row.pid, row.up, row.folder
-        )?;
+        let [runs, live, waiting] = row.counts.unwrap_or_default();
+        table.row([
+            row.port.into(),
+            row.pid.into(),
+            styled(silent, row.up),
+            runs.into(),
+            live.into(),
+            waiting.into(),
+            row.folder.into(),
+        ]);
     }
-    Ok(())
+    table.write(out)
 }
 
 #[cfg(test)]
@@ -150,7 +150,7 @@ mod tests {
         }
     }
 
-    fn plain(rows: &[Row]) -> String {
+    fn plain(rows: Vec<Row>) -> String {
         {
             let mut out = anstream::StripStream::new(Vec::new());
             write_table(&mut out, rows).unwrap();
@@ -180,7 +180,7 @@ mod tests {
             ),
         ];
         assert_eq!(
-            plain(&rows),
+            plain(rows.into()),
             "PORT  PROCESS  UP          RUNS  LIVE  WAITING  FOLDER\n\
              8080    48213  3 h 12 min    14     1        0  /experiments/2026-q4\n\
              8081    51007  12 min         1     0        0  /segmentation\n"
@@ -195,7 +195,7 @@ mod tests {
             2_000.0,
         )];
         assert_eq!(
-            plain(&rows),
+            plain(rows.into()),
             "PORT  PROCESS  UP         RUNS  LIVE  WAITING  FOLDER\n\
              8080    48213  no answer                       /x\n"
         );

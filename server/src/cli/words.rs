@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
 use crate::settings::{UserDirs, short_path};
 
 /// Formats a number with a comma between thousands.
@@ -98,19 +100,39 @@ pub(super) fn path(path: &Path) -> String {
 /// is the distinctive part.
 pub(super) fn name(name: &str, width: Option<usize>) -> String {
     let name = name.replace(char::is_control, "\u{fffd}");
-    let len = name.chars().count();
-    match width {
-        Some(width) if len > width => {
-            let kept = name.chars().skip(len + 1 - width.max(1));
-            std::iter::once('…').chain(kept).collect()
-        }
-        _ => name,
+    let Some(width) = width.filter(|width| name.width() > *width) else {
+        return name;
+    };
+    let mut left = width.saturating_sub(1);
+    let kept = name.char_indices().rev().take_while(|(_, letter)| {
+        let columns = letter.width().unwrap_or(0);
+        let fits = columns <= left;
+        left = left.saturating_sub(columns);
+        fits
+    });
+    let start = kept.last().map_or(name.len(), |(start, _)| start);
+    format!("…{}", &name[start..])
+}
+
+/// The beginning of a text that is wider than `width`.
+pub(super) fn beginning(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
     }
+    let mut left = width.saturating_sub(1);
+    let kept = text.chars().take_while(|letter| {
+        let columns = letter.width().unwrap_or(0);
+        let fits = columns <= left;
+        left = left.saturating_sub(columns);
+        fits
+    });
+    let kept: String = kept.collect();
+    format!("{}…", kept.trim_end())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{count, name, size, size_of, span, step};
+    use super::{beginning, count, name, size, size_of, span, step};
     use std::time::Duration;
 
     #[test]
@@ -145,6 +167,9 @@ mod tests {
         assert_eq!(name("encoder/layer3/weight", Some(9)), "…3/weight");
         assert_eq!(name("encoder/layer3/weight", None), "encoder/layer3/weight");
         assert_eq!(name("abc", Some(0)), "…");
+        assert_eq!(name("编码器/卷积", Some(8)), "…器/卷积");
+        assert_eq!(name("编码器/卷积", Some(7)), "…/卷积");
+        assert_eq!(beginning("卷积层 的梯度", 8), "卷积层…");
         assert_eq!(name("a\x1b[2J\n", None), "a\u{fffd}[2J\u{fffd}");
     }
 

@@ -10,12 +10,13 @@ use super::render::hits::number;
 use super::render::screen::{Screen, wrap};
 use super::render::text::word;
 use crate::cli::mistake::Mistake;
-use crate::cli::style::{QUIET, STRONG};
+use crate::cli::style::STRONG;
+use crate::cli::table::{Column, Table, styled};
 use crate::cli::words;
 use crate::suggest::similar;
 
-/// Columns at which texts are wrapped.
-const WIDTH: usize = 72;
+/// Columns at which the texts of parameters are wrapped.
+const TEXT_WIDTH: usize = 60;
 
 /// Finds a condition by its id; the error suggests a similar one.
 pub(super) fn find(id: &str) -> Result<&'static Condition, Mistake> {
@@ -86,7 +87,7 @@ fn part(out: &mut dyn Write, screen: Screen, head: &str, text: &str) -> io::Resu
         return Ok(());
     }
     writeln!(out, "\n{STRONG}{head}{STRONG:#}")?;
-    for line in wrap(&screen.signs(text), WIDTH - 2) {
+    for line in screen.wrap(text, 2) {
         writeln!(out, "{}", format!("  {line}").trim_end())?;
     }
     Ok(())
@@ -98,44 +99,32 @@ fn parameters(condition: &Condition, screen: Screen, out: &mut dyn Write) -> io:
         ("patience", condition.patience, 1),
         ("cooldown", condition.cooldown, 0),
     ];
-    let widest = condition.parameters.iter().map(|p| p.name.len());
-    let name_width = widest.chain([8]).max().unwrap_or(8);
-    let texts = condition
-        .parameters
-        .iter()
-        .map(|p| p.text.en.chars().count());
-    let text_width = texts.chain([40]).max().unwrap_or(40).min(60);
-    writeln!(
-        out,
-        "\n{STRONG}{:<2$}{STRONG:#}  {QUIET}{:>8}  allowed{QUIET:#}",
-        "Parameters",
-        "default",
-        4 + name_width + text_width
-    )?;
+    let mut table = Table::new([
+        Column::left("PARAMETER"),
+        Column::left(""),
+        Column::right("DEFAULT"),
+        Column::left("ALLOWED"),
+    ])
+    .indent(2);
+    let written = |parameter, of: Option<f64>| {
+        of.map_or_else(|| "off".to_owned(), |number| value(parameter, number))
+    };
     for parameter in condition.parameters {
-        let default = preset_of(condition, parameter)
-            .map_or_else(|| "off".to_owned(), |default| value(parameter, default));
-        let mut lines = wrap(&screen.signs(parameter.text.en), text_width).into_iter();
-        let first = lines.next().unwrap_or_default();
-        let row = format!(
-            "  {:<name_width$}  {first:<text_width$}  {default:>8}  {}",
-            parameter.name,
-            parameter.range.signs()
-        );
-        writeln!(out, "{}", row.trim_end())?;
-        if preset_of(condition, parameter) != parameter.default {
-            let left_out = parameter
-                .default
-                .map_or_else(|| "off".to_owned(), |default| value(parameter, default));
-            let indent = 2 + name_width;
-            writeln!(
-                out,
-                "{:indent$}  ({left_out} in a file that leaves it out)",
-                ""
-            )?;
+        let preset = preset_of(condition, parameter);
+        let mut text = parameter.text.en.to_owned();
+        if preset != parameter.default {
+            let left_out = written(parameter, parameter.default);
+            text = format!("{text} ({left_out} in a file that leaves it out)");
         }
+        let mut lines = wrap(&screen.signs(&text), TEXT_WIDTH).into_iter();
+        table.row([
+            parameter.name.into(),
+            lines.next().unwrap_or_default().into(),
+            written(parameter, preset).into(),
+            parameter.range.signs().into(),
+        ]);
         for line in lines {
-            writeln!(out, "  {:name_width$}  {line}", "")?;
+            table.row(["".into(), line.into(), "".into(), "".into()]);
         }
     }
     for (name, count, least) in shared {
@@ -144,17 +133,18 @@ fn parameters(condition: &Condition, screen: Screen, out: &mut dyn Write) -> io:
             "patience" => "times in a row that it has to hold",
             _ => "observations after a hit, not reported",
         };
-        writeln!(
-            out,
-            "  {name:<name_width$}  {text:<text_width$}  {count:>8}  >= {least}"
-        )?;
+        let (count, allowed) = (count.to_string(), format!(">= {least}"));
+        table.row([name.into(), text.into(), count.into(), allowed.into()]);
     }
     let severity = name_of(condition.severity);
-    writeln!(
-        out,
-        "  {:<name_width$}  {:<text_width$}  {severity:>8}",
-        "severity", "error, warning or info"
-    )
+    table.row([
+        "severity".into(),
+        "error, warning or info".into(),
+        severity.into(),
+        "".into(),
+    ]);
+    writeln!(out)?;
+    table.write(out)
 }
 
 /// Formats a value as in a watchpoints file.
@@ -173,16 +163,13 @@ pub(super) fn list(screen: Screen, out: &mut dyn Write) -> io::Result<()> {
         out,
         "{all}; * is in the recommended set, used when no file is given.  --explain ID says more\n"
     )?;
-    let ids = CONDITIONS.iter().map(|c| c.id.len()).max().unwrap_or(0);
-    let defaults = CONDITIONS.iter().map(|c| default_of(c).chars().count());
-    let defaults = defaults.max().unwrap_or(0).min(40);
-    writeln!(
-        out,
-        "{QUIET}{:<2$}  NEEDS     {:<defaults$}  SAYS{QUIET:#}",
-        "CONDITION",
-        "DEFAULT",
-        ids + 2
-    )?;
+    let mut table = Table::new([
+        Column::left(""),
+        Column::left("CONDITION"),
+        Column::left("NEEDS"),
+        Column::left("DEFAULT"),
+        Column::left("SAYS"),
+    ]);
     let mut target = None;
     for condition in CONDITIONS {
         if target != Some(condition.target) {
@@ -195,10 +182,11 @@ pub(super) fn list(screen: Screen, out: &mut dyn Write) -> io::Result<()> {
                 Target::Scalar => "Scalars",
                 Target::Run => "Ranks, and the run as a whole",
             };
-            writeln!(out, "{STRONG}{head}{STRONG:#}")?;
+            let head = styled(STRONG, head);
+            table.row(["".into(), head, "".into(), "".into(), "".into()]);
         }
         let (_, style) = word(condition.severity);
-        let mark = if condition.recommended { "*" } else { " " };
+        let mark = if condition.recommended { "*" } else { "" };
         let needs = condition.needs;
         let needs = if needs.channels {
             "channels"
@@ -211,15 +199,15 @@ pub(super) fn list(screen: Screen, out: &mut dyn Write) -> io::Result<()> {
         } else {
             "stats"
         };
-        writeln!(
-            out,
-            "{style}{mark}{style:#} {:<ids$}  {needs:<8}  {:<defaults$}  {}",
-            condition.id,
-            default_of(condition),
-            screen.signs(condition.says.en)
-        )?;
+        table.row([
+            styled(style, mark),
+            condition.id.into(),
+            needs.into(),
+            default_of(condition).into(),
+            screen.signs(condition.says.en).into(),
+        ]);
     }
-    Ok(())
+    table.write(out)
 }
 
 /// The value of a parameter when no file is given, for a condition of the recommended set; `None`: off.

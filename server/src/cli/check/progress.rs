@@ -1,28 +1,26 @@
-//! Progress of a check on stderr: one line that is rewritten on a terminal, occasional lines in a log, nothing for a
-//! quick check.
+//! Progress of a check on stderr: a line on a terminal, occasional lines in a log, nothing for a quick check.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::Write as _;
 use std::time::{Duration, Instant};
 
-use crate::cli::style::QUIET;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
 use crate::cli::words;
 
 /// Time before progress is shown.
 const QUICK: Duration = Duration::from_millis(500);
-/// Interval of updates on a terminal.
-const OFTEN: Duration = Duration::from_millis(100);
 /// Interval of lines in a log.
 const SELDOM: Duration = Duration::from_secs(10);
+const LINE: &str = "{msg:.dim}  {percent:>3.dim} %  {decimal_bytes:.dim} of {decimal_total_bytes:.dim}  \
+                    {decimal_bytes_per_sec:.dim}  ~ {eta:.dim}";
 
 /// Progress of a check.
 pub(super) struct Progress {
-    total_bytes: u64,
+    bar: ProgressBar,
     total_runs: usize,
-    bytes: u64,
     runs: usize,
     began: Instant,
-    told: Instant,
-    is_terminal: bool,
+    written: Instant,
     is_shown: bool,
     is_quiet: bool,
 }
@@ -30,14 +28,17 @@ pub(super) struct Progress {
 impl Progress {
     pub(super) fn new(total_bytes: u64, total_runs: usize, is_quiet: bool) -> Self {
         let now = Instant::now();
+        let bar = ProgressBar::with_draw_target(Some(total_bytes), ProgressDrawTarget::hidden());
+        if let Ok(style) = ProgressStyle::with_template(LINE) {
+            bar.set_style(style);
+        }
+        bar.set_message("checking");
         Self {
-            total_bytes,
+            bar,
             total_runs,
-            bytes: 0,
             runs: 0,
             began: now,
-            told: now,
-            is_terminal: io::stderr().is_terminal(),
+            written: now,
             is_shown: false,
             is_quiet,
         }
@@ -45,63 +46,46 @@ impl Progress {
 
     /// Adds bytes read.
     pub(super) fn read(&mut self, bytes: u64) {
-        self.bytes += bytes;
-        let pause = match (self.is_terminal, self.is_shown) {
-            (true, false) => QUICK,
-            (true, true) => OFTEN,
-            (false, _) => SELDOM,
-        };
-        if self.is_quiet || self.told.elapsed() < pause {
+        self.bar.inc(bytes);
+        if self.is_quiet {
             return;
         }
-        self.told = Instant::now();
-        // Write errors are ignored.
-        drop(self.tell());
+        if !self.is_shown && self.began.elapsed() >= QUICK {
+            self.is_shown = true;
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        // A bar that is not on a terminal hides itself.
+        if self.is_shown && self.bar.is_hidden() && self.written.elapsed() >= SELDOM {
+            self.written = Instant::now();
+            let total = self.bar.length().unwrap_or(0);
+            let done = self.bar.position().min(total);
+            // Write errors are ignored.
+            drop(writeln!(
+                anstream::stderr(),
+                "trainscope: checked {} ({} %), {} of {} runs, {:.0} s",
+                words::size_of(done, total),
+                done.saturating_mul(100) / total.max(1),
+                self.runs,
+                self.total_runs,
+                self.began.elapsed().as_secs_f64()
+            ));
+        }
     }
 
     /// Marks a run as done; its files have this many bytes.
     pub(super) fn finish_run(&mut self, bytes_so_far: u64) {
         self.runs += 1;
-        self.bytes = bytes_so_far;
-        self.read(0);
-    }
-
-    fn tell(&mut self) -> io::Result<()> {
-        let done = self.bytes.min(self.total_bytes);
-        let percent = done.saturating_mul(100) / self.total_bytes.max(1);
-        let sizes = words::size_of(done, self.total_bytes);
-        let secs = self.began.elapsed().as_secs_f64();
-        let mut out = anstream::stderr().lock();
-        if self.is_terminal {
-            let millis = self.began.elapsed().as_millis().max(1);
-            let speed = u128::from(done) * 1000 / millis;
-            let speed = words::size(u64::try_from(speed).unwrap_or(u64::MAX));
-            let runs = if self.total_runs > 1 {
-                format!("  {} of {} runs", self.runs, self.total_runs)
-            } else {
-                String::new()
-            };
-            let left = secs / (done.max(1) as f64) * (self.total_bytes - done) as f64;
-            let line = format!("checking{runs}  {percent:>2} %  {sizes}  {speed}/s  ~ {left:.0} s");
-            write!(out, "\r\x1b[K{QUIET}{line}{QUIET:#}")?;
-        } else {
-            writeln!(
-                out,
-                "trainscope: checked {sizes} ({percent} %), {} of {} runs, {secs:.0} s",
-                self.runs, self.total_runs
-            )?;
+        if self.total_runs > 1 {
+            let done = format!("checking  {} of {} runs", self.runs, self.total_runs);
+            self.bar.set_message(done);
         }
-        self.is_shown = true;
-        out.flush()
+        self.bar.set_position(bytes_so_far);
+        self.read(0);
     }
 }
 
 impl Drop for Progress {
-    /// Clears the line.
     fn drop(&mut self) {
-        if self.is_shown && self.is_terminal {
-            let mut out = anstream::stderr().lock();
-            drop(out.write_all(b"\r\x1b[K").and_then(|()| out.flush()));
-        }
+        self.bar.finish_and_clear();
     }
 }

@@ -8,6 +8,7 @@ use super::compare::{Outcome, Parting};
 use super::{Out, Written};
 use crate::cli::check::{Screen, number};
 use crate::cli::style::{ERROR, OK, QUIET, STRONG, WARNING};
+use crate::cli::table::{Column, Table, styled};
 use crate::cli::words;
 use crate::discovery::runs::RunFiles;
 
@@ -22,24 +23,19 @@ pub(super) fn text(
     out: Out<'_>,
 ) -> Written {
     let titles = runs.map(|run| words::name(&run.title, None));
-    let width = titles
-        .iter()
-        .map(|title| title.chars().count())
-        .max()
-        .unwrap_or(0);
+    let mut table = Table::new([Column::left(""); 3]);
     for ((letter, title), (run, (steps, tensors))) in ["A", "B"]
         .iter()
-        .zip(&titles)
+        .zip(titles)
         .zip(runs.iter().zip(outcome.sizes))
     {
         let steps = words::plural(steps, "step", "steps");
         let tensors = words::plural(tensors, "tensor", "tensors");
         let size = words::size(run.len_bytes);
-        writeln!(
-            out,
-            "{letter}  {STRONG}{title:<width$}{STRONG:#}  {steps}, {tensors}, {size}"
-        )?;
+        let sizes = format!("{steps}, {tensors}, {size}");
+        table.row([(*letter).into(), styled(STRONG, title), sizes.into()]);
     }
+    table.write(out)?;
     writeln!(out)?;
     let (word, style) = if outcome.parted.is_empty() {
         ("equal", OK)
@@ -125,23 +121,14 @@ fn configuration(outcome: &Outcome, limit: usize, out: Out<'_>) -> Written {
         outcome.hparams.len(),
         outcome.hparam_count
     );
-    let names = widest(outcome.hparams.iter().map(|(name, ..)| name.as_str()), 24);
-    let a = widest(outcome.hparams.iter().map(|(_, a, _)| a.as_str()), 8);
-    let b = widest(outcome.hparams.iter().map(|(.., b)| b.as_str()), 8);
-    let left = (names + 4).saturating_sub(17).max(head.len());
-    writeln!(
-        out,
-        "\n  {STRONG}Configuration{STRONG:#}  {head:<left$}  {QUIET}{:>a$}  {:>b$}{QUIET:#}",
-        "A", "B"
-    )?;
-    let names = (left + 13).max(names);
+    writeln!(out, "\n  {STRONG}Configuration{STRONG:#}  {head}")?;
+    let columns = [Column::left(""), Column::right("A"), Column::right("B")];
+    let mut table = Table::new(columns).indent(4);
     for (name, of_a, of_b) in outcome.hparams.iter().take(limit) {
         let [name, of_a, of_b] = [name, of_a, of_b].map(|text| words::name(text, None));
-        writeln!(
-            out,
-            "    {name:<names$}  {WARNING}{of_a:>a$}  {of_b:>b$}{WARNING:#}"
-        )?;
+        table.row([name.into(), styled(WARNING, of_a), styled(WARNING, of_b)]);
     }
+    table.write(out)?;
     more(outcome.hparams.len(), limit, out)
 }
 
@@ -171,37 +158,30 @@ fn parted(outcome: &Outcome, screen: Screen, limit: usize, out: Out<'_>) -> Writ
     }
     let shown: Vec<&Parting> = outcome.parted.iter().take(limit).collect();
     let has_ranks = outcome.parted.iter().any(|part| part.rank > 0);
-    let names = widest(shown.iter().map(|part| &*part.name), 40);
-    let names = screen.columns.map_or(names, |columns| {
-        names.min(columns.saturating_sub(34).max(20))
-    });
-    let rank_head = if has_ranks { "  RANK" } else { "" };
-    writeln!(
-        out,
-        "\n  {STRONG}{:<2$}{STRONG:#}{QUIET}{rank_head}  {:>8}  DIFFERENCE{QUIET:#}",
-        "First to part",
-        "STEP",
-        names + 2
-    )?;
+    writeln!(out, "\n  {STRONG}First to part{STRONG:#}")?;
+    let mut table = Table::new([
+        Column::left("TENSOR OR SCALAR"),
+        Column::right(if has_ranks { "RANK" } else { "" }),
+        Column::right("STEP"),
+        Column::right("DIFFERENCE"),
+    ])
+    .indent(4)
+    .shrink(0, screen.columns);
     for part in &shown {
-        let name = words::name(&part.name, screen.columns.map(|_| names));
-        let rank = if has_ranks {
-            format!("  {:>4}", part.rank)
-        } else {
-            String::new()
-        };
         let style = if part.difference.is_finite() {
             WARNING
         } else {
             ERROR
         };
-        let step = words::step(part.step);
-        let difference = number(part.difference);
-        writeln!(
-            out,
-            "    {name:<names$}{rank}  {step:>8}  {style}{difference:>10}{style:#}"
-        )?;
+        let rank = has_ranks.then(|| part.rank.to_string());
+        table.row([
+            words::name(&part.name, None).into(),
+            rank.unwrap_or_default().into(),
+            words::step(part.step).into(),
+            styled(style, number(part.difference)),
+        ]);
     }
+    table.write(out)?;
     more(outcome.parted.len(), limit, out)
 }
 
@@ -209,31 +189,31 @@ fn results(outcome: &Outcome, limit: usize, out: Out<'_>) -> Written {
     if outcome.results.is_empty() || outcome.parted.is_empty() {
         return Ok(());
     }
-    let names = widest(outcome.results.iter().map(|(tag, ..)| &**tag), 24);
-    let head = names + 2;
-    writeln!(
-        out,
-        "\n  {STRONG}{:<head$}{STRONG:#}  {QUIET}{:>14}  {:>12}  {:>12}{QUIET:#}",
-        "Results", "", "A", "B"
-    )?;
-    for (tag, step, a, b) in outcome.results.iter().take(limit) {
-        let tag = words::name(tag, None);
-        let at = format!("at step {}", words::step(*step));
-        let [a, b] = [a, b].map(|value| (number(*value), value.is_finite()));
-        let style = |is_finite| {
-            if is_finite {
-                anstyle::Style::new()
-            } else {
-                ERROR
-            }
+    writeln!(out, "\n  {STRONG}Results{STRONG:#}")?;
+    let mut table = Table::new([
+        Column::left(""),
+        Column::right("STEP"),
+        Column::right("A"),
+        Column::right("B"),
+    ])
+    .indent(4);
+    let value = |value: f64| {
+        let style = if value.is_finite() {
+            anstyle::Style::new()
+        } else {
+            ERROR
         };
-        let (of_a, of_b) = (style(a.1), style(b.1));
-        writeln!(
-            out,
-            "    {tag:<names$}  {at:>14}  {of_a}{:>12}{of_a:#}  {of_b}{:>12}{of_b:#}",
-            a.0, b.0
-        )?;
+        styled(style, number(value))
+    };
+    for (tag, step, a, b) in outcome.results.iter().take(limit) {
+        table.row([
+            words::name(tag, None).into(),
+            words::step(*step).into(),
+            value(*a),
+            value(*b),
+        ]);
     }
+    table.write(out)?;
     more(outcome.results.len(), limit, out)
 }
 
@@ -243,14 +223,6 @@ fn more(len: usize, limit: usize, out: Out<'_>) -> Written {
         writeln!(out, "    {QUIET}{more}: --all{QUIET:#}")?;
     }
     Ok(())
-}
-
-fn widest<'a>(texts: impl Iterator<Item = &'a str>, least: usize) -> usize {
-    texts
-        .map(|text| text.chars().count())
-        .chain([least])
-        .max()
-        .unwrap_or(least)
 }
 
 /// Prints the last line.

@@ -1,13 +1,13 @@
-//! Progress of `start`: runs, a progress line, and readiness.
+//! Progress of `start`: runs, a progress bar, and readiness.
 //!
 //! On a terminal the lines are rewritten in place. Elsewhere each is written once, and progress only every ten
 //! seconds.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tokio::sync::watch;
 use trainscope_api::runs::{FileStatus, Run, RunList, RunStatus};
 use trainscope_api::status::Ingest;
@@ -23,18 +23,16 @@ const LOOK: Duration = Duration::from_millis(200);
 const QUICK: Duration = Duration::from_millis(500);
 /// Interval of progress lines without a terminal.
 const SELDOM: Duration = Duration::from_secs(10);
-const BAR_WIDTH: usize = 32;
-/// A frame with a wrapped line could not be rewritten, so narrow terminals get none.
-const LEAST_COLUMNS: usize = 80;
+const FRAME: &str = "{msg}\n\nreading  {bar:32.dim}  {percent:>2.dim} %  {decimal_bytes:.dim} of \
+                     {decimal_total_bytes:.dim}  {prefix:.dim}  ~ {eta:.dim}";
 
 /// Prints progress until everything is read or the server ends. Write errors are ignored.
 pub(super) async fn tell(index: Index, began: Instant, ending: watch::Receiver<bool>) {
-    let mut teller = Teller {
-        columns: columns(),
-        began,
-        lines: 0,
-        last: began,
-    };
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+    if let Ok(style) = ProgressStyle::with_template(FRAME) {
+        bar.set_style(style.progress_chars("=-"));
+    }
+    let mut last = began;
     loop {
         let index = index.clone();
         let looked = tokio::task::spawn_blocking(move || {
@@ -45,84 +43,61 @@ pub(super) async fn tell(index: Index, began: Instant, ending: watch::Receiver<b
         let Ok((ingest, runs)) = looked.await else {
             return;
         };
-        if let Err(error) = teller.look(&ingest, &runs) {
-            tracing::debug!(%error, "progress is not told any more");
+        let took = began.elapsed();
+        let written = if ingest.idle {
+            bar.finish_and_clear();
+            ready(&runs, took)
+        } else if took < QUICK {
+            Ok(())
+        } else {
+            progress(&bar, &ingest, &runs);
+            if bar.is_hidden() && last.elapsed() >= SELDOM {
+                last = Instant::now();
+                writeln!(anstream::stderr(), "{}", plain(&ingest, &runs, took))
+            } else {
+                Ok(())
+            }
+        };
+        if let Err(error) = written {
+            tracing::debug!(%error, "progress is not written any more");
             return;
         }
         if ingest.idle || *ending.borrow() {
+            bar.finish_and_clear();
             return;
         }
         tokio::time::sleep(LOOK).await;
     }
 }
 
-/// The width of the terminal, if both streams are one and it is wide enough for rewriting.
-fn columns() -> Option<usize> {
-    if !io::stdout().is_terminal() || !io::stderr().is_terminal() {
-        return None;
-    }
-    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
-    Some(usize::from(size.ws_col)).filter(|columns| *columns >= LEAST_COLUMNS)
+/// Draws the bar, which hides itself without a terminal.
+fn progress(bar: &ProgressBar, ingest: &Ingest, runs: &RunList) {
+    bar.set_length(ingest.total_bytes);
+    bar.set_position(ingest.bytes.min(ingest.total_bytes));
+    bar.set_prefix(format!(
+        "{} of {} runs",
+        words::count(runs_read(runs)),
+        words::count(runs.runs.len() as u64)
+    ));
+    bar.set_message(summary(runs).join("\n"));
+    bar.set_draw_target(ProgressDrawTarget::stdout());
 }
 
-struct Teller {
-    /// Width of the terminal, if lines can be rewritten there.
-    columns: Option<usize>,
-    began: Instant,
-    /// Number of lines of the last frame above the cursor.
-    lines: usize,
-    last: Instant,
-}
-
-impl Teller {
-    fn look(&mut self, ingest: &Ingest, runs: &RunList) -> io::Result<()> {
-        let took = self.began.elapsed();
-        if ingest.idle {
-            let ready = format!(
-                "Ready in {:.1} s, watching for changes.  {QUIET}Ctrl-C ends the page, never a training.{QUIET:#}",
-                took.as_secs_f64()
-            );
-            let mut lines = summary(runs, self.columns);
-            lines.extend([String::new(), ready, String::new()]);
-            return match self.columns {
-                Some(_) => self.frame(&lines),
-                None => write_out(&lines.join("\n")),
-            };
-        }
-        if took < QUICK {
-            return Ok(());
-        }
-        if let Some(columns) = self.columns {
-            let mut lines = summary(runs, self.columns);
-            lines.extend([String::new(), bar(ingest, runs, took, columns)]);
-            return self.frame(&lines);
-        }
-        if self.last.elapsed() >= SELDOM {
-            self.last = Instant::now();
-            let mut stderr = anstream::stderr().lock();
-            writeln!(stderr, "{}", plain(ingest, runs, took))?;
-            stderr.flush()?;
-        }
-        Ok(())
-    }
-
-    /// Replaces the previous frame by `lines`; the last one ends without a line break.
-    fn frame(&mut self, lines: &[String]) -> io::Result<()> {
-        let mut text = String::from("\r");
-        if self.lines > 0 {
-            write!(text, "\x1b[{}A", self.lines).map_err(io::Error::other)?;
-        }
-        let cleared: Vec<String> = lines.iter().map(|line| format!("\x1b[2K{line}")).collect();
-        text.push_str(&cleared.join("\n"));
-        // The previous frame may have had one line more.
-        text.push_str("\x1b[J");
-        self.lines = lines.len() - 1;
-        write_out(&text)
-    }
+fn ready(runs: &RunList, took: Duration) -> io::Result<()> {
+    let secs = took.as_secs_f64();
+    let mut lines = summary(runs);
+    lines.extend([
+        String::new(),
+        format!(
+            "Ready in {secs:.1} s, watching for changes.  {QUIET}Ctrl-C ends the page, never a training.{QUIET:#}"
+        ),
+        String::new(),
+    ]);
+    write_out(&lines.join("\n"))
 }
 
 /// `  Runs     14 in 6 folders, 8.4 GB: 1 damaged, 2 live`, and the name of a growing run, if any.
-fn summary(list: &RunList, columns: Option<usize>) -> Vec<String> {
+fn summary(list: &RunList) -> Vec<String> {
     if list.runs.is_empty() {
         return vec!["  Runs     none yet; they appear when a training writes".to_owned()];
     }
@@ -177,13 +152,8 @@ fn summary(list: &RunList, columns: Option<usize>) -> Vec<String> {
         let step = run
             .last_step
             .map_or_else(String::new, |step| format!(", step {}", words::step(step)));
-        let head = "  Live     ";
-        // One column stays free, as with progress.
-        let name = words::name(
-            &run.id,
-            columns.map(|columns| columns.saturating_sub(head.len() + step.len() + 1)),
-        );
-        lines.push(format!("{head}{name}{step}"));
+        let name = words::name(&run.id, None);
+        lines.push(format!("  Live     {name}{step}"));
     }
     lines
 }
@@ -204,34 +174,6 @@ fn percent(ingest: &Ingest) -> u64 {
         .unwrap_or(0)
 }
 
-/// `reading  ====----  37 %  3.1 of 8.4 GB  11 of 14 runs  ~ 4 s`.
-fn bar(ingest: &Ingest, runs: &RunList, took: Duration, columns: usize) -> String {
-    let percent = percent(ingest);
-    // The rate of the first moments is unreliable.
-    let left = if ingest.bytes > 0 && took > Duration::from_secs(1) {
-        let left = ingest.total_bytes.saturating_sub(ingest.bytes) as f64 / ingest.bytes as f64;
-        let left = Duration::try_from_secs_f64(took.as_secs_f64() * left).unwrap_or_default();
-        format!("  ~ {}", words::span(left))
-    } else {
-        String::new()
-    };
-    let numbers = format!(
-        "  {percent:>2} %  {}  {} of {} runs{left}",
-        words::size_of(ingest.bytes, ingest.total_bytes),
-        words::count(runs_read(runs)),
-        words::count(runs.runs.len() as u64),
-    );
-    let head = "reading  ";
-    // The last column stays free: writing into it moves the cursor on some terminals.
-    let width = BAR_WIDTH.min(columns.saturating_sub(head.len() + numbers.len() + 1));
-    let done = usize::try_from(percent).unwrap_or(0) * width / 100;
-    format!(
-        "{QUIET}{head}{}{}{numbers}{QUIET:#}",
-        "=".repeat(done),
-        "-".repeat(width - done)
-    )
-}
-
 /// `trainscope: reading 3.1 of 8.4 GB (37 %), 4 of 14 runs, 4 s`.
 fn plain(ingest: &Ingest, runs: &RunList, took: Duration) -> String {
     format!(
@@ -246,13 +188,13 @@ fn plain(ingest: &Ingest, runs: &RunList, took: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{bar, plain, summary};
+    use super::{plain, summary};
     use std::time::Duration;
     use trainscope_api::runs::RunList;
     use trainscope_api::status::Ingest;
 
     #[test]
-    fn progress_fits_its_line() {
+    fn a_log_has_plain_lines() {
         let ingest = Ingest {
             bytes: 3_100_000_000,
             total_bytes: 8_400_000_000,
@@ -260,20 +202,12 @@ mod tests {
         };
         let runs = RunList::default();
         let took = Duration::from_secs(4);
-        let wide = bar(&ingest, &runs, took, 120);
-        assert_eq!(
-            anstream::adapter::strip_str(&wide).to_string(),
-            "reading  ===========---------------------  36 %  3.1 of 8.4 GB  0 of 0 runs  ~ 6 s"
-        );
-        let narrow = bar(&ingest, &runs, took, 80);
-        let narrow = anstream::adapter::strip_str(&narrow).to_string();
-        assert_eq!(narrow.len(), 79, "{narrow}");
         assert_eq!(
             plain(&ingest, &runs, took),
             "trainscope: reading 3.1 of 8.4 GB (36 %), 0 of 0 runs, 4 s"
         );
         assert_eq!(
-            summary(&runs, None),
+            summary(&runs),
             ["  Runs     none yet; they appear when a training writes"]
         );
     }

@@ -8,6 +8,7 @@ use trainscope_format::Severity;
 use super::phrases::word;
 use super::screen::Screen;
 use crate::cli::style::{QUIET, STRONG};
+use crate::cli::table::{Column, Table, styled};
 use crate::cli::words;
 use crate::judging::judge::Judgement;
 
@@ -38,36 +39,19 @@ pub(super) fn write(
     let (rows, left_out) = rows(run, screen, shows_all);
     let is_narrow = screen.prose < NARROW && screen.columns.is_some();
     let has_ranks = run.ranks > 1;
-    let widest = |head: &str, of: &dyn for<'r> Fn(&'r Row<'_>) -> &'r str| {
-        let cells = rows.iter().map(|row| of(row).chars().count());
-        cells.chain([head.len()]).max().unwrap_or(0)
-    };
-    let steps = rows
-        .iter()
-        .map(|row| words::step(row.hit.step).len())
-        .chain([6])
-        .max()
-        .unwrap_or(6);
-    let conditions = widest("WATCHPOINT", &|row| &row.hit.condition);
-    let found = widest("FOUND", &|row| &row.found);
-    let limit = widest("LIMIT", &|row| &row.limit);
-    let word_width = if is_narrow { 4 } else { 7 };
-    let rank_width = if has_ranks { 6 } else { 0 };
-    let fixed =
-        1 + steps + 2 + rank_width + word_width + 2 + conditions + 2 + 2 + found + 2 + limit;
-    let mut tensors = widest("TENSOR, IN DATA-FLOW ORDER", &|row| &row.tensor);
-    if let Some(columns) = screen.columns {
-        tensors = tensors.min(columns.saturating_sub(fixed).max(20));
-    }
-    let rank_head = if has_ranks { "  RANK" } else { "" };
-    let head = format!(
-        " {:>steps$}{rank_head}  {:word_width$}  {:conditions$}  {:tensors$}  {:>found$}  {:>limit$}",
-        "STEP", "", "WATCHPOINT", "TENSOR, IN DATA-FLOW ORDER", "FOUND", "LIMIT"
-    );
-    writeln!(out, "{QUIET}{}{QUIET:#}", head.trim_end())?;
+    let mut table = Table::new([
+        Column::left(""),
+        Column::right("STEP").at_least(4),
+        Column::right(if has_ranks { "RANK" } else { "" }),
+        Column::left(""),
+        Column::left("WATCHPOINT"),
+        Column::left("TENSOR, IN DATA-FLOW ORDER"),
+        Column::right("FOUND"),
+        Column::right("LIMIT"),
+    ])
+    .shrink(5, screen.columns);
     let mut last = None;
-    for row in &rows {
-        let mark = if row.is_first { ">" } else { " " };
+    for row in rows {
         let step = if last == Some(row.hit.step) {
             String::new()
         } else {
@@ -80,27 +64,22 @@ pub(super) fn write(
             "warning" if is_narrow => "warn",
             word => word,
         };
-        let rank = if has_ranks {
-            format!("  {:>4}", row.hit.rank)
-        } else {
-            String::new()
-        };
-        let tensor = words::name(&row.tensor, screen.columns.map(|_| tensors));
-        let Row {
-            found: value,
-            limit: most,
-            ..
-        } = row;
-        let cells = format!(
-            "{STRONG}{mark}{STRONG:#}{step:>steps$}{rank}  {style}{severity:word_width$}{style:#}  {:conditions$}  \
-             {tensor:tensors$}  {style}{value:>found$}{style:#}  {most:>limit$}",
-            row.hit.condition,
-        );
-        writeln!(out, "{}", cells.trim_end())?;
+        let rank = has_ranks.then(|| row.hit.rank.to_string());
+        table.row([
+            styled(STRONG, if row.is_first { ">" } else { "" }),
+            step.into(),
+            rank.unwrap_or_default().into(),
+            styled(style, severity),
+            row.hit.condition.as_ref().into(),
+            row.tensor.into(),
+            styled(style, row.found),
+            row.limit.into(),
+        ]);
     }
+    table.write(out)?;
     if left_out > 0 {
         let more = words::plural(left_out as u64, "more hit", "more hits");
-        writeln!(out, "{:1$}{QUIET}{more}: --all{QUIET:#}", "", 1 + steps + 2)?;
+        writeln!(out, "   {QUIET}{more}: --all{QUIET:#}")?;
     }
     Ok(())
 }

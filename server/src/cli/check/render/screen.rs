@@ -1,5 +1,6 @@
 //! Output screen: its width and character set, and text layout for it.
 
+use std::borrow::Cow;
 use std::io::IsTerminal as _;
 
 /// Width if unknown, as in a log.
@@ -70,8 +71,8 @@ impl Screen {
         plain
     }
 
-    /// Wraps prose, with lines shorter than the screen by `indent`. Existing lines that begin with a space are
-    /// preserved.
+    /// Wraps prose at spaces, with lines shorter than the screen by `indent`. A word longer than a line gets a line of
+    /// its own, so that it can be copied.
     pub(in crate::cli) fn wrap(&self, text: &str, indent: usize) -> Vec<String> {
         wrap(&self.signs(text), self.prose.saturating_sub(indent).max(20))
     }
@@ -89,32 +90,13 @@ fn is_unicode() -> bool {
     })
 }
 
-/// Breaks at spaces; a word longer than a line gets a line of its own.
+/// Wraps prose at spaces; a word longer than a line gets a line of its own.
 pub(in crate::cli) fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    for paragraph in text.split('\n') {
-        if paragraph.starts_with(' ') || paragraph.is_empty() {
-            lines.push(paragraph.trim_end().to_owned());
-            continue;
-        }
-        let mut line = String::new();
-        let mut len = 0;
-        for word in paragraph.split_whitespace() {
-            let word_len = word.chars().count();
-            if len > 0 && len + 1 + word_len > width {
-                lines.push(std::mem::take(&mut line));
-                len = 0;
-            }
-            if len > 0 {
-                line.push(' ');
-                len += 1;
-            }
-            line.push_str(word);
-            len += word_len;
-        }
-        lines.push(line);
-    }
-    lines
+    let options = textwrap::Options::new(width)
+        .break_words(false)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    let lines = textwrap::wrap(text, options);
+    lines.into_iter().map(Cow::into_owned).collect()
 }
 
 #[cfg(test)]
@@ -125,6 +107,8 @@ mod tests {
     fn words_are_kept_whole() {
         assert_eq!(wrap("aa bb cc", 5), ["aa bb", "cc"]);
         assert_eq!(wrap("aaaaaaa b", 3), ["aaaaaaa", "b"]);
+        assert_eq!(wrap("see lr-1.0", 6), ["see", "lr-1.0"]);
+        assert_eq!(wrap("卷积层 梯度", 6), ["卷积层", "梯度"]);
         assert_eq!(wrap("", 3), [""]);
         assert_eq!(wrap("a\n\n  f(x) = 1\nb", 80), ["a", "", "  f(x) = 1", "b"]);
     }

@@ -7,6 +7,7 @@ use trainscope_analysis::watchpoint::{Findings, Missing};
 
 use super::phrases::{TextOptions, block};
 use crate::cli::style::STRONG;
+use crate::cli::table::{Column, Table};
 use crate::cli::words;
 
 /// Maximum number of lines, without `--all`.
@@ -31,38 +32,29 @@ pub(super) fn write(
         words::plural(watchpoints, "watchpoint", "watchpoints")
     );
     block(out, options.screen, "Not judged", &[(&head, false)])?;
-    let width = conditions.iter().map(|c| c.len()).max().unwrap_or(0);
     let limit = if options.shows_all {
         usize::MAX
     } else {
         MAX_LINES
     };
-    let shown = by_reason
-        .iter()
-        .take(limit)
-        .map(|((condition, reason), tensors)| {
-            let mut distinct = tensors.clone();
-            distinct.sort_unstable();
-            distinct.dedup();
-            let whose = match &distinct[..] {
-                [""] => "the run".to_owned(),
-                [tensor] => words::name(tensor, options.screen.columns.map(|_| 32)),
-                many => words::plural(many.len() as u64, "tensor", "tensors"),
-            };
-            (condition, whose, reason_words(*reason))
-        });
-    let rows: Vec<_> = shown.collect();
-    let whose_width = rows
-        .iter()
-        .map(|(_, whose, _)| whose.chars().count())
-        .max()
-        .unwrap_or(0);
-    for (condition, whose, why) in rows {
-        writeln!(
-            out,
-            "    ?  {condition:<width$}  {whose:<whose_width$}  {why}"
-        )?;
+    let mut table = unheaded();
+    for ((condition, reason), tensors) in by_reason.iter().take(limit) {
+        let mut distinct = tensors.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let subject = match &distinct[..] {
+            [""] => "the run".to_owned(),
+            [tensor] => words::name(tensor, options.screen.columns.map(|_| 32)),
+            many => words::plural(many.len() as u64, "tensor", "tensors"),
+        };
+        table.row([
+            "?".into(),
+            (*condition).into(),
+            subject.into(),
+            reason_words(*reason).into(),
+        ]);
     }
+    table.write(out)?;
     if by_reason.len() > limit {
         let more = (by_reason.len() - limit) as u64;
         writeln!(out, "       {}: --all", words::plural(more, "more", "more"))?;
@@ -95,8 +87,7 @@ pub(super) fn tensors(
         words::plural(findings.unread.len() as u64, "tensor", "tensors")
     );
     block(out, options.screen, "Not judged", &[(&head, false)])?;
-    let width = by_type.keys().map(|dtype| dtype.chars().count()).max();
-    let width = width.unwrap_or(0);
+    let mut table = unheaded();
     for (dtype, tensors) in by_type {
         let first = tensors.first().copied().unwrap_or_default();
         let first = words::name(first, options.screen.columns.map(|_| 48));
@@ -104,9 +95,16 @@ pub(super) fn tensors(
             0 => String::new(),
             more => format!(" and {} more", words::count(more as u64)),
         };
-        writeln!(out, "    ?  {dtype:<width$}  {first}{more}")?;
+        let subject = format!("{first}{more}");
+        table.row(["?".into(), dtype.into(), subject.into(), "".into()]);
     }
+    table.write(out)?;
     writeln!(out)
+}
+
+/// A table without heads.
+fn unheaded() -> Table<4> {
+    Table::new([Column::left(""); 4]).indent(4)
 }
 
 /// Missing data in words.
