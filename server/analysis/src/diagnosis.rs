@@ -7,8 +7,8 @@ use trainscope_format::{Graph, Hparams, Lineage};
 
 use recording::Missing;
 
-use crate::watchpoint::Context;
-pub use crate::watchpoint::finding::Sentence;
+use crate::context::Context;
+pub use crate::text::Sentence;
 pub use recording::Framework;
 
 pub(crate) mod loss;
@@ -17,6 +17,7 @@ mod operation;
 mod pipeline;
 mod recording;
 mod settings;
+mod view;
 
 /// Topic of a remark, in the order in which an expert checks them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

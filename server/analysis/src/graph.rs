@@ -8,8 +8,10 @@ mod coordinates;
 pub mod diff;
 mod layered;
 pub mod names;
+mod open;
 mod order;
 mod pick;
+mod places;
 mod ranks;
 pub mod scene;
 pub mod search;
@@ -18,5 +20,6 @@ mod surroundings;
 pub mod tree;
 pub mod walk;
 
-pub use pick::{first_open_within, opened};
+pub use open::opened;
+pub use pick::first_open_within;
 pub use surroundings::around;

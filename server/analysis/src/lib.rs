@@ -3,7 +3,7 @@
 //! The caller provides the records (the server's index, `check` on the command line); nothing here depends on their
 //! storage.
 
-mod blame;
+mod context;
 pub mod diagnosis;
 pub mod dump;
 pub mod graph;
@@ -12,4 +12,5 @@ pub mod histogram;
 pub mod pipeline;
 pub mod restart;
 pub mod series;
+mod text;
 pub mod watchpoint;

@@ -349,7 +349,7 @@ pub(crate) fn title(own: &Watchpoint) -> Words {
     }
 }
 
-fn words(sentence: &watchpoint::finding::Sentence) -> Words {
+fn words(sentence: &watchpoint::Sentence) -> Words {
     Words {
         en: sentence.en.clone(),
         zh: sentence.zh.clone(),

@@ -132,7 +132,7 @@ mod tests {
             values: Figures::default(),
             thresholds: Figures::default(),
             measure: None,
-            sentence: trainscope_analysis::watchpoint::finding::Sentence::default(),
+            sentence: trainscope_analysis::watchpoint::Sentence::default(),
         };
         (0..30).map(hit).collect()
     }

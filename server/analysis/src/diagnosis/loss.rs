@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use trainscope_format::Graph;
 use trainscope_format::graph::Node;
 
-use super::model::View;
 use super::operation::{Does, Loss, attribute, loss_of_name, plain};
 use super::recording::Missing;
+use super::view::View;
 use super::{Opinion, State};
 
 /// Activation that a loss applies to an output.

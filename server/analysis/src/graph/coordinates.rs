@@ -4,7 +4,7 @@
 //! Rank by rank, least squares under minimum distances: isotonic regression, solved exactly by pooling adjacent
 //! violators. Sweeps down and up bring ranks together.
 
-use super::layered::{Place, Step};
+use super::places::{Place, Step};
 
 /// Room between two vertices, pixels.
 const VERTEX_GAP: f64 = 22.0;

@@ -1,6 +1,6 @@
 //! The order within ranks: barycentre sweeps; the one with the fewest crossings wins.
 
-use super::layered::{Place, Step};
+use super::places::{Place, Step};
 
 /// Sweeps down and up.
 const SWEEPS: usize = 8;

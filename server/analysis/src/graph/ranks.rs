@@ -1,6 +1,6 @@
 //! Ranks of vertices: each below its inputs. Cycles are opened, and ranks that are too wide are split.
 
-use super::layered::{ASPECT, GRID_GAP, Link, Pin, RANK_GAP, Vertex};
+use super::places::{ASPECT, GRID_GAP, Link, Pin, RANK_GAP, Vertex};
 
 /// Width up to which a rank is never split, pixels.
 const NARROW: f64 = 1_600.0;

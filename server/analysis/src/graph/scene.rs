@@ -8,8 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use foldhash::fast::FixedState;
 use trainscope_format::Graph;
 
-use super::layered::{Layout, Link, Pin, Vertex, layout};
-use super::pick::opened;
+use super::layered::{Layout, layout};
+pub use super::open::View;
+use super::open::opened;
+use super::places::{Link, Pin, Vertex};
 use super::tree::{Tree, What};
 
 /// Height of a box without chips.
@@ -84,15 +86,6 @@ pub struct Line {
     pub is_on_path: bool,
     /// True if it ends at a box, with an arrow.
     pub is_last: bool,
-}
-
-/// Settings of a scene.
-#[derive(Clone, Debug, Default)]
-pub struct View {
-    /// Open scopes; `None` for a first view.
-    pub open: Option<BTreeSet<usize>>,
-    /// Consecutive nodes of a path to highlight.
-    pub path: Vec<usize>,
 }
 
 /// Lays out the open scopes.

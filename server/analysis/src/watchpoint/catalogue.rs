@@ -12,14 +12,12 @@ mod scalars;
 mod tensors;
 mod weights;
 
-use serde::Serialize;
 use trainscope_format::Severity;
 
-use super::checks::{Formula, Judge};
-use super::target::Subject;
-
-/// Maximum number of parameters of a condition.
-pub const MAX_PARAMETERS: usize = 8;
+pub use super::model::condition::{Condition, ConditionNeeds};
+pub use super::model::parameter::{Parameter, Range};
+pub use super::model::subject::Target;
+pub use crate::text::Text;
 
 /// All conditions, by target.
 pub static CONDITIONS: &[&Condition] = &[
@@ -91,57 +89,6 @@ pub static CONDITIONS: &[&Condition] = &[
 /// Finds a condition by its id.
 pub fn find(id: &str) -> Option<&'static Condition> {
     CONDITIONS.iter().copied().find(|c| c.id == id)
-}
-
-/// A condition of the catalogue.
-#[derive(Debug, Serialize)]
-pub struct Condition {
-    /// Its name in files, answers and URLs.
-    pub id: &'static str,
-    /// Target.
-    pub target: Target,
-    /// Parameters in the order of its formula.
-    pub parameters: &'static [Parameter],
-    /// Default severity of a hit.
-    pub severity: Severity,
-    /// True if it is part of the recommended watchpoints.
-    pub recommended: bool,
-    /// Number of first observations of each tensor that are not judged.
-    pub warmup: u32,
-    /// Number of consecutive observations that must match for a hit.
-    pub patience: u32,
-    /// Number of observations after a hit of the same tensor that are not reported again.
-    pub cooldown: u32,
-    /// True for a formula over one tensor and its previous state: it ignores the context of the run unless a
-    /// watchpoint enables it.
-    pub is_formula: bool,
-    /// Data that it needs.
-    pub needs: ConditionNeeds,
-    /// True for tensors that it applies to, by their subject, with or without context.
-    #[serde(skip)]
-    pub(crate) watches: fn(&Subject, bool) -> bool,
-    /// True if a histogram of a tensor is enough for the formula.
-    #[serde(skip)]
-    pub(crate) reads_histograms: bool,
-    /// Formula for each tensor at each step.
-    #[serde(skip)]
-    pub(crate) formula: Option<Formula>,
-    /// Judgement over the run.
-    #[serde(skip)]
-    pub(crate) judge: Option<Judge>,
-    /// Title in one line.
-    pub says: Text,
-    /// Description of the check, with its formula.
-    pub checks: Text,
-    /// Reason for the check.
-    pub matters: Text,
-    /// Cases that are not judged or not reported.
-    pub not_judged: Text,
-    /// Recommended action.
-    pub advice: Text,
-    /// Quantity that a hit counts if no limit was exceeded.
-    #[serde(skip)]
-    pub(crate) counts: Text,
 }
 
 /// An empty condition, as a base for all others.
@@ -218,135 +165,6 @@ impl Parameter {
             ..self
         }
     }
-}
-
-/// Kind of data that a condition applies to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Target {
-    /// Any tensor.
-    Tensor,
-    /// Trained parameters.
-    Weight,
-    /// Gradients of weights and activations.
-    Gradient,
-    /// Outputs of layers.
-    Activation,
-    /// Scalars: the loss, the learning rate, the gradient norm, …
-    Scalar,
-    /// All ranks, or the run as a whole.
-    Run,
-}
-
-/// Data that a condition needs beside counts and moments.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "one for each thing that can be had"
-)]
-pub struct ConditionNeeds {
-    /// Histogram of exponents.
-    pub exponents: bool,
-    /// Content hash.
-    pub hash: bool,
-    /// Change since the previous step.
-    pub change: bool,
-    /// Statistics by channel.
-    pub channels: bool,
-    /// Several steps.
-    pub history: bool,
-}
-
-/// A parameter of a condition.
-#[derive(Debug, Serialize)]
-pub struct Parameter {
-    /// Its key.
-    pub name: &'static str,
-    /// Default value; `None` if it is off by default.
-    pub default: Option<f64>,
-    /// Value in the recommended watchpoint, if it differs.
-    pub recommended: Option<f64>,
-    /// Range of valid values.
-    pub range: Range,
-    /// True for a limit that a value is compared with; a watchpoint needs at least one.
-    pub is_limit: bool,
-    /// Description.
-    pub text: Text,
-}
-
-/// Range of valid values of a parameter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Range {
-    /// Any number but NaN and infinities.
-    Finite,
-    /// At least 0.
-    NotNegative,
-    /// Above 0.
-    Positive,
-    /// 0 to 100.
-    Percentage,
-    /// 0 to 1.
-    Share,
-    /// A whole number of at least 1.
-    Count,
-    /// A boolean.
-    Switch,
-}
-
-impl Range {
-    /// True for a boolean.
-    pub const fn is_switch(self) -> bool {
-        matches!(self, Self::Switch)
-    }
-
-    /// True if a number is within the range.
-    pub fn holds(self, number: f64) -> bool {
-        number.is_finite()
-            && match self {
-                Self::Finite => true,
-                Self::NotNegative => number >= 0.0,
-                Self::Positive => number > 0.0,
-                Self::Percentage => (0.0..=100.0).contains(&number),
-                Self::Share => (0.0..=1.0).contains(&number),
-                Self::Count => number >= 1.0 && number.fract() == 0.0,
-                Self::Switch => number.to_bits() == 0 || number.to_bits() == 1.0_f64.to_bits(),
-            }
-    }
-
-    /// The range in words, after *must be*.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Finite => "a finite number",
-            Self::NotNegative => "a number of at least 0",
-            Self::Positive => "a number above 0",
-            Self::Percentage => "a number from 0 to 100",
-            Self::Share => "a number from 0 to 1",
-            Self::Count => "a whole number of at least 1",
-            Self::Switch => "true or false",
-        }
-    }
-
-    /// The range in symbols, for a column of a table.
-    pub const fn signs(self) -> &'static str {
-        match self {
-            Self::Finite | Self::Switch => "",
-            Self::NotNegative => ">= 0",
-            Self::Positive => "> 0",
-            Self::Percentage => "0..100",
-            Self::Share => "0..1",
-            Self::Count => ">= 1",
-        }
-    }
-}
-
-/// A text in the languages of the pages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Text {
-    /// English.
-    pub en: &'static str,
-    /// Chinese.
-    pub zh: &'static str,
 }
 
 #[cfg(test)]

@@ -23,76 +23,12 @@ pub(crate) mod update;
 pub(crate) mod vanishing;
 pub(crate) mod zeros;
 
-use super::catalogue::MAX_PARAMETERS;
-use super::config::Watchpoint;
-use super::finding::Missing;
-use super::history::Digest;
-use super::observation::Observation;
-use super::report::{Found, Unjudged};
-use super::run::Run;
-
-/// The limits of a watchpoint in the order of its condition's parameters; NaN if off.
-pub(crate) type Limits = [f64; MAX_PARAMETERS];
-
-/// Result of a formula for a tensor at a step.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Verdict {
-    Pass,
-    Hit(Evidence),
-    Inconclusive(Missing),
-}
-
-/// Measured values in the order of the parameters; NaN if the limit is not exceeded.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Evidence(pub(crate) [f64; MAX_PARAMETERS]);
-
-impl PartialEq for Evidence {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.map(f64::to_bits) == other.0.map(f64::to_bits)
-    }
-}
-
-impl Evidence {
-    pub(crate) const NONE: Self = Self([f64::NAN; MAX_PARAMETERS]);
-
-    /// Evidence for one parameter, by its index.
-    pub(crate) const fn one(parameter: usize, actual: f64) -> Self {
-        let mut evidence = Self::NONE;
-        evidence.0[parameter] = actual;
-        evidence
-    }
-}
-
-/// Input of a formula.
-#[derive(Clone, Copy)]
-pub(crate) struct Seen<'a> {
-    pub(crate) now: &'a Observation<'a>,
-    /// The same tensor at its previous step.
-    pub(crate) before: Option<&'a Digest>,
-    pub(crate) digest: &'a Digest,
-}
-
-/// A formula over one tensor and its previous state.
-pub(crate) type Formula = fn(&Limits, &Seen<'_>) -> Verdict;
-
-/// A judgement over a whole run, by the index of the watchpoint and the watchpoint.
-pub(crate) type Judge = fn(&Run<'_>, u32, &Watchpoint) -> Judgement;
-
-/// Result of a judgement.
-#[derive(Debug, Default)]
-pub(crate) struct Judgement {
-    pub(crate) found: Vec<Found>,
-    pub(crate) missing: Vec<Unjudged>,
-}
-
-impl From<Vec<Found>> for Judgement {
-    fn from(found: Vec<Found>) -> Self {
-        Self {
-            found,
-            missing: Vec::new(),
-        }
-    }
-}
+use super::model::condition::{Judgement, Seen, Verdict, Watchpoint};
+use super::model::finding::Missing;
+use super::model::found::Found;
+use super::model::history::Digest;
+use super::model::parameter::{Evidence, Limits};
+use super::model::run::Run;
 
 /// Judges a run by a watchpoint.
 pub(crate) fn judge(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> Judgement {
@@ -168,6 +104,9 @@ pub(crate) mod testing {
     use trainscope_format::tensor::{DType, Select, Tolerance};
     use trainscope_format::{Role, TensorSummary};
 
+    use super::super::model::condition::Formula;
+    use super::super::model::observation::Observation;
+    use super::super::model::parameter::MAX_PARAMETERS;
     use super::*;
 
     pub(crate) fn summary(values: &[f32]) -> TensorSummary {

@@ -9,12 +9,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use trainscope_format::Severity;
-use trainscope_format::tensor::Tolerance;
-use wildmatch::WildMatch;
 
-use super::catalogue::{CONDITIONS, Condition, MAX_PARAMETERS, Parameter};
-use super::observation::Needs;
-use super::target::Subject;
+use super::catalogue::CONDITIONS;
+use super::model::condition::{Watchpoint, defaults};
+use super::model::parameter::Parameter;
 
 /// Keys that every watchpoint may have beside the parameters of its condition.
 pub const COMMON_KEYS: [&str; 11] = [
@@ -127,122 +125,7 @@ pub enum Mistake {
     NoLimit(&'static str),
 }
 
-/// A condition with its limits, for a selection of tensors.
-#[derive(Clone, Debug)]
-pub struct Watchpoint {
-    /// The condition.
-    pub condition: &'static Condition,
-    /// True if it is enabled.
-    pub on: bool,
-    /// Name given by the user.
-    pub name: Option<String>,
-    /// Patterns of tensor names to include; empty for all. `*` matches any text, including `/`.
-    pub tensors: Vec<String>,
-    /// Patterns of tensor names to exclude.
-    pub exclude: Vec<String>,
-    /// Severity of its hits.
-    pub severity: Severity,
-    /// True if context may raise the severity of a hit above `severity`, which is the case unless the user set one.
-    pub may_raise: bool,
-    /// First step to judge.
-    pub from_step: Option<i64>,
-    /// Number of first observations of each tensor that are not judged.
-    pub warmup: u32,
-    /// Number of consecutive matches for a hit, which is dated to the first of them.
-    pub patience: u32,
-    /// Number of observations after a hit of the same tensor that are not reported again.
-    pub cooldown: u32,
-    /// True if the context of the run may excuse a hit, or raise its severity: see each condition's text.
-    pub context: bool,
-    /// The limits in the order of [`Condition::parameters`]; NaN if there is none, 1 and 0 for booleans.
-    pub limits: [f64; MAX_PARAMETERS],
-    matches: Vec<WildMatch>,
-    excludes: Vec<WildMatch>,
-}
-
 impl Watchpoint {
-    /// Creates a watchpoint with the default or recommended values. It may lack a required limit.
-    pub fn of(condition: &'static Condition, recommended: bool) -> Self {
-        let context = recommended || !condition.is_formula;
-        let (patience, cooldown) = defaults(condition, context);
-        let mut limits = [f64::NAN; MAX_PARAMETERS];
-        for (limit, parameter) in limits.iter_mut().zip(condition.parameters) {
-            let preferred = parameter.recommended.filter(|_| recommended);
-            *limit = preferred.or(parameter.default).unwrap_or(f64::NAN);
-        }
-        Self {
-            condition,
-            on: true,
-            name: None,
-            tensors: Vec::new(),
-            exclude: Vec::new(),
-            severity: condition.severity,
-            may_raise: true,
-            from_step: None,
-            warmup: condition.warmup,
-            patience,
-            cooldown,
-            context,
-            limits,
-            matches: Vec::new(),
-            excludes: Vec::new(),
-        }
-    }
-
-    /// True if a tensor of that name is selected, regardless of its role.
-    pub fn covers(&self, name: &str) -> bool {
-        (self.matches.is_empty() || self.matches.iter().any(|glob| glob.matches(name)))
-            && !self.excludes.iter().any(|glob| glob.matches(name))
-    }
-
-    /// True if it applies to such a tensor.
-    pub(crate) fn watches(&self, name: &str, subject: &Subject) -> bool {
-        self.on && self.covers(name) && (self.condition.watches)(subject, self.context)
-    }
-
-    /// Data that it needs of a tensor that it applies to.
-    pub fn needs(&self) -> Needs {
-        let range = self.range();
-        let mut needs = Needs {
-            // Exponents would only bound the count.
-            exponents: self.condition.needs.exponents && range.is_none(),
-            ranges: range.into_iter().collect(),
-            hash: self.condition.needs.hash,
-            change: None,
-            channels: self.condition.needs.channels,
-        };
-        if self.condition.needs.change {
-            needs.change = Some(self.tolerance().unwrap_or_default());
-        }
-        needs
-    }
-
-    /// The limit of that name, if it has one and it is on.
-    pub fn limit(&self, name: &str) -> Option<f64> {
-        let index = self
-            .condition
-            .parameters
-            .iter()
-            .position(|p| p.name == name)?;
-        self.limits.get(index).copied().filter(|l| !l.is_nan())
-    }
-
-    /// Start and end of the range whose share of elements has a limit, if there is one.
-    fn range(&self) -> Option<(f64, f64)> {
-        let share = self.limit("range_percentage_lt");
-        share.or_else(|| self.limit("range_percentage_gt"))?;
-        self.limit("range_start_inclusive")
-            .zip(self.limit("range_end_inclusive"))
-    }
-
-    /// Tolerance of its comparison, if it compares elements.
-    pub fn tolerance(&self) -> Option<Tolerance> {
-        Some(Tolerance {
-            relative: self.limit("rtol")?,
-            absolute: self.limit("atol")?,
-        })
-    }
-
     /// Converts it to its written form.
     pub fn to_config(&self) -> WatchpointConfig {
         let mut keys = BTreeMap::new();
@@ -311,16 +194,7 @@ impl Watchpoint {
             made.set(key, value)?;
         }
         made.check()?;
-        made.matches = made
-            .tensors
-            .iter()
-            .map(|glob| WildMatch::new(glob))
-            .collect();
-        made.excludes = made
-            .exclude
-            .iter()
-            .map(|glob| WildMatch::new(glob))
-            .collect();
+        made.compile_patterns();
         Ok(made)
     }
 
@@ -411,16 +285,6 @@ impl Watchpoint {
             return Err((None, Mistake::NoLimit(self.condition.id)));
         }
         Ok(())
-    }
-}
-
-/// Default patience and cooldown. A bare formula is reported at each match; with context, consecutive matches are one
-/// finding.
-fn defaults(condition: &Condition, context: bool) -> (u32, u32) {
-    if context {
-        (condition.patience, u32::MAX)
-    } else {
-        (1, condition.cooldown)
     }
 }
 

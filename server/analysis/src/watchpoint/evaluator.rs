@@ -9,25 +9,26 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
-use trainscope_format::tensor::{ChannelStats, DType, Tolerance};
+use trainscope_format::tensor::{ChannelStats, Tolerance};
 use trainscope_format::{Histogram, Role, SessionStart};
 
-use super::catalogue::Condition;
-use super::checks::{Evidence, Seen, Verdict};
-use super::config::{Watchpoint, Watchpoints};
-use super::finding::{Findings, Missing, UnreadTensor};
+use super::config::Watchpoints;
 use super::histograms;
-use super::history::{Digest, History, share};
-use super::knowledge::Knowledge;
-use super::labels::Labels;
-use super::named::Named;
-use super::observation::{Context, Needs, Observation};
+use super::model::condition::{Condition, Seen, Verdict, Watchpoint};
+use super::model::finding::{Findings, UnreadTensor};
+use super::model::history::{Digest, History, share};
+use super::model::knowledge::Knowledge;
+use super::model::labels::Labels;
+use super::model::observation::{Needs, Observation};
+use super::model::parameter::Evidence;
+use super::model::run::{Recorded, Run};
+use super::model::scalars::{OtherScalar, Series, meaning_of};
+use super::model::steps::Steps;
+use super::model::subject::{Class, Family, Subject};
+use super::model::tensor::{Episode, Memory, Named, Tensor};
 use super::report;
-use super::run::{Recorded, Run};
-use super::scalars::{OtherScalar, Series, meaning_of};
-use super::steps::Steps;
 use super::surroundings::Surroundings;
-use super::target::{Class, Family, Subject};
+use crate::context::Context;
 use crate::diagnosis::Remark;
 
 /// Judges one run, all its ranks together. Its state can be stored in a binary form, and resumed.
@@ -61,46 +62,6 @@ enum Place {
     Series(usize),
     /// Index into all others.
     Other(usize),
-}
-
-/// A tensor of a rank.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Tensor {
-    pub(crate) rank: u32,
-    pub(crate) name: Arc<str>,
-    pub(crate) op: Arc<str>,
-    pub(crate) subject: Subject,
-    pub(crate) dtype: DType,
-    pub(crate) shape: Vec<u64>,
-    pub(crate) history: History,
-    pub(crate) memories: Vec<Memory>,
-    /// Totals over all steps, for labels.
-    pub(crate) labels: Labels,
-    /// Samples since each `ReLU` unit was last non-zero.
-    idle_for: Vec<u64>,
-}
-
-/// State of a watchpoint for a tensor.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Memory {
-    pub(crate) watchpoint: u32,
-    seen: u32,
-    streak: u32,
-    since: i64,
-    evidence: [f64; super::catalogue::MAX_PARAMETERS],
-    /// Remaining observations of the cooldown.
-    quiet: u32,
-    pub(crate) episodes: Vec<Episode>,
-    /// Reasons why it was not judged, each with its first step and number of steps.
-    pub(crate) missing: Vec<(Missing, i64, u64)>,
-}
-
-/// An interval of steps in which a condition was met.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Episode {
-    pub(crate) first: i64,
-    pub(crate) last: i64,
-    pub(crate) evidence: [f64; super::catalogue::MAX_PARAMETERS],
 }
 
 impl Evaluator {

@@ -7,14 +7,15 @@
 use trainscope_format::tensor::{ContentHasher, DType, TensorStats};
 use trainscope_format::{Histogram, Role, Severity, TensorSummary};
 
-use super::catalogue::Target;
-use super::checks::{Evidence, Judgement, overflow};
-use super::config::Watchpoint;
-use super::evaluator::Tensor;
-use super::finding::{Missing, Sentence};
-use super::report::Found;
-use super::run::Run;
-use super::target::Class;
+use super::checks::overflow;
+use super::model::condition::{Judgement, Watchpoint};
+use super::model::finding::Missing;
+use super::model::found::Found;
+use super::model::parameter::Evidence;
+use super::model::run::Run;
+use super::model::subject::{Class, Target};
+use super::model::tensor::Tensor;
+use crate::text::Sentence;
 
 /// Converts the counts of NaN and infinities to those of a tensor; all else stays unknown. If the format has no such
 /// counts, NaN shows in the minimum, maximum, sum or edges.

@@ -5,115 +5,20 @@ use std::sync::Arc;
 use trainscope_format::Severity;
 use trainscope_format::float::Float;
 
-pub(crate) use trainscope_format::digits::{brief as number, percent};
-
-use super::catalogue::{MAX_PARAMETERS, Target};
-use super::checks::{Evidence, judge};
-use super::config::{Watchpoint, Watchpoints};
-use super::evaluator::Tensor;
-use super::finding::{Figures, Findings, FirstCause, Hit, Inconclusive, Judged, Missing, Sentence};
+use super::checks::judge;
+use super::config::Watchpoints;
+use super::first_cause;
 use super::histograms;
-use super::measure::{COUNT, ELEMENTS, Measure, NAN};
-use super::run::{Flow, Run};
-use super::scalars::Series;
-use super::target::Class;
-use crate::blame;
-
-/// A hit before it is reported: step, position in the data flow, and evidence.
-#[derive(Clone, Debug)]
-pub(crate) struct Found {
-    pub(crate) rank: u32,
-    pub(crate) step: i64,
-    pub(crate) last_step: i64,
-    pub(crate) tensor: Arc<str>,
-    pub(crate) node: Option<Arc<str>>,
-    pub(crate) flow: Flow,
-    pub(crate) evidence: Evidence,
-    /// Severity by context, if it differs.
-    pub(crate) severity: Option<Severity>,
-    /// Sentence, if it is not the default one about the limit exceeded.
-    pub(crate) sentence: Option<Sentence>,
-    /// The limit in force, if it is not that of the watchpoint.
-    pub(crate) limit: Option<f64>,
-    /// Measured quantity, if it is not a parameter of the condition.
-    pub(crate) measure: Option<Box<Measure>>,
-}
-
-impl Found {
-    /// Creates a hit of a tensor.
-    pub(crate) fn at(run: &Run<'_>, tensor: &Tensor, step: i64, evidence: Evidence) -> Self {
-        let has_module = !tensor.subject.module.is_empty();
-        Self {
-            rank: tensor.rank,
-            step,
-            last_step: step,
-            tensor: tensor.name.clone(),
-            node: has_module.then(|| tensor.subject.module.clone()),
-            flow: run.flow(tensor),
-            evidence,
-            severity: None,
-            sentence: None,
-            limit: None,
-            measure: None,
-        }
-    }
-
-    /// Creates a hit of a scalar.
-    pub(crate) fn of_scalar(series: &Series, step: i64, flow: Flow, evidence: Evidence) -> Self {
-        Self {
-            rank: series.rank,
-            step,
-            last_step: step,
-            tensor: series.tag.clone(),
-            node: None,
-            flow,
-            evidence,
-            severity: None,
-            sentence: None,
-            limit: None,
-            measure: None,
-        }
-    }
-
-    #[must_use]
-    pub(crate) fn until(self, last_step: i64) -> Self {
-        Self { last_step, ..self }
-    }
-
-    #[must_use]
-    pub(crate) fn called(self, severity: Severity) -> Self {
-        Self {
-            severity: Some(severity),
-            ..self
-        }
-    }
-
-    /// Sets another limit than that of the watchpoint.
-    #[must_use]
-    pub(crate) fn against(self, limit: f64) -> Self {
-        Self {
-            limit: Some(limit),
-            ..self
-        }
-    }
-
-    /// Sets another quantity than the parameters of the condition.
-    #[must_use]
-    pub(crate) fn measuring(self, measure: Measure) -> Self {
-        Self {
-            measure: Some(Box::new(measure)),
-            ..self
-        }
-    }
-
-    #[must_use]
-    pub(crate) fn saying(self, en: String, zh: String) -> Self {
-        Self {
-            sentence: Some(Sentence { en, zh }),
-            ..self
-        }
-    }
-}
+use super::model::condition::Watchpoint;
+use super::model::finding::{Figures, Findings, FirstCause, Hit, Inconclusive, Judged};
+use super::model::found::Found;
+use super::model::measure::{COUNT, ELEMENTS, NAN};
+use super::model::parameter::MAX_PARAMETERS;
+use super::model::run::{Flow, Run};
+use super::model::subject::{Class, Target};
+use super::model::tensor::Tensor;
+use crate::diagnosis::{Rule, State};
+use crate::text::Sentence;
 
 /// Computes all findings.
 pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
@@ -153,14 +58,14 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
     let is_without_data = |watchpoint: &Watchpoint| match watchpoint.condition.target {
         Target::Scalar if is_of_any_scalar(watchpoint) => series + others == 0,
         Target::Scalar => series == 0,
-        Target::Run => !run.has_data_of(watchpoint),
+        Target::Run => !has_data_of(run, watchpoint),
         Target::Tensor | Target::Weight | Target::Gradient | Target::Activation => {
             let mut histograms = run.histograms.iter();
             let reads = |tensor: &Tensor| {
                 watchpoint.condition.reads_histograms
                     && watchpoint.watches(&tensor.name, &tensor.subject)
             };
-            run.watched(watchpoint).next().is_none() && !histograms.any(reads)
+            watchpoint.tensors_of(run).next().is_none() && !histograms.any(reads)
         }
     };
     let without_data = (0..).zip(watchpoints.all());
@@ -168,7 +73,7 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
     let without_data =
         without_data.filter(|(index, own)| own.on && is_without_data(own) && !has_hit(*index));
     let without_data = without_data.map(|(index, _)| index).collect();
-    let first_cause = blame::first_cause(&hits, &flows, run, watchpoints);
+    let first_cause = first_cause::first_cause(&hits, &flows, run, watchpoints);
     if let Some(cause) = &first_cause {
         raise(&mut hits, cause, watchpoints);
     }
@@ -187,7 +92,7 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
         .iter()
         .any(|own| own.on && is_of_any_scalar(own));
     let scalars = series + if reads_all_scalars { others } else { 0 };
-    let causes = blame::causes(&hits, &flows, run);
+    let causes = first_cause::causes(&hits, &flows, run);
     Findings {
         first_cause,
         causes,
@@ -266,6 +171,15 @@ fn raise_inputs(run: &Run<'_>, watchpoints: &Watchpoints, hits: &mut [(Flow, Hit
     }
 }
 
+/// True if there are data for a condition about the run as a whole.
+fn has_data_of(run: &Run<'_>, watchpoint: &Watchpoint) -> bool {
+    if let Some(rule) = Rule::named(watchpoint.condition.id) {
+        let mut remarks = run.remarks.iter();
+        return remarks.any(|own| own.rule == rule && own.state > State::Unknown);
+    }
+    run.scalar_counts().0 > 0 || watchpoint.tensors_of(run).next().is_some()
+}
+
 /// True if a watchpoint applies to every scalar, of any meaning.
 fn is_of_any_scalar(watchpoint: &Watchpoint) -> bool {
     watchpoint.condition.id == ANY_SCALAR
@@ -293,9 +207,6 @@ fn drop_repeated(hits: &mut Vec<(Flow, Hit)>) {
         &*hit.condition != ANY_SCALAR || !repeated.contains(&(hit.rank, hit.tensor.clone()))
     });
 }
-
-/// A tensor that could not be judged: rank, name, reason with first step and number of steps.
-pub(crate) type Unjudged = (u32, Arc<str>, (Missing, i64, u64));
 
 /// Shared names of all hits of a watchpoint.
 struct Names {

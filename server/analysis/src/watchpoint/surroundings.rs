@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
-use super::knowledge::Node;
-use super::run::Run;
-use super::target::Class;
+use super::model::knowledge::Node;
+use super::model::run::Run;
+use super::model::subject::Class;
 
 /// Maximum number of nearest upstream layers to follow: a graph may join thousands in one operator.
 const MAX_INPUTS: usize = 16;

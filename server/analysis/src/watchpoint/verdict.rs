@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use trainscope_format::Severity;
 use trainscope_format::digits::count;
 
-use super::finding::{Findings, Sentence};
+use super::model::finding::Findings;
+use crate::text::Sentence;
 
 /// The state of a run as a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -190,7 +191,7 @@ const fn was(count: u64) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::watchpoint::finding::Judged;
+    use crate::watchpoint::model::finding::Judged;
 
     #[test]
     fn points_that_a_restart_has_overwritten_are_named() {

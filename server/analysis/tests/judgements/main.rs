@@ -1,7 +1,7 @@
 //! Each judgement over a whole run: a healthy training has no alarm, and one change in it raises exactly the alarm
 //! about that change.
 
-mod blame;
+mod first_cause;
 mod context;
 mod histograms;
 mod learning;

@@ -4,7 +4,7 @@ use trainscope_format::Severity;
 
 use super::{BASE, Condition, ConditionNeeds, NOTHING, Range, Target, limit, text};
 use crate::watchpoint::checks::{answers, contradiction};
-use crate::watchpoint::target::Class;
+use crate::watchpoint::model::subject::Class;
 
 pub(super) static UNREACHABLE_TARGETS: Condition = Condition {
     id: "unreachable_targets",

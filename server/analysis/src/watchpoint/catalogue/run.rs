@@ -4,7 +4,7 @@ use trainscope_format::Severity;
 
 use super::{BASE, Condition, ConditionNeeds, NOTHING, Range, Target, limit, text};
 use crate::watchpoint::checks::{program, ranks};
-use crate::watchpoint::target::Class;
+use crate::watchpoint::model::subject::Class;
 
 pub(super) static RANK_DIVERGENCE: Condition = Condition {
     id: "rank_divergence",

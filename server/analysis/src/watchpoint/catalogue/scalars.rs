@@ -4,7 +4,7 @@ use trainscope_format::Severity;
 
 use super::{BASE, Condition, ConditionNeeds, NOTHING, Range, Target, limit, text};
 use crate::watchpoint::checks::{held_out, initial, loss, plateau, precision, rate};
-use crate::watchpoint::target::Class;
+use crate::watchpoint::model::subject::Class;
 
 pub(super) static LOSS_NAN: Condition = Condition {
     id: "loss_nan",

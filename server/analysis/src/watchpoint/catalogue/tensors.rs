@@ -4,7 +4,7 @@ use trainscope_format::Severity;
 
 use super::{BASE, Condition, ConditionNeeds, NOTHING, Parameter, Range, Target, limit, text};
 use crate::watchpoint::checks::{data, magnitude, overflow, precision, program, range, zeros};
-use crate::watchpoint::target::Class;
+use crate::watchpoint::model::subject::Class;
 
 pub(super) static TENSOR_OVERFLOW: Condition = Condition {
     id: "tensor_overflow",

@@ -5,12 +5,12 @@ use trainscope_format::Severity;
 
 use super::{Evidence, Judgement};
 use crate::diagnosis::loss::Cost;
-use crate::watchpoint::config::Watchpoint;
-use crate::watchpoint::evaluator::Tensor;
-use crate::watchpoint::history::Digest;
-use crate::watchpoint::report::{Found, number, percent};
-use crate::watchpoint::run::Run;
-use crate::watchpoint::target::{Class, Family};
+use crate::watchpoint::model::condition::Watchpoint;
+use crate::watchpoint::model::found::{Found, number, percent};
+use crate::watchpoint::model::history::Digest;
+use crate::watchpoint::model::run::Run;
+use crate::watchpoint::model::subject::{Class, Family};
+use crate::watchpoint::model::tensor::Tensor;
 
 /// Minimum number of target elements for a share.
 const MIN_TARGETS: u64 = 8;
@@ -26,7 +26,7 @@ const SAME: f64 = 1e-6;
 pub(crate) fn unreachable(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let limit = watchpoint.limits[0];
     let mut found = Vec::new();
-    for targets in run.watched(watchpoint) {
+    for targets in watchpoint.tensors_of(run) {
         if targets.subject.class != Class::Labels {
             continue;
         }
@@ -168,7 +168,7 @@ pub(crate) fn class_numbers(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> J
     if run.knowledge.cost() != Some(Cost::ClassNumbers) {
         return found.into();
     }
-    for targets in run.watched(watchpoint) {
+    for targets in watchpoint.tensors_of(run) {
         let counts = &targets.labels;
         let extremes = [counts.min, counts.max].map(|v| (v - v.round()).abs() > SAME * v.abs());
         let share = 100.0 * counts.fractions as f64 / counts.total.max(1) as f64;

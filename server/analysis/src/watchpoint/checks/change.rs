@@ -1,8 +1,8 @@
 //! Changes since the previous step.
 
 use super::{Evidence, Limits, Seen, Verdict, any_of, not_finite};
-use crate::watchpoint::finding::Missing;
-use crate::watchpoint::history::Digest;
+use crate::watchpoint::model::finding::Missing;
+use crate::watchpoint::model::history::Digest;
 
 /// Limits: relative and absolute tolerance, and a flag for NaN equal to NaN. A hit if no element differs by more than
 /// the tolerance.

@@ -6,10 +6,10 @@ use trainscope_format::Severity;
 
 use super::{Evidence, Judgement};
 use crate::diagnosis::loss::Cost;
-use crate::watchpoint::config::Watchpoint;
-use crate::watchpoint::report::{Found, number, percent};
-use crate::watchpoint::run::{LATE_FLOW, LOSS_FLOW, Run};
-use crate::watchpoint::scalars::{Meaning, Series};
+use crate::watchpoint::model::condition::Watchpoint;
+use crate::watchpoint::model::found::{Found, number, percent};
+use crate::watchpoint::model::run::{LATE_FLOW, LOSS_FLOW, Run};
+use crate::watchpoint::model::scalars::{Meaning, Series};
 
 /// Limit below which a cross-entropy is negative by more than rounding.
 const NEGATIVE: f64 = -1e-3;

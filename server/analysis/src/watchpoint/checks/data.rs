@@ -4,15 +4,15 @@ use trainscope_format::Severity;
 use trainscope_format::digits::{Operator, Unit};
 
 use super::{Evidence, Judgement};
-use crate::watchpoint::catalogue::Text;
-use crate::watchpoint::config::Watchpoint;
-use crate::watchpoint::evaluator::Tensor;
-use crate::watchpoint::history::Digest;
-use crate::watchpoint::measure::Measure;
-use crate::watchpoint::report::{Found, number, percent};
-use crate::watchpoint::run::{Run, chance, is_float};
-use crate::watchpoint::scalars::median;
-use crate::watchpoint::target::{Class, Family};
+use crate::text::Text;
+use crate::watchpoint::model::condition::Watchpoint;
+use crate::watchpoint::model::found::{Found, number, percent};
+use crate::watchpoint::model::history::Digest;
+use crate::watchpoint::model::measure::Measure;
+use crate::watchpoint::model::run::{Run, chance, is_float};
+use crate::watchpoint::model::scalars::median;
+use crate::watchpoint::model::subject::{Class, Family};
+use crate::watchpoint::model::tensor::Tensor;
 
 /// Standard deviation of inputs above which they are suspicious.
 const WIDE: f64 = 10.0;
@@ -167,7 +167,7 @@ fn is_far_from_guessing(run: &Run<'_>, rank: u32) -> bool {
 pub(crate) fn imbalance(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let [limit, ..] = watchpoint.limits;
     let mut found = Vec::new();
-    for labels in run.watched(watchpoint) {
+    for labels in watchpoint.tensors_of(run) {
         if labels.subject.class != Class::Labels || is_float(labels) {
             continue;
         }

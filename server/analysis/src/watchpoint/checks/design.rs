@@ -4,9 +4,9 @@ use trainscope_format::Severity;
 
 use super::{Evidence, Judgement};
 use crate::diagnosis::State;
-use crate::watchpoint::config::Watchpoint;
-use crate::watchpoint::report::Found;
-use crate::watchpoint::run::{PROGRAM_FLOW, Run};
+use crate::watchpoint::model::condition::Watchpoint;
+use crate::watchpoint::model::found::Found;
+use crate::watchpoint::model::run::{PROGRAM_FLOW, Run};
 
 /// The fault or note of the rule with the name of the condition. It applies to all steps of the run.
 pub(crate) fn remarked(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::{Evidence, Judgement};
-use crate::watchpoint::catalogue::Text;
-use crate::watchpoint::config::Watchpoint;
-use crate::watchpoint::measure::Measure;
-use crate::watchpoint::report::{Found, number, percent};
-use crate::watchpoint::run::{Flow, Loss, Run, chance, high_level, is_flat};
-use crate::watchpoint::scalars::{Meaning, Series, median, spread};
-use crate::watchpoint::target::Class;
+use crate::text::Text;
+use crate::watchpoint::model::condition::Watchpoint;
+use crate::watchpoint::model::found::{Found, number, percent};
+use crate::watchpoint::model::measure::Measure;
+use crate::watchpoint::model::run::{Flow, Loss, Run, chance, high_level, is_flat};
+use crate::watchpoint::model::scalars::{Meaning, Series, median, spread};
+use crate::watchpoint::model::subject::Class;
 use trainscope_format::Severity;
 use trainscope_format::digits::{Operator, Unit};
 

@@ -3,12 +3,12 @@
 use trainscope_format::Severity;
 
 use super::{Evidence, Judgement};
-use crate::watchpoint::config::Watchpoint;
-use crate::watchpoint::evaluator::Tensor;
-use crate::watchpoint::report::{Found, number};
-use crate::watchpoint::run::{LATE_FLOW, Run, high_level};
-use crate::watchpoint::scalars::{Meaning, Series, median};
-use crate::watchpoint::target::{Class, Family};
+use crate::watchpoint::model::condition::Watchpoint;
+use crate::watchpoint::model::found::{Found, number};
+use crate::watchpoint::model::run::{LATE_FLOW, Run, high_level};
+use crate::watchpoint::model::scalars::{Meaning, Series, median};
+use crate::watchpoint::model::subject::{Class, Family};
+use crate::watchpoint::model::tensor::Tensor;
 
 /// A held-out loss that has risen from its minimum while the training loss kept falling; a warning if it has risen by
 /// half at several measurements.

@@ -3,13 +3,13 @@
 use trainscope_format::Severity;
 
 use super::{Evidence, Judgement};
-use crate::watchpoint::config::Watchpoint;
-use crate::watchpoint::evaluator::Tensor;
-use crate::watchpoint::history::Digest;
-use crate::watchpoint::report::{Found, number};
-use crate::watchpoint::run::{LOSS_FLOW, Run, chance};
-use crate::watchpoint::scalars::Meaning;
-use crate::watchpoint::target::{Class, Family};
+use crate::watchpoint::model::condition::Watchpoint;
+use crate::watchpoint::model::found::{Found, number};
+use crate::watchpoint::model::history::Digest;
+use crate::watchpoint::model::run::{LOSS_FLOW, Run, chance};
+use crate::watchpoint::model::scalars::Meaning;
+use crate::watchpoint::model::subject::{Class, Family};
+use crate::watchpoint::model::tensor::Tensor;
 
 /// A recording from the beginning starts at step 0 or 1.
 fn is_beginning(step: i64) -> bool {
@@ -21,7 +21,7 @@ fn is_beginning(step: i64) -> bool {
 pub(crate) fn weights(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let [low, high, ..] = watchpoint.limits;
     let mut found = Vec::new();
-    for weight in run.watched(watchpoint) {
+    for weight in watchpoint.tensors_of(run) {
         let Some(first) = weight.history.first().filter(|d| is_beginning(d.step)) else {
             continue;
         };

@@ -4,11 +4,12 @@ use trainscope_format::Severity;
 
 use super::explosion::whole;
 use super::{Evidence, Judgement};
-use crate::watchpoint::config::Watchpoint;
-use crate::watchpoint::finding::{Missing, Sentence};
-use crate::watchpoint::report::{Found, number};
-use crate::watchpoint::run::{Flow, LATE_FLOW, LOSS_FLOW, Run, high_level};
-use crate::watchpoint::scalars::{Meaning, NotFinite, Series, median, noise, spread};
+use crate::text::Sentence;
+use crate::watchpoint::model::condition::Watchpoint;
+use crate::watchpoint::model::finding::Missing;
+use crate::watchpoint::model::found::{Found, number};
+use crate::watchpoint::model::run::{Flow, LATE_FLOW, LOSS_FLOW, Run, high_level};
+use crate::watchpoint::model::scalars::{Meaning, NotFinite, Series, median, noise, spread};
 
 /// Losses that are NaN or infinite. For a held-out loss, only if it stays so: some programs write NaN for *not
 /// measured*.

@@ -38,10 +38,11 @@ fn compare(seen: &Seen<'_>, judge: impl FnOnce([f64; 4]) -> Verdict) -> Verdict 
 
 #[cfg(test)]
 mod tests {
+    use super::super::Evidence;
     use super::super::testing::verdict;
-    use super::super::{Evidence, MAX_PARAMETERS};
     use super::*;
-    use crate::watchpoint::finding::Missing;
+    use crate::watchpoint::model::finding::Missing;
+    use crate::watchpoint::model::parameter::MAX_PARAMETERS;
 
     const OFF: f64 = f64::NAN;
 

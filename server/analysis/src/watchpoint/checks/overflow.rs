@@ -9,14 +9,14 @@ use trainscope_format::{Severity, digits};
 use super::explosion::NORM_FLOW;
 
 use super::{Evidence, Judgement, Limits, Seen, Verdict, by_formula, precision};
-use crate::watchpoint::config::Watchpoint;
-use crate::watchpoint::evaluator::Tensor;
-use crate::watchpoint::finding::Sentence;
-use crate::watchpoint::history::Digest;
-use crate::watchpoint::report::Found;
-use crate::watchpoint::run::{Flow, Run, with_before};
-use crate::watchpoint::scalars::Meaning;
-use crate::watchpoint::target::{Class, Family};
+use crate::text::Sentence;
+use crate::watchpoint::model::condition::Watchpoint;
+use crate::watchpoint::model::found::Found;
+use crate::watchpoint::model::history::Digest;
+use crate::watchpoint::model::run::{Flow, Run, with_before};
+use crate::watchpoint::model::scalars::Meaning;
+use crate::watchpoint::model::subject::{Class, Family};
+use crate::watchpoint::model::tensor::Tensor;
 
 /// A hit if there is a NaN or infinite element; the evidence is their number.
 pub(crate) fn not_finite_count(_: &Limits, seen: &Seen<'_>) -> Verdict {

@@ -5,11 +5,11 @@ use trainscope_format::{Severity, digits};
 use super::explosion::whole;
 use super::loss::is_relative;
 use super::{Evidence, Judgement};
-use crate::watchpoint::config::Watchpoint;
-use crate::watchpoint::finding::Missing;
-use crate::watchpoint::report::{Found, number, percent};
-use crate::watchpoint::run::{LOSS_FLOW, Run, chance};
-use crate::watchpoint::scalars::{Meaning, Series, median};
+use crate::watchpoint::model::condition::Watchpoint;
+use crate::watchpoint::model::finding::Missing;
+use crate::watchpoint::model::found::{Found, number, percent};
+use crate::watchpoint::model::run::{LOSS_FLOW, Run, chance};
+use crate::watchpoint::model::scalars::{Meaning, Series, median};
 
 /// Distance from guessing of a loss without a slope, if an accuracy confirms the comparison: labels that are not
 /// equally frequent take the loss a little below.

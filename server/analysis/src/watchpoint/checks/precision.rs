@@ -4,12 +4,12 @@ use trainscope_format::Severity;
 use trainscope_format::tensor::DType;
 
 use super::{Evidence, Judgement, Limits, Seen, Verdict, any_of, by_formula, not_finite};
-use crate::watchpoint::config::Watchpoint;
-use crate::watchpoint::finding::Sentence;
-use crate::watchpoint::report::{Found, percent};
-use crate::watchpoint::run::{Flow, Run};
-use crate::watchpoint::scalars::Meaning;
-use crate::watchpoint::target::Class;
+use crate::text::Sentence;
+use crate::watchpoint::model::condition::Watchpoint;
+use crate::watchpoint::model::found::{Found, percent};
+use crate::watchpoint::model::run::{Flow, Run};
+use crate::watchpoint::model::scalars::Meaning;
+use crate::watchpoint::model::subject::Class;
 
 /// A loss scale is known before a step.
 const SCALE_FLOW: Flow = (5, i64::MIN);
@@ -99,7 +99,7 @@ pub(crate) fn underflow_judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) ->
     let mut found = Vec::new();
     for &rank in &run.ranks {
         let of_rank = || {
-            let all = run.watched(watchpoint).filter(move |t| t.rank == rank);
+            let all = watchpoint.tensors_of(run).filter(move |t| t.rank == rank);
             all.filter(|t| t.dtype == DType::F16 && t.subject.class == Class::Gradient)
         };
         let mut streak: Option<(i64, i64, f64, u32)> = None;
@@ -155,7 +155,7 @@ pub(crate) fn underflow_judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) ->
     found.into()
 }
 
-fn share_at(tensor: &crate::watchpoint::evaluator::Tensor, step: i64) -> f64 {
+fn share_at(tensor: &crate::watchpoint::model::tensor::Tensor, step: i64) -> f64 {
     tensor
         .history
         .at(step)

@@ -4,11 +4,11 @@ use trainscope_format::digits;
 
 use super::explosion::whole;
 use super::{Evidence, Judgement};
-use crate::watchpoint::config::Watchpoint;
-use crate::watchpoint::finding::Missing;
-use crate::watchpoint::report::Found;
-use crate::watchpoint::run::{LATE_FLOW, Run};
-use crate::watchpoint::scalars::{Meaning, median};
+use crate::watchpoint::model::condition::Watchpoint;
+use crate::watchpoint::model::finding::Missing;
+use crate::watchpoint::model::found::Found;
+use crate::watchpoint::model::run::{LATE_FLOW, Run};
+use crate::watchpoint::model::scalars::{Meaning, median};
 
 /// Operators that overflowed according to the device.
 pub(crate) fn operator_overflow(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {

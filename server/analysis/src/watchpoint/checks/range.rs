@@ -1,7 +1,7 @@
 //! Shares of elements inside a range, and the distance of minimum and maximum.
 
 use super::{Evidence, Limits, Seen, Verdict, not_finite};
-use crate::watchpoint::finding::Missing;
+use crate::watchpoint::model::finding::Missing;
 
 /// Limits: start and end of the range (both inclusive), percentage inside below, above, max − min below, above.
 ///

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use trainscope_format::Severity;
 
 use super::{Evidence, Judgement};
-use crate::watchpoint::config::Watchpoint;
-use crate::watchpoint::evaluator::Tensor;
-use crate::watchpoint::finding::Missing;
-use crate::watchpoint::report::Found;
-use crate::watchpoint::run::Run;
-use crate::watchpoint::target::{Class, Family};
+use crate::watchpoint::model::condition::Watchpoint;
+use crate::watchpoint::model::finding::Missing;
+use crate::watchpoint::model::found::Found;
+use crate::watchpoint::model::run::Run;
+use crate::watchpoint::model::subject::{Class, Family};
+use crate::watchpoint::model::tensor::Tensor;
 
 /// A tensor that several ranks have: the steps at which all of them agree, and at which one differs.
 struct Replica<'a> {
@@ -179,7 +179,7 @@ pub(crate) fn shared(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgemen
     let mut found = Vec::new();
     for &rank in &run.ranks {
         let mut by_hash: BTreeMap<(u64, u64), &Tensor> = BTreeMap::new();
-        let weights = run.watched(watchpoint).filter(|t| t.rank == rank);
+        let weights = watchpoint.tensors_of(run).filter(|t| t.rank == rank);
         for weight in weights.filter(|t| t.subject.class == Class::Weight) {
             let Some(last) = weight.history.last() else {
                 continue;

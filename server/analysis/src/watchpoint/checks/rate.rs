@@ -5,12 +5,12 @@ use trainscope_format::digits::{Operator, Unit};
 
 use super::{Evidence, Judgement};
 use crate::diagnosis::{Remark, Rule, State};
-use crate::watchpoint::catalogue::Text;
-use crate::watchpoint::config::Watchpoint;
-use crate::watchpoint::measure::Measure;
-use crate::watchpoint::report::{Found, number};
-use crate::watchpoint::run::{PROGRAM_FLOW, Run};
-use crate::watchpoint::scalars::{Meaning, Series, median};
+use crate::text::Text;
+use crate::watchpoint::model::condition::Watchpoint;
+use crate::watchpoint::model::found::{Found, number};
+use crate::watchpoint::model::measure::Measure;
+use crate::watchpoint::model::run::{PROGRAM_FLOW, Run};
+use crate::watchpoint::model::scalars::{Meaning, Series, median};
 
 /// Rate at which no weight survives a step with any optimizer: the steps of Adam are as large as the rate, and
 /// gradients of weights with the usual initialization are between 1e-3 and 1.

@@ -3,12 +3,12 @@
 use trainscope_format::Severity;
 
 use super::{Evidence, Judgement};
-use crate::watchpoint::config::Watchpoint;
-use crate::watchpoint::evaluator::Tensor;
-use crate::watchpoint::report::Found;
-use crate::watchpoint::run::{Run, high_level};
-use crate::watchpoint::scalars::{Meaning, median};
-use crate::watchpoint::target::Class;
+use crate::watchpoint::model::condition::Watchpoint;
+use crate::watchpoint::model::found::Found;
+use crate::watchpoint::model::run::{Run, high_level};
+use crate::watchpoint::model::scalars::{Meaning, median};
+use crate::watchpoint::model::subject::Class;
+use crate::watchpoint::model::tensor::Tensor;
 
 /// An interval of steps in which a weight is bit-identical to its previous step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,7 +31,7 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
                 .extend(unchanged_histograms(run, rank, watchpoint));
         }
         let knows_gradients = run.of_class(rank, Class::Gradient).next().is_some();
-        let of_rank = run.watched(watchpoint).filter(|t| t.rank == rank);
+        let of_rank = watchpoint.tensors_of(run).filter(|t| t.rank == rank);
         for weight in of_rank.filter(|t| t.subject.class == Class::Weight) {
             let gradient = run.partner(weight, Class::Gradient);
             if knows_gradients && gradient.is_none() || needs_gradient && gradient.is_none() {
@@ -121,7 +121,7 @@ const FROZEN_STEPS: usize = 3;
 pub(crate) fn frozen(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let mut found = Vec::new();
     for rank in ranks_with_changes(run) {
-        let of_rank = run.watched(watchpoint).filter(|t| t.rank == rank);
+        let of_rank = watchpoint.tensors_of(run).filter(|t| t.rank == rank);
         let weights: Vec<&Tensor> = of_rank
             .filter(|t| t.subject.class == Class::Weight && t.history.len() >= FROZEN_STEPS)
             .collect();

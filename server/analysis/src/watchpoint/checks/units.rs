@@ -3,13 +3,13 @@
 use trainscope_format::Severity;
 
 use super::{Evidence, Judgement};
-use crate::watchpoint::config::Watchpoint;
-use crate::watchpoint::evaluator::Tensor;
-use crate::watchpoint::finding::Missing;
-use crate::watchpoint::history::Digest;
-use crate::watchpoint::report::{Found, number, percent};
-use crate::watchpoint::run::{Run, high_level};
-use crate::watchpoint::target::{Class, Family};
+use crate::watchpoint::model::condition::Watchpoint;
+use crate::watchpoint::model::finding::Missing;
+use crate::watchpoint::model::found::{Found, number, percent};
+use crate::watchpoint::model::history::Digest;
+use crate::watchpoint::model::run::{Run, high_level};
+use crate::watchpoint::model::subject::{Class, Family};
+use crate::watchpoint::model::tensor::Tensor;
 
 /// `ReLU` layers with most units at zero for every sample, at a number of consecutive steps, until the end.
 pub(crate) fn dead(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
@@ -172,7 +172,7 @@ fn layers<'a>(
     watchpoint: &'a Watchpoint,
     is_it: impl Fn(Family) -> bool + 'a,
 ) -> impl Iterator<Item = &'a Tensor> {
-    let all = run.watched(watchpoint);
+    let all = watchpoint.tensors_of(run);
     all.filter(move |t| t.subject.class == Class::Activation && is_it(run.family(t)))
 }
 

@@ -2,14 +2,14 @@
 
 use super::rate::jump_of;
 use super::{Evidence, Judgement};
-use crate::watchpoint::catalogue::Text;
-use crate::watchpoint::config::Watchpoint;
-use crate::watchpoint::evaluator::Tensor;
-use crate::watchpoint::measure::Measure;
-use crate::watchpoint::report::{Found, number, percent};
-use crate::watchpoint::run::{Loss, Run, at_chance};
-use crate::watchpoint::scalars::{Meaning, median};
-use crate::watchpoint::target::Class;
+use crate::text::Text;
+use crate::watchpoint::model::condition::Watchpoint;
+use crate::watchpoint::model::found::{Found, number, percent};
+use crate::watchpoint::model::measure::Measure;
+use crate::watchpoint::model::run::{Loss, Run, at_chance};
+use crate::watchpoint::model::scalars::{Meaning, median};
+use crate::watchpoint::model::subject::Class;
+use crate::watchpoint::model::tensor::Tensor;
 use trainscope_format::Severity;
 use trainscope_format::digits::{Operator, Unit};
 
@@ -22,7 +22,7 @@ const RATE_JUMP: f64 = 30.0;
 pub(crate) fn too_large(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let limit = watchpoint.limits[0];
     let mut found = Vec::new();
-    for weight in run.watched(watchpoint) {
+    for weight in watchpoint.tensors_of(run) {
         let loss = run.loss(weight.rank);
         let rate = run.scalar(weight.rank, Meaning::LearningRate);
         let jump = rate.and_then(|rate| jump_of(rate, RATE_JUMP));
@@ -72,7 +72,7 @@ pub(crate) fn too_small(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
     let mut found = Vec::new();
     for &rank in &run.ranks {
         let of_rank = || {
-            let all = run.watched(watchpoint).filter(move |t| t.rank == rank);
+            let all = watchpoint.tensors_of(run).filter(move |t| t.rank == rank);
             all.filter(|t| !t.subject.is_vector())
         };
         // The mean, not the median: with gradient accumulation, an update may come only every eighth step.
@@ -113,7 +113,10 @@ pub(crate) fn band(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
     let mut found = Vec::new();
     let ranks = run.ranks.iter().copied();
     let melting: Vec<u32> = ranks.filter(|rank| all_shrink(run, *rank)).collect();
-    for weight in run.watched(watchpoint).filter(|t| !t.subject.is_vector()) {
+    for weight in watchpoint
+        .tensors_of(run)
+        .filter(|t| !t.subject.is_vector())
+    {
         let (Some(first), Some(last)) = (weight.history.first(), weight.history.last()) else {
             continue;
         };

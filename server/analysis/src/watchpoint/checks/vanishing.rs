@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::{Evidence, Judgement};
-use crate::watchpoint::config::Watchpoint;
-use crate::watchpoint::evaluator::Tensor;
-use crate::watchpoint::history::Digest;
-use crate::watchpoint::report::{Found, number};
-use crate::watchpoint::run::{Run, at_chance};
-use crate::watchpoint::scalars::Meaning;
-use crate::watchpoint::target::{Class, Family};
+use crate::watchpoint::model::condition::Watchpoint;
+use crate::watchpoint::model::found::{Found, number};
+use crate::watchpoint::model::history::Digest;
+use crate::watchpoint::model::run::{Run, at_chance};
+use crate::watchpoint::model::scalars::Meaning;
+use crate::watchpoint::model::subject::{Class, Family};
+use crate::watchpoint::model::tensor::Tensor;
 use trainscope_format::Severity;
 
 /// Mean |x| of a gradient that is as good as none (`SageMaker` and `DeepDiagnosis` agree on it).
@@ -24,7 +24,7 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
     let limit = watchpoint.limits[0];
     let mut found = Vec::new();
     for &rank in &run.ranks {
-        let of_rank = run.watched(watchpoint).filter(|t| t.rank == rank);
+        let of_rank = watchpoint.tensors_of(run).filter(|t| t.rank == rank);
         let mut gradients: Vec<&Tensor> = of_rank
             .filter(|t| t.subject.class == Class::Gradient && !t.subject.is_vector())
             .collect();

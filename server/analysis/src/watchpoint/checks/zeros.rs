@@ -3,12 +3,12 @@
 use trainscope_format::Severity;
 
 use super::{Evidence, Judgement, Limits, Seen, Verdict, any_of, not_finite};
-use crate::watchpoint::config::Watchpoint;
-use crate::watchpoint::evaluator::Tensor;
-use crate::watchpoint::report::Found;
-use crate::watchpoint::run::Run;
-use crate::watchpoint::scalars::Meaning;
-use crate::watchpoint::target::Class;
+use crate::watchpoint::model::condition::Watchpoint;
+use crate::watchpoint::model::found::Found;
+use crate::watchpoint::model::run::Run;
+use crate::watchpoint::model::scalars::Meaning;
+use crate::watchpoint::model::subject::Class;
+use crate::watchpoint::model::tensor::Tensor;
 
 /// Limit: the percentage of elements that are zero.
 pub(crate) fn all_zero(limits: &Limits, seen: &Seen<'_>) -> Verdict {
@@ -51,7 +51,7 @@ const GRADIENT_STEPS: usize = 5;
 pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let limit = watchpoint.limits[0];
     let mut found = Vec::new();
-    for tensor in run.watched(watchpoint) {
+    for tensor in watchpoint.tensors_of(run) {
         let needed = match run.class(tensor) {
             Class::Input => INPUT_STEPS,
             Class::Activation => ACTIVATION_STEPS,
@@ -112,7 +112,7 @@ fn final_zeros(tensor: &Tensor, limit: f64) -> Option<(i64, i64, usize, usize)> 
 mod tests {
     use super::super::testing::{on, summary, verdict};
     use super::*;
-    use crate::watchpoint::finding::Missing;
+    use crate::watchpoint::model::finding::Missing;
 
     const OFF: f64 = f64::NAN;
 

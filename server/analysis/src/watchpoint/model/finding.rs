@@ -8,6 +8,7 @@ use trainscope_format::Severity;
 use trainscope_format::float::Float;
 
 use super::measure::Measure;
+use crate::text::Sentence;
 
 /// All findings of one run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -114,15 +115,6 @@ impl<'de> Deserialize<'de> for Figures {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(BTreeMap::deserialize(deserializer)?.into_iter().collect())
     }
-}
-
-/// A sentence in the languages of the user interface.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sentence {
-    /// English.
-    pub en: String,
-    /// Chinese.
-    pub zh: String,
 }
 
 /// A condition that could not be evaluated.

@@ -5,15 +5,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use foldhash::fast::RandomState;
 
-use super::config::Watchpoint;
-use super::evaluator::{Episode, Tensor};
 use super::finding::Missing;
 use super::history::Digest;
 use super::knowledge::{Knowledge, Places};
 use super::scalars::{Meaning, OtherScalar, Series, median};
 use super::steps::Steps;
-use super::target::{Class, Family, Subject};
-use crate::diagnosis::{Remark, Rule, State};
+use super::subject::{Class, Family, Subject};
+use super::tensor::{Episode, Tensor};
+use crate::diagnosis::Remark;
 
 /// Position within a step: phase, and place in that phase.
 pub(crate) type Flow = (u8, i64);
@@ -181,15 +180,6 @@ impl<'a> Run<'a> {
         self.find(histogram.rank, *class, module, leaf)
     }
 
-    /// True if there are data for a condition about the run as a whole.
-    pub(crate) fn has_data_of(&self, watchpoint: &Watchpoint) -> bool {
-        if let Some(rule) = Rule::named(watchpoint.condition.id) {
-            let mut remarks = self.remarks.iter();
-            return remarks.any(|own| own.rule == rule && own.state > State::Unknown);
-        }
-        !self.scalars.is_empty() || self.watched(watchpoint).next().is_some()
-    }
-
     pub(crate) fn loss(&self, rank: u32) -> Option<Loss<'a>> {
         let series = self.scalar(rank, Meaning::Loss)?;
         let accuracy = self.scalar(rank, Meaning::Accuracy);
@@ -248,12 +238,6 @@ impl<'a> Run<'a> {
                 .filter(move |m| m.watchpoint == watchpoint);
             of_tensor.map(move |m| (tensor, &*m.episodes, &*m.missing))
         })
-    }
-
-    /// Tensors that a watchpoint applies to.
-    pub(crate) fn watched(&self, watchpoint: &Watchpoint) -> impl Iterator<Item = &'a Tensor> {
-        let all = self.tensors.iter();
-        all.filter(move |t| watchpoint.watches(&t.name, &t.subject))
     }
 
     /// Number of outputs of the model per sample or position, if known: the width of its last layer. That is the last

@@ -7,11 +7,12 @@ use trainscope_format::digits;
 use trainscope_format::tensor::DType;
 
 use super::{is, is_not_finite};
+use crate::text::Sentence;
 use crate::watchpoint::config::Watchpoints;
-use crate::watchpoint::finding::{Hit, Sentence};
-use crate::watchpoint::run::Run;
-use crate::watchpoint::scalars::Meaning;
-use crate::watchpoint::target::Class;
+use crate::watchpoint::model::finding::Hit;
+use crate::watchpoint::model::run::Run;
+use crate::watchpoint::model::scalars::Meaning;
+use crate::watchpoint::model::subject::Class;
 
 /// Steps before the first NaN or infinity in which a rise of the loss or of a gradient norm is a part of the same failure:
 /// the window of the gradient norm's own median, see `exploding_norm`.

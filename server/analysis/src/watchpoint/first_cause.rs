@@ -16,9 +16,10 @@ use edges::{Edges, Reach};
 use trainscope_format::{Severity, digits};
 
 use crate::diagnosis::{Causes, Rule};
+use crate::text::Sentence;
 use crate::watchpoint::config::Watchpoints;
-use crate::watchpoint::finding::{Cause, FirstCause, Hit, Sentence};
-use crate::watchpoint::run::{Flow, LOSS_FLOW, Run};
+use crate::watchpoint::model::finding::{Cause, FirstCause, Hit};
+use crate::watchpoint::model::run::{Flow, LOSS_FLOW, Run};
 
 /// The first cause, if any hit is a warning or an error.
 pub(crate) fn first_cause(

@@ -9,8 +9,8 @@ use trainscope_format::graph::NodeKind;
 use trainscope_format::hparams::HparamValue;
 use trainscope_format::{Graph, Hparams, Lineage};
 
-use super::observation::Context;
-use super::target::{Family, Subject, family_of_name, family_of_op};
+use super::subject::{Family, Subject, family_of_name, family_of_op};
+use crate::context::Context;
 use crate::diagnosis::loss::{Cost, Output, cost_of_name, output_of};
 
 /// Maximum number of graph nodes and printed modules to store.

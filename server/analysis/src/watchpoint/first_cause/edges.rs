@@ -6,9 +6,9 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use crate::watchpoint::finding::Hit;
-use crate::watchpoint::knowledge::{Knowledge, Node};
-use crate::watchpoint::run::Flow;
+use crate::watchpoint::model::finding::Hit;
+use crate::watchpoint::model::knowledge::{Knowledge, Node};
+use crate::watchpoint::model::run::Flow;
 
 /// Phase of forward computation, and of every operator of a graph of the whole step.
 pub(super) const FORWARD: u8 = 2;

@@ -1,8 +1,8 @@
 //! Input of an evaluator, and the data that it needs.
 
 use serde::{Deserialize, Serialize};
+use trainscope_format::TensorSummary;
 use trainscope_format::tensor::Tolerance;
-use trainscope_format::{Graph, Hparams, Lineage, TensorSummary};
 
 /// A tensor at a step of a rank.
 #[derive(Clone, Copy, Debug)]
@@ -20,40 +20,6 @@ pub struct Observation<'a> {
     pub summary: &'a TensorSummary,
     /// Tolerance used for [`ChangeStats::changed`](trainscope_format::tensor::ChangeStats::changed).
     pub tolerance: Tolerance,
-}
-
-/// Context of a run.
-#[derive(Clone, Copy, Debug)]
-pub enum Context<'a> {
-    /// Names of modules, operators or tensors in forward execution order.
-    ExecutionOrder(&'a [&'a str]),
-    /// Computation graph.
-    Graph(&'a Graph),
-    /// Lineage of the model.
-    Lineage(&'a Lineage),
-    /// Hyper-parameters.
-    Hparams(&'a Hparams),
-    /// A recorded text: the printed form of a model lists its modules.
-    Text {
-        /// Its tag.
-        tag: &'a str,
-        /// The text itself.
-        text: &'a str,
-    },
-    /// An operator overflowed according to the device.
-    OperatorOverflow {
-        /// Step of the overflow.
-        step: i64,
-        /// The operator's full name.
-        operator: &'a str,
-    },
-    /// Overflows of operators in an unsupported format.
-    OperatorOverflowUnread {
-        /// Step of the record.
-        step: i64,
-        /// Reason, and a converter, as a sentence.
-        reason: &'a str,
-    },
 }
 
 /// Data that the watchpoints need of a tensor beside counts and moments, which are always needed.

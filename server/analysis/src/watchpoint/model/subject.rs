@@ -9,7 +9,23 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use trainscope_format::Role;
 
-use super::catalogue::Target;
+/// Kind of data that a condition applies to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Target {
+    /// Any tensor.
+    Tensor,
+    /// Trained parameters.
+    Weight,
+    /// Gradients of weights and activations.
+    Gradient,
+    /// Outputs of layers.
+    Activation,
+    /// Scalars: the loss, the learning rate, the gradient norm, …
+    Scalar,
+    /// All ranks, or the run as a whole.
+    Run,
+}
 
 /// Class of a tensor: its role, with finer distinctions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -1,0 +1,17 @@
+//! Data of a judgement: what a run recorded, conditions and watchpoints, and their findings.
+
+pub(super) mod attempts;
+pub(super) mod condition;
+pub(super) mod finding;
+pub(super) mod found;
+pub(super) mod history;
+pub(super) mod knowledge;
+pub(super) mod labels;
+pub mod measure;
+pub(super) mod observation;
+pub(super) mod parameter;
+pub(super) mod run;
+pub(super) mod scalars;
+pub(super) mod steps;
+pub(super) mod subject;
+pub(super) mod tensor;

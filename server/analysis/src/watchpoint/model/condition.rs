@@ -1,0 +1,270 @@
+//! Conditions, watchpoints, and the types of the functions that judge them.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use trainscope_format::Severity;
+use trainscope_format::tensor::Tolerance;
+use wildmatch::WildMatch;
+
+use super::finding::Missing;
+use super::found::Found;
+use super::history::Digest;
+use super::observation::{Needs, Observation};
+use super::parameter::{Evidence, Limits, MAX_PARAMETERS, Parameter};
+use super::run::Run;
+use super::subject::{Subject, Target};
+use super::tensor::Tensor;
+use crate::text::Text;
+
+/// A condition of the catalogue.
+#[derive(Debug, Serialize)]
+pub struct Condition {
+    /// Its name in files, answers and URLs.
+    pub id: &'static str,
+    /// Target.
+    pub target: Target,
+    /// Parameters in the order of its formula.
+    pub parameters: &'static [Parameter],
+    /// Default severity of a hit.
+    pub severity: Severity,
+    /// True if it is part of the recommended watchpoints.
+    pub recommended: bool,
+    /// Number of first observations of each tensor that are not judged.
+    pub warmup: u32,
+    /// Number of consecutive observations that must match for a hit.
+    pub patience: u32,
+    /// Number of observations after a hit of the same tensor that are not reported again.
+    pub cooldown: u32,
+    /// True for a formula over one tensor and its previous state: it ignores the context of the run unless a
+    /// watchpoint enables it.
+    pub is_formula: bool,
+    /// Data that it needs.
+    pub needs: ConditionNeeds,
+    /// True for tensors that it applies to, by their subject, with or without context.
+    #[serde(skip)]
+    pub(crate) watches: fn(&Subject, bool) -> bool,
+    /// True if a histogram of a tensor is enough for the formula.
+    #[serde(skip)]
+    pub(crate) reads_histograms: bool,
+    /// Formula for each tensor at each step.
+    #[serde(skip)]
+    pub(crate) formula: Option<Formula>,
+    /// Judgement over the run.
+    #[serde(skip)]
+    pub(crate) judge: Option<Judge>,
+    /// Title in one line.
+    pub says: Text,
+    /// Description of the check, with its formula.
+    pub checks: Text,
+    /// Reason for the check.
+    pub matters: Text,
+    /// Cases that are not judged or not reported.
+    pub not_judged: Text,
+    /// Recommended action.
+    pub advice: Text,
+    /// Quantity that a hit counts if no limit was exceeded.
+    #[serde(skip)]
+    pub(crate) counts: Text,
+}
+
+/// Data that a condition needs beside counts and moments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "one for each thing that can be had"
+)]
+pub struct ConditionNeeds {
+    /// Histogram of exponents.
+    pub exponents: bool,
+    /// Content hash.
+    pub hash: bool,
+    /// Change since the previous step.
+    pub change: bool,
+    /// Statistics by channel.
+    pub channels: bool,
+    /// Several steps.
+    pub history: bool,
+}
+
+/// Result of a formula for a tensor at a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Verdict {
+    Pass,
+    Hit(Evidence),
+    Inconclusive(Missing),
+}
+
+/// Input of a formula.
+#[derive(Clone, Copy)]
+pub(crate) struct Seen<'a> {
+    pub(crate) now: &'a Observation<'a>,
+    /// The same tensor at its previous step.
+    pub(crate) before: Option<&'a Digest>,
+    pub(crate) digest: &'a Digest,
+}
+
+/// A formula over one tensor and its previous state.
+pub(crate) type Formula = fn(&Limits, &Seen<'_>) -> Verdict;
+
+/// A judgement over a whole run, by the index of the watchpoint and the watchpoint.
+pub(crate) type Judge = fn(&Run<'_>, u32, &Watchpoint) -> Judgement;
+
+/// Result of a judgement.
+#[derive(Debug, Default)]
+pub(crate) struct Judgement {
+    pub(crate) found: Vec<Found>,
+    pub(crate) missing: Vec<Unjudged>,
+}
+
+impl From<Vec<Found>> for Judgement {
+    fn from(found: Vec<Found>) -> Self {
+        Self {
+            found,
+            missing: Vec::new(),
+        }
+    }
+}
+
+/// A tensor that could not be judged: rank, name, reason with first step and number of steps.
+pub(crate) type Unjudged = (u32, Arc<str>, (Missing, i64, u64));
+
+/// A condition with its limits, for a selection of tensors.
+#[derive(Clone, Debug)]
+pub struct Watchpoint {
+    /// The condition.
+    pub condition: &'static Condition,
+    /// True if it is enabled.
+    pub on: bool,
+    /// Name given by the user.
+    pub name: Option<String>,
+    /// Patterns of tensor names to include; empty for all. `*` matches any text, including `/`.
+    pub tensors: Vec<String>,
+    /// Patterns of tensor names to exclude.
+    pub exclude: Vec<String>,
+    /// Severity of its hits.
+    pub severity: Severity,
+    /// True if context may raise the severity of a hit above `severity`, which is the case unless the user set one.
+    pub may_raise: bool,
+    /// First step to judge.
+    pub from_step: Option<i64>,
+    /// Number of first observations of each tensor that are not judged.
+    pub warmup: u32,
+    /// Number of consecutive matches for a hit, which is dated to the first of them.
+    pub patience: u32,
+    /// Number of observations after a hit of the same tensor that are not reported again.
+    pub cooldown: u32,
+    /// True if the context of the run may excuse a hit, or raise its severity: see each condition's text.
+    pub context: bool,
+    /// The limits in the order of [`Condition::parameters`]; NaN if there is none, 1 and 0 for booleans.
+    pub limits: [f64; MAX_PARAMETERS],
+    matches: Vec<WildMatch>,
+    excludes: Vec<WildMatch>,
+}
+
+impl Watchpoint {
+    /// Creates a watchpoint with the default or recommended values. It may lack a required limit.
+    pub fn of(condition: &'static Condition, recommended: bool) -> Self {
+        let context = recommended || !condition.is_formula;
+        let (patience, cooldown) = defaults(condition, context);
+        let mut limits = [f64::NAN; MAX_PARAMETERS];
+        for (limit, parameter) in limits.iter_mut().zip(condition.parameters) {
+            let preferred = parameter.recommended.filter(|_| recommended);
+            *limit = preferred.or(parameter.default).unwrap_or(f64::NAN);
+        }
+        Self {
+            condition,
+            on: true,
+            name: None,
+            tensors: Vec::new(),
+            exclude: Vec::new(),
+            severity: condition.severity,
+            may_raise: true,
+            from_step: None,
+            warmup: condition.warmup,
+            patience,
+            cooldown,
+            context,
+            limits,
+            matches: Vec::new(),
+            excludes: Vec::new(),
+        }
+    }
+
+    /// True if a tensor of that name is selected, regardless of its role.
+    pub fn covers(&self, name: &str) -> bool {
+        (self.matches.is_empty() || self.matches.iter().any(|glob| glob.matches(name)))
+            && !self.excludes.iter().any(|glob| glob.matches(name))
+    }
+
+    /// Applies the patterns of `tensors` and `exclude` from now on.
+    pub(crate) fn compile_patterns(&mut self) {
+        let compile = |globs: &[String]| globs.iter().map(|glob| WildMatch::new(glob)).collect();
+        self.matches = compile(&self.tensors);
+        self.excludes = compile(&self.exclude);
+    }
+
+    /// True if it applies to such a tensor.
+    pub(crate) fn watches(&self, name: &str, subject: &Subject) -> bool {
+        self.on && self.covers(name) && (self.condition.watches)(subject, self.context)
+    }
+
+    /// Data that it needs of a tensor that it applies to.
+    pub fn needs(&self) -> Needs {
+        let range = self.range();
+        let mut needs = Needs {
+            // Exponents would only bound the count.
+            exponents: self.condition.needs.exponents && range.is_none(),
+            ranges: range.into_iter().collect(),
+            hash: self.condition.needs.hash,
+            change: None,
+            channels: self.condition.needs.channels,
+        };
+        if self.condition.needs.change {
+            needs.change = Some(self.tolerance().unwrap_or_default());
+        }
+        needs
+    }
+
+    /// The limit of that name, if it has one and it is on.
+    pub fn limit(&self, name: &str) -> Option<f64> {
+        let index = self
+            .condition
+            .parameters
+            .iter()
+            .position(|p| p.name == name)?;
+        self.limits.get(index).copied().filter(|l| !l.is_nan())
+    }
+
+    /// Start and end of the range whose share of elements has a limit, if there is one.
+    fn range(&self) -> Option<(f64, f64)> {
+        let share = self.limit("range_percentage_lt");
+        share.or_else(|| self.limit("range_percentage_gt"))?;
+        self.limit("range_start_inclusive")
+            .zip(self.limit("range_end_inclusive"))
+    }
+
+    /// Tolerance of its comparison, if it compares elements.
+    pub fn tolerance(&self) -> Option<Tolerance> {
+        Some(Tolerance {
+            relative: self.limit("rtol")?,
+            absolute: self.limit("atol")?,
+        })
+    }
+
+    /// Tensors of a run that it applies to.
+    pub(crate) fn tensors_of<'r>(&self, run: &Run<'r>) -> impl Iterator<Item = &'r Tensor> {
+        let all = run.tensors.iter();
+        all.filter(move |t| self.watches(&t.name, &t.subject))
+    }
+}
+
+/// Default patience and cooldown. A bare formula is reported at each match; with context, consecutive matches are one
+/// finding.
+pub(crate) fn defaults(condition: &Condition, context: bool) -> (u32, u32) {
+    if context {
+        (condition.patience, u32::MAX)
+    } else {
+        (1, condition.cooldown)
+    }
+}

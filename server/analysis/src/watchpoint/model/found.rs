@@ -1,0 +1,109 @@
+//! A hit of a check, before it is reported.
+
+use std::sync::Arc;
+
+use trainscope_format::Severity;
+pub(crate) use trainscope_format::digits::{brief as number, percent};
+
+use super::measure::Measure;
+use super::parameter::Evidence;
+use super::run::{Flow, Run};
+use super::scalars::Series;
+use super::tensor::Tensor;
+use crate::text::Sentence;
+
+/// A hit before it is reported: step, position in the data flow, and evidence.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub(crate) rank: u32,
+    pub(crate) step: i64,
+    pub(crate) last_step: i64,
+    pub(crate) tensor: Arc<str>,
+    pub(crate) node: Option<Arc<str>>,
+    pub(crate) flow: Flow,
+    pub(crate) evidence: Evidence,
+    /// Severity by context, if it differs.
+    pub(crate) severity: Option<Severity>,
+    /// Sentence, if it is not the default one about the limit exceeded.
+    pub(crate) sentence: Option<Sentence>,
+    /// The limit in force, if it is not that of the watchpoint.
+    pub(crate) limit: Option<f64>,
+    /// Measured quantity, if it is not a parameter of the condition.
+    pub(crate) measure: Option<Box<Measure>>,
+}
+
+impl Found {
+    /// Creates a hit of a tensor.
+    pub(crate) fn at(run: &Run<'_>, tensor: &Tensor, step: i64, evidence: Evidence) -> Self {
+        let has_module = !tensor.subject.module.is_empty();
+        Self {
+            rank: tensor.rank,
+            step,
+            last_step: step,
+            tensor: tensor.name.clone(),
+            node: has_module.then(|| tensor.subject.module.clone()),
+            flow: run.flow(tensor),
+            evidence,
+            severity: None,
+            sentence: None,
+            limit: None,
+            measure: None,
+        }
+    }
+
+    /// Creates a hit of a scalar.
+    pub(crate) fn of_scalar(series: &Series, step: i64, flow: Flow, evidence: Evidence) -> Self {
+        Self {
+            rank: series.rank,
+            step,
+            last_step: step,
+            tensor: series.tag.clone(),
+            node: None,
+            flow,
+            evidence,
+            severity: None,
+            sentence: None,
+            limit: None,
+            measure: None,
+        }
+    }
+
+    #[must_use]
+    pub(crate) fn until(self, last_step: i64) -> Self {
+        Self { last_step, ..self }
+    }
+
+    #[must_use]
+    pub(crate) fn called(self, severity: Severity) -> Self {
+        Self {
+            severity: Some(severity),
+            ..self
+        }
+    }
+
+    /// Sets another limit than that of the watchpoint.
+    #[must_use]
+    pub(crate) fn against(self, limit: f64) -> Self {
+        Self {
+            limit: Some(limit),
+            ..self
+        }
+    }
+
+    /// Sets another quantity than the parameters of the condition.
+    #[must_use]
+    pub(crate) fn measuring(self, measure: Measure) -> Self {
+        Self {
+            measure: Some(Box::new(measure)),
+            ..self
+        }
+    }
+
+    #[must_use]
+    pub(crate) fn saying(self, en: String, zh: String) -> Self {
+        Self {
+            sentence: Some(Sentence { en, zh }),
+            ..self
+        }
+    }
+}

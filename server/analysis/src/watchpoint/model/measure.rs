@@ -1,0 +1,90 @@
+//! Quantities that rules compare with limits, with operator and unit for display.
+
+use serde::{Deserialize, Serialize};
+use trainscope_format::digits::{self, Operator, Unit};
+use trainscope_format::float::Float;
+
+use crate::text::{Sentence, Text};
+
+/// Key of the number of matching elements, points or steps for conditions without a limit.
+pub(crate) const COUNT: &str = "count";
+/// Key of the number of elements examined.
+pub(crate) const ELEMENTS: &str = "elements";
+/// Key of the number of NaN elements.
+pub(crate) const NAN: &str = "nan";
+
+/// A measured quantity and the limit that it exceeded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measure {
+    /// Its key in [`Hit::values`] and [`Hit::thresholds`].
+    pub name: String,
+    /// Measured quantity: `mean |x|`, `gap`, `NaN`.
+    pub quantity: Sentence,
+    /// The comparison of value and limit that makes a hit.
+    pub operator: Operator,
+    /// The unit of value and limit.
+    pub unit: Unit,
+    /// The measured value.
+    pub value: Float,
+    /// The limit in force for this hit; `None` for counts of which a single one is a hit.
+    pub limit: Option<Float>,
+    /// Number of elements that `value` was counted in.
+    pub of: Option<u64>,
+}
+
+impl Measure {
+    pub(crate) fn new(
+        name: &str,
+        quantity: Text,
+        operator: Operator,
+        unit: Unit,
+        value: f64,
+        limit: f64,
+    ) -> Self {
+        Self {
+            name: name.to_owned(),
+            quantity: quantity.into(),
+            operator,
+            unit,
+            value: Float(value),
+            limit: Some(Float(limit)),
+            of: None,
+        }
+    }
+
+    /// True if value and limit satisfy the operator; NaN satisfies any.
+    pub fn holds(&self) -> bool {
+        let Some(Float(limit)) = self.limit else {
+            return true;
+        };
+        self.value.0.is_nan() || self.operator.holds(self.value.0, limit)
+    }
+
+    /// The value with its unit: `3e−8`, `48 of 80 NaN`, `×10,000`, without the name of the quantity unless it is a
+    /// count.
+    pub fn found(&self) -> Sentence {
+        let Sentence { en, zh } = &self.quantity;
+        let value = self.unit.text(self.value.0);
+        match (self.unit, self.of) {
+            (Unit::Count, Some(of)) => Sentence {
+                en: format!("{value} of {} {en}", digits::count(of)),
+                zh: format!("{} 个中有 {value} 个 {zh}", digits::count(of)),
+            },
+            (Unit::Count, None) => Sentence {
+                en: format!("{value} {en}"),
+                zh: format!("{value} {zh}"),
+            },
+            _ => Sentence {
+                en: format!("{en} {value}"),
+                zh: format!("{zh} {value}"),
+            },
+        }
+    }
+
+    /// Operator and limit: `< 1e−7`; empty if a single one is a hit.
+    pub fn threshold(&self) -> String {
+        self.limit.map_or_else(String::new, |limit| {
+            format!("{} {}", self.operator.sign(), self.unit.text(limit.0))
+        })
+    }
+}
