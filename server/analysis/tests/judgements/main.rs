@@ -1,8 +1,8 @@
 //! Each judgement over a whole run: a healthy training has no alarm, and one change in it raises exactly the alarm
 //! about that change.
 
-mod first_cause;
 mod context;
+mod first_cause;
 mod histograms;
 mod learning;
 mod ordinary;
