@@ -228,6 +228,39 @@ fn files_of_others_are_opened_in_one_place() {
 }
 
 #[test]
+fn event_files_are_decoded_in_one_place_and_the_judgement_opens_nothing() {
+    let server = workspace_root().join("server/src");
+    for path in rust_files(&server) {
+        let inside = path.strip_prefix(&server).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        let is_reader = inside.starts_with("reader");
+        let calls = ["dyn Decoder", ".resume(&", ".decoder(&"];
+        for word in calls.iter().filter(|_| !is_reader) {
+            assert!(!code.contains(word), "{} uses {word}", inside.display());
+        }
+        let calls = [
+            "fs::",
+            "crate::files",
+            " files::",
+            "(files::",
+            " File::",
+            "OpenFile",
+            "OpenOptions",
+            "BufReader",
+            "metadata(",
+            ".exists()",
+            ".is_file()",
+            ".is_dir()",
+            "canonicalize(",
+        ];
+        for word in calls.iter().filter(|_| inside.starts_with("judging")) {
+            assert!(!code.contains(word), "{} uses {word}", inside.display());
+        }
+    }
+}
+
+#[test]
 fn no_source_file_is_too_long() {
     let root = workspace_root();
     for folder in [

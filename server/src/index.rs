@@ -34,6 +34,7 @@ use trainscope_format::{Format, Kind};
 
 use crate::discovery::file::{Identity, Place};
 use crate::notices::Notices;
+use crate::reader::Block;
 use attempts::Attempt;
 pub(crate) use catalog::MAX_RUNS;
 use catalog::{Catalog, RunEntry};
@@ -41,7 +42,7 @@ use reader::Range;
 use recordings::Recordings;
 pub(crate) use records::Blob;
 pub use records::IndexedRecord;
-pub(crate) use source::{Block, Source, Staging};
+pub(crate) use source::{Source, Staging};
 pub(crate) use store::folder;
 use store::{Batch, Meta, Opened, Store};
 

@@ -3,6 +3,7 @@
 //! One thread owns the state of the files; a pool of workers reads them. Handlers never wait for either.
 
 mod compare;
+mod worker;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -18,7 +19,8 @@ use crate::discovery::file::Identity;
 use crate::discovery::scan::{SourceFile, scan};
 use crate::discovery::watch::{self, Hints};
 use crate::index::{Index, Source};
-use crate::tail::{Outcome, Tail, Worker};
+use crate::reader::Tail;
+use worker::{Outcome, Worker};
 
 /// Size of published data in memory that triggers a commit: a burst is committed when it is available.
 const COMMIT_BYTES: usize = 32 << 20;

@@ -12,9 +12,10 @@ pub mod judging;
 pub mod notebook;
 pub mod notices;
 pub mod queries;
+mod reader;
 pub mod settings;
 mod suggest;
-mod tail;
+
 mod tensor_files;
 pub mod tensors;
 mod watched_file;

@@ -1,12 +1,15 @@
 //! Identity of a file: where it belongs, and how to tell it from another one that took its place.
 
 use std::fs::{File, Metadata};
-use std::io::{Read as _, Seek as _, SeekFrom};
+use std::io::{self, Read as _, Seek as _};
 use std::os::unix::fs::MetadataExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
+
+use crate::files;
 
 /// Device and inode: a file keeps them when it is renamed.
 #[derive(
@@ -47,14 +50,52 @@ pub(crate) struct Place {
 pub(crate) struct Head(pub(crate) Vec<u8>);
 
 /// Most bytes of a [`Head`]. Each event file differs in its first 64: they hold its wall time.
-const HEAD_BYTES: usize = 64;
+const HEAD_BYTES: u64 = 64;
 
-impl Head {
-    /// Reads the first bytes of a file.
-    pub(crate) fn read(file: &mut File) -> std::io::Result<Self> {
-        let mut head = Vec::with_capacity(HEAD_BYTES);
-        file.seek(SeekFrom::Start(0))?;
-        file.take(HEAD_BYTES as u64).read_to_end(&mut head)?;
-        Ok(Self(head))
+/// Identity and first bytes of a file: enough to tell it from another one that took its place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FileId {
+    pub(crate) identity: Identity,
+    pub(crate) head: Head,
+}
+
+impl FileId {
+    /// True if this file can be that one, grown.
+    pub(crate) fn continues(&self, earlier: &Self) -> bool {
+        self.identity == earlier.identity && self.head.0.starts_with(&earlier.head.0)
+    }
+}
+
+/// A file opened for reading, with its properties at that time.
+pub(crate) struct OpenFile {
+    pub(crate) file: File,
+    pub(crate) id: Arc<FileId>,
+    pub(crate) len_bytes: u64,
+    pub(crate) modified: Option<SystemTime>,
+}
+
+impl OpenFile {
+    /// Opens a regular file.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let mut file = files::open(path)?;
+        let metadata = file.metadata()?;
+        let mut head = Vec::new();
+        (&file).take(HEAD_BYTES).read_to_end(&mut head)?;
+        file.rewind()?;
+        let id = FileId {
+            identity: Identity::of(&metadata),
+            head: Head(head),
+        };
+        Ok(Self {
+            file,
+            id: Arc::new(id),
+            len_bytes: metadata.len(),
+            modified: metadata.modified().ok(),
+        })
+    }
+
+    /// True if it can be the file of which `fed_bytes` bytes were read, grown or unchanged.
+    pub(crate) fn continues(&self, earlier: &FileId, fed_bytes: u64) -> bool {
+        self.len_bytes >= fed_bytes && self.id.continues(earlier)
     }
 }

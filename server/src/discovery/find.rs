@@ -137,8 +137,8 @@ enum ClaimKind {
     Event(EventSource),
     Tensors { step: i64, source: TensorSource },
     Constant(TensorSource),
-    Order(u32, PathBuf),
-    Graph(u32, PathBuf),
+    Order(u32, (PathBuf, Stamp)),
+    Graph(u32, (PathBuf, Stamp)),
 }
 
 /// Files with the runs that they would belong to on their own; [`Claims::join`] decides.
@@ -264,8 +264,8 @@ impl Claims {
                 ClaimKind::Tensors { step, source } => {
                     rank.steps.entry(step).or_default().push(source);
                 }
-                ClaimKind::Order(graph, path) => drop(rank.dump.orders.insert(graph, path)),
-                ClaimKind::Graph(graph, path) => drop(rank.dump.graphs.insert(graph, path)),
+                ClaimKind::Order(graph, file) => drop(rank.dump.orders.insert(graph, file)),
+                ClaimKind::Graph(graph, file) => drop(rank.dump.graphs.insert(graph, file)),
             }
         }
         evaluations::pair(&mut runs);
@@ -365,8 +365,8 @@ impl Claim {
                 ClaimKind::Constant(source(TensorKind::Constant { name }))
             }
             PartKind::Beside => ClaimKind::Beside,
-            PartKind::Order(graph) => ClaimKind::Order(graph, path.to_owned()),
-            PartKind::Graph(graph) => ClaimKind::Graph(graph, path.to_owned()),
+            PartKind::Order(graph) => ClaimKind::Order(graph, (path.to_owned(), stamp)),
+            PartKind::Graph(graph) => ClaimKind::Graph(graph, (path.to_owned(), stamp)),
         };
         Self {
             run,

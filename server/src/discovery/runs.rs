@@ -139,9 +139,9 @@ pub(crate) enum TensorKind {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DumpFiles {
     /// `ms_execution_order_graph_<n>.csv`.
-    pub(crate) orders: BTreeMap<u32, PathBuf>,
+    pub(crate) orders: BTreeMap<u32, (PathBuf, Stamp)>,
     /// `ms_output_trace_code_graph_<n>.pb`.
-    pub(crate) graphs: BTreeMap<u32, PathBuf>,
+    pub(crate) graphs: BTreeMap<u32, (PathBuf, Stamp)>,
     /// Graphs among the files of dumps that have a decoder, those of `graphs` too.
     pub(crate) drawn: Vec<EventSource>,
     /// Constants before a step is known.

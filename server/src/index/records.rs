@@ -14,8 +14,7 @@ use super::attempts::Writer;
 use super::reader::{self, Range, Stored};
 use super::source::Source;
 use super::{Index, ReadError};
-use crate::discovery::file::Head;
-use crate::files;
+use crate::discovery::file::OpenFile;
 
 /// Maximum number of missing files with parameter values to report.
 const MAX_MISSING_FILES: usize = 20;
@@ -293,12 +292,13 @@ fn check(source: &Source, stretch: Stretch, decoded: u64) -> Result<(), ReadErro
 /// Opens the file of a source, if it is unchanged, and returns the length of its decoded part.
 fn open(source: &Source) -> Result<(File, u64), ReadError> {
     let opened = || {
-        let mut file = files::open(&source.place().full)?;
-        if !source.is_same(&Head::read(&mut file)?) {
-            return Err(io::Error::other("another file has taken its place"));
+        let opened = OpenFile::open(&source.place().full)?;
+        if !source.is_same(&opened) {
+            return Err(io::Error::other(
+                "it was truncated, or another file has taken its place",
+            ));
         }
-        file.rewind()?;
-        Ok(file)
+        Ok(opened.file)
     };
     let file = opened().map_err(|e| unreadable(source, &e))?;
     Ok((file, source.with_state(|state| state.offset)))

@@ -8,28 +8,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 use rustc_hash::FxHashMap;
-use trainscope_format::{Checkpoint, Damage, Format, Kind, RecordBatch, TagInfo};
+use trainscope_format::{Checkpoint, Format, Kind, RecordBatch, TagInfo};
 
 use super::chunk::Points;
 use super::part::Part;
 use super::state::{FileRecord, SourceState};
 use super::store::{Batch, PartId, PartRecord, Sealed, Store};
-use crate::discovery::file::{Head, Identity, Place};
-
-/// Decoded block of a file.
-#[derive(Debug, Default)]
-pub(crate) struct Block {
-    /// The records.
-    pub(crate) batch: RecordBatch,
-    /// Bytes fed so far.
-    pub(crate) fed_bytes: u64,
-    /// The decoder's offset after them.
-    pub(crate) offset: u64,
-    /// State of the decoder.
-    pub(crate) decoder: Vec<u8>,
-    /// Damage whose end has not been reached.
-    pub(crate) open_damage: Option<Damage>,
-}
+use crate::discovery::file::{FileId, Identity, OpenFile, Place};
+use crate::reader::Block;
 
 /// One source file and its decoded data.
 pub(crate) struct Source {
@@ -119,9 +105,14 @@ impl Source {
         self.dirty.store(true, Ordering::Relaxed);
     }
 
-    /// True if a file with this head can be this one, grown.
-    pub(crate) fn is_same(&self, now: &Head) -> bool {
-        now.0.starts_with(&self.state.lock().head.0)
+    /// True if the opened file is this one, grown or unchanged.
+    pub(crate) fn is_same(&self, now: &OpenFile) -> bool {
+        let state = self.state.lock();
+        let known = FileId {
+            identity: self.identity,
+            head: state.head.clone(),
+        };
+        now.continues(&known, state.fed_bytes)
     }
 
     /// A copy of its state.

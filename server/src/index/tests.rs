@@ -11,8 +11,9 @@ use trainscope_api::scalars::{NonFiniteClass, ScalarsQuery, Series};
 use trainscope_format::{Format, Kind, RecordBatch, SessionStart, TagId, TagInfo};
 
 use super::store::Batch;
-use super::{Block, Index, Source, Staging};
+use super::{Index, Source, Staging};
 use crate::discovery::file::{Identity, Place};
+use crate::reader::Block;
 
 /// Threads of the previous index may hold the lock a moment longer than the test.
 fn open(folder: &Path) -> Index {

@@ -7,7 +7,7 @@ use std::time::Instant;
 use trainscope_format::sniff;
 
 use super::{HINTED_SCAN_INTERVAL, HINTED_SCAN_SHARE, Loop, TrackedFile};
-use crate::discovery::file::{Head, Identity};
+use crate::discovery::file::{Identity, OpenFile};
 use crate::discovery::find::is_of_tensors;
 use crate::discovery::scan::{Scan, SourceFile};
 use crate::files;
@@ -128,11 +128,8 @@ impl Loop {
         let state = known.source.state();
         !known.busy
             && known.source.format == found.format
-            && found.len_bytes >= state.fed_bytes
             && !state.head.0.is_empty()
-            && files::open(&found.place.full)
-                .and_then(|mut file| Head::read(&mut file))
-                .is_ok_and(|now| known.source.is_same(&now))
+            && OpenFile::open(&found.place.full).is_ok_and(|now| known.source.is_same(&now))
     }
 
     fn rename(&mut self, from: &Path, found: &SourceFile) {

@@ -16,9 +16,10 @@ use trainscope_analysis::watchpoint::{
 };
 use trainscope_format::{Role, TensorSummary};
 
-use super::events::{EventFile, Listener as _};
+use super::events::{EventRecords, Listener as _};
 use super::observer::{Observer, Unreadable};
-use crate::discovery::runs::{RunFiles, TensorSource};
+use crate::discovery::runs::{EventSource, RunFiles, TensorSource};
+use crate::reader::Buffers;
 use crate::tensor_files::contents::SharedNames;
 use crate::tensor_files::contents::{Content, ListedTensor};
 use crate::tensor_files::dumps::DumpGraphs;
@@ -112,10 +113,19 @@ pub(crate) fn judge(
     judged
 }
 
+/// The event files of a run by rank: its own, and then, as `true`, those of runs that evaluate it.
+pub(super) fn event_files(run: &RunFiles) -> impl Iterator<Item = (u32, bool, &EventSource)> {
+    run.ranks.iter().flat_map(|(&rank, found)| {
+        let own = found.events.iter().map(move |source| (rank, false, source));
+        let beside = found.evaluations.iter();
+        own.chain(beside.map(move |source| (rank, true, source)))
+    })
+}
+
 /// A judgement in progress.
 pub(super) struct Judging {
     observer: Observer,
-    pub(super) events: Vec<EventFile>,
+    pub(super) events: Vec<EventRecords>,
     /// Location of each tensor at the previous step, with its window and its index in it.
     before: FxHashMap<(u32, Arc<str>), (Place, u64, usize)>,
     /// Number of windows.
@@ -123,7 +133,7 @@ pub(super) struct Judging {
     /// The last step of each rank: truncated files there may still be written.
     last_steps: FxHashMap<u32, i64>,
     readers: Vec<Reader>,
-    buffer: Vec<u8>,
+    buffers: Buffers,
     orders: FxHashMap<u32, String>,
     /// `MindSpore`'s graphs beside its dumps, by rank.
     graphs: BTreeMap<u32, DumpGraphs>,
@@ -133,8 +143,9 @@ pub(super) struct Judging {
 
 impl Judging {
     pub(super) fn new(run: &RunFiles, watchpoints: Watchpoints) -> Self {
-        let events = run.ranks.iter();
-        let events = events.flat_map(|(&rank, found)| EventFile::open_all(found, rank));
+        let events = event_files(run);
+        let events =
+            events.map(|(rank, is_beside, source)| EventRecords::new(source, rank, is_beside));
         let mut judging = Self {
             observer: Observer::new(watchpoints.clone()),
             events: events.collect(),
@@ -142,7 +153,7 @@ impl Judging {
             window: 0,
             last_steps: FxHashMap::default(),
             readers: Vec::new(),
-            buffer: Vec::new(),
+            buffers: Buffers::default(),
             orders: FxHashMap::default(),
             graphs: BTreeMap::new(),
             faulty: FxHashSet::default(),
@@ -254,7 +265,7 @@ impl Judging {
     pub(super) fn advance(&mut self, step: i64, progress: &mut dyn FnMut(u64)) {
         for (number, file) in (0..).zip(&mut self.events) {
             self.observer.evaluator.begin_file(number);
-            file.advance(step, &mut self.observer, &mut self.buffer, progress);
+            file.advance(step, &mut self.observer, &mut self.buffers, progress);
         }
         for Unreadable {
             rank,
@@ -411,24 +422,24 @@ impl Judging {
     pub(super) fn judged(&self) -> Judgement {
         let mut judged = self.judged.clone();
         for file in self.events.iter().filter(|file| !file.is_beside()) {
-            let fault = |offset, reason| Fault {
-                file: Arc::clone(file.shown()),
+            let (shown, file) = (file.shown(), file.file());
+            let fault = |offset, reason: &str| Fault {
+                file: Arc::clone(shown),
                 offset,
-                reason,
-                len_bytes: file.len_bytes(),
+                reason: reason.to_owned(),
+                len_bytes: file.fed_bytes(),
             };
-            if let Some(reason) = &file.unreadable {
-                judged.damaged.push(fault(0, reason.clone()));
-            }
+            let unreadable = file.unreadable().map(|reason| fault(0, reason));
+            judged.damaged.extend(unreadable);
             let before = judged.damaged.len();
             let damages = file.damages();
             judged
                 .damaged
-                .extend(damages.map(|damage| fault(damage.offset, damage.reason)));
+                .extend(damages.map(|damage| fault(damage.offset, &damage.reason)));
             if judged.damaged.len() == before
                 && let Some(offset) = file.torn_at()
             {
-                let reason = "the last record is not complete".to_owned();
+                let reason = "the last record is not complete";
                 judged.truncated.push(fault(offset, reason));
             }
         }

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant, SystemTime};
 use rustc_hash::{FxHashMap, FxHasher};
 use trainscope_analysis::watchpoint::Watchpoints;
 
-use super::events::{EventFile, Growth};
-use super::judge::{Judgement, Judging};
+use super::events::EventRecords;
+use super::judge::{Judgement, Judging, event_files};
 use crate::discovery::runs::{RunFiles, fingerprint};
 
 /// Age below which a dump may be incomplete, unless the training has written the next one.
@@ -88,58 +88,46 @@ impl Ongoing {
         }
         let known = self.judging.events.len();
         let mut at = 0;
-        for (&rank, found) in &run.ranks {
-            let beside = found.evaluations.iter().map(|source| (source, true));
-            let own = found.events.iter().map(|source| (source, false));
-            for (source, is_beside) in own.chain(beside) {
-                let known = self.judging.events[..known]
-                    .iter()
-                    .find(|file| file.path() == source.path && file.is_beside() == is_beside);
-                match known {
-                    Some(_) => at += 1,
-                    None if is_beside => {
-                        let file = EventFile::open_beside(source, rank);
-                        self.judging.events.push(file);
-                    }
-                    None => self.judging.events.push(EventFile::open(source, rank)),
-                }
+        for (rank, is_beside, source) in event_files(run) {
+            let is_it = |file: &&mut EventRecords| {
+                **file.file().path() == *source.path && file.is_beside() == is_beside
+            };
+            if let Some(file) = self.judging.events[..known].iter_mut().find(is_it) {
+                file.begin_round(Some(source));
+                at += 1;
+            } else {
+                let file = EventRecords::new(source, rank, is_beside);
+                self.judging.events.push(file);
             }
         }
-        if at < known {
+        if at < known || self.is_replaced() {
             return None;
         }
-        self.have_grown()?;
         self.judging.judged.files = run.files;
         self.judging.judged.len_bytes = run.len_bytes;
         self.judging.judged.ranks = run.ranks.len() as u64;
         self.show(run, threads, progress);
-        (!self.is_out_of_order()).then(|| self.judged(began))
+        (!self.is_replaced() && !self.is_out_of_order()).then(|| self.judged(began))
     }
 
     /// Judges the growth of event files: `Ok(None)` if there is none, `Err` if the run has to be judged again.
     pub(crate) fn follow(&mut self) -> Result<Option<Judgement>, RestartNeeded> {
         let began = Instant::now();
-        if !self.have_grown().ok_or(RestartNeeded)? {
-            return Ok(None);
+        for file in &mut self.judging.events {
+            file.begin_round(None);
         }
         self.judging.advance(i64::MAX, &mut |_| {});
-        if self.is_out_of_order() {
+        if self.is_replaced() || self.is_out_of_order() {
             return Err(RestartNeeded);
         }
-        Ok(Some(self.judged(began)))
+        let is_grown = self.judging.events.iter().any(EventRecords::is_grown);
+        Ok(is_grown.then(|| self.judged(began)))
     }
 
-    /// True if event files have grown; `None` if one was replaced.
-    fn have_grown(&mut self) -> Option<bool> {
-        let mut is_grown = false;
-        for file in &mut self.judging.events {
-            match file.look() {
-                Growth::Same => {}
-                Growth::Grown => is_grown = true,
-                Growth::Other => return None,
-            }
-        }
-        Some(is_grown)
+    /// True if an event file was replaced or truncated.
+    fn is_replaced(&self) -> bool {
+        let mut files = self.judging.events.iter();
+        files.any(|file| file.file().is_replaced())
     }
 
     fn show(&mut self, run: &RunFiles, threads: usize, progress: &mut dyn FnMut(u64)) {
@@ -164,7 +152,7 @@ impl Ongoing {
     /// True if the last records should have come before earlier ones: statistics of an event file come before
     /// those of the files after it.
     fn is_out_of_order(&self) -> bool {
-        let mut before: FxHashMap<u32, &EventFile> = FxHashMap::default();
+        let mut before: FxHashMap<u32, &EventRecords> = FxHashMap::default();
         let mut files = self
             .judging
             .events
@@ -172,7 +160,7 @@ impl Ongoing {
             .filter(|file| file.has_statistics());
         let is_late = files.any(|file| {
             let last = before.insert(file.rank(), file);
-            last.is_some_and(|last| last.is_grown() || last.path() > file.path())
+            last.is_some_and(|last| last.is_grown() || last.file().path() > file.file().path())
         });
         is_late || self.judging.is_disordered()
     }
@@ -204,13 +192,7 @@ fn waits_from(run: &RunFiles) -> Option<i64> {
 fn beside(run: &RunFiles) -> u64 {
     let mut hasher = FxHasher::default();
     for (rank, found) in &run.ranks {
-        for path in found.dump.orders.values().chain(found.dump.graphs.values()) {
-            let modified = path
-                .metadata()
-                .and_then(|metadata| metadata.modified())
-                .ok();
-            (rank, path, modified).hash(&mut hasher);
-        }
+        (rank, &found.dump.orders, &found.dump.graphs).hash(&mut hasher);
     }
     hasher.finish()
 }

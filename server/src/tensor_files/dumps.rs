@@ -48,11 +48,11 @@ impl DumpGraphs {
         numbers.sort_unstable();
         numbers.dedup();
         for number in numbers {
-            let order = files.orders.get(&number).map(|path| {
+            let order = files.orders.get(&number).map(|(path, _)| {
                 let table = table(path).inspect_err(|unread| fault(path, unread.clone()));
                 mindspore_dump::execution_order(&table.unwrap_or_default())
             });
-            let graph = files.graphs.get(&number).and_then(|path| {
+            let graph = files.graphs.get(&number).and_then(|(path, _)| {
                 let read = files::open(path).and_then(|file| {
                     let len_bytes = file.metadata()?.len();
                     let mut file = BufReader::new(file);

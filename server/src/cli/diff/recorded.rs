@@ -8,7 +8,8 @@ use trainscope_format::hparams::HparamValue;
 use trainscope_format::{Hparams, TensorSummary};
 
 use crate::discovery::runs::RunFiles;
-use crate::judging::events::{EventFile, Listener};
+use crate::judging::events::{EventRecords, Listener};
+use crate::reader::Buffers;
 
 /// Recorded data by rank and tag.
 #[derive(Debug, Default)]
@@ -29,17 +30,20 @@ impl Recorded {
     pub(super) fn read(run: &RunFiles) -> (Self, Vec<(Arc<str>, u64, String)>) {
         let mut recorded = Self::default();
         let mut faults = Vec::new();
-        let mut buffer = Vec::new();
+        let mut buffers = Buffers::default();
         for (&rank, found) in &run.ranks {
             for source in &found.events {
-                let mut file = EventFile::open(source, rank);
-                file.advance(i64::MAX, &mut recorded, &mut buffer, &mut |_| {});
-                let shown = Arc::clone(file.shown());
-                if let Some(reason) = file.unreadable.take() {
-                    faults.push((Arc::clone(&shown), 0, reason));
+                let mut records = EventRecords::new(source, rank, false);
+                records.advance(i64::MAX, &mut recorded, &mut buffers, &mut |_| {});
+                let mut fault = |offset, reason: &str| {
+                    faults.push((Arc::clone(records.shown()), offset, reason.to_owned()));
+                };
+                let file = records.file();
+                if let Some(reason) = file.unreadable() {
+                    fault(0, reason);
                 }
                 for damage in file.damages() {
-                    faults.push((Arc::clone(&shown), damage.offset, damage.reason));
+                    fault(damage.offset, &damage.reason);
                 }
             }
         }

@@ -1,0 +1,85 @@
+//! Decodes one file block by block, from its start or from a checkpoint.
+
+use std::io;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use trainscope_format::{Checkpoint, Damage, Decoder, Format, RecordBatch};
+
+use crate::discovery::file::{FileId, OpenFile};
+
+/// Number of bytes in a block.
+const BLOCK_BYTES: usize = 1 << 20;
+
+/// Decoded block of a file.
+#[derive(Debug, Default)]
+pub(crate) struct Block {
+    /// The records.
+    pub(crate) batch: RecordBatch,
+    /// The file, as it was opened.
+    pub(crate) file: Arc<FileId>,
+    /// Number of bytes fed before this block.
+    pub(crate) begin_bytes: u64,
+    /// Bytes fed so far.
+    pub(crate) fed_bytes: u64,
+    /// The decoder's offset after them.
+    pub(crate) offset: u64,
+    /// State of the decoder.
+    pub(crate) decoder: Vec<u8>,
+    /// Damage whose end has not been reached.
+    pub(crate) open_damage: Option<Damage>,
+}
+
+/// A decoder between two blocks, with the number of bytes fed.
+pub(crate) struct Tail {
+    decoder: Box<dyn Decoder>,
+    pub(crate) fed_bytes: u64,
+}
+
+impl Tail {
+    /// A tail that continues after the records of a checkpoint; the default one is the start of the file.
+    pub(crate) fn new(format: Format, path: &Path, from: Checkpoint) -> Self {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let fed_bytes = from.offset;
+        match format.resume(&name, from) {
+            Ok(decoder) => Self { decoder, fed_bytes },
+            // A checkpoint of another version would come with another index, so nothing is read twice.
+            Err(_) => Self {
+                decoder: format.decoder(&name),
+                fed_bytes: 0,
+            },
+        }
+    }
+
+    /// Decodes the next bytes before `end` into `block`; false if there are none.
+    pub(crate) fn fill(
+        &mut self,
+        opened: &OpenFile,
+        end: u64,
+        buffer: &mut Vec<u8>,
+        block: &mut Block,
+    ) -> io::Result<bool> {
+        let left = end.saturating_sub(self.fed_bytes);
+        if left == 0 {
+            return Ok(false);
+        }
+        buffer.resize(BLOCK_BYTES, 0);
+        let len = usize::try_from(left).map_or(BLOCK_BYTES, |left| left.min(BLOCK_BYTES));
+        let n = opened.file.read_at(&mut buffer[..len], self.fed_bytes)?;
+        if n == 0 {
+            return Ok(false);
+        }
+        block.batch.clear();
+        self.decoder.push(&buffer[..n], &mut block.batch);
+        block.begin_bytes = self.fed_bytes;
+        self.fed_bytes += n as u64;
+        let Checkpoint { offset, state, .. } = self.decoder.checkpoint();
+        block.file = Arc::clone(&opened.id);
+        block.fed_bytes = self.fed_bytes;
+        block.offset = offset;
+        block.decoder = state;
+        block.open_damage = self.decoder.open_damage();
+        Ok(true)
+    }
+}
