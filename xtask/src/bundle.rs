@@ -200,25 +200,14 @@ fn collect(root: &Path, folder: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) -
     Ok(())
 }
 
-/// Concatenates the style sheets without comments, indentation and empty lines.
+/// Concatenates the style sheets as they are: comments and indentation cost 2 kB after compression.
 fn join_styles(styles: &[PathBuf]) -> Result<Vec<u8>> {
-    let mut joined = String::new();
+    let mut joined = Vec::new();
     for path in styles {
-        let style = fs::read_to_string(path).with_context(|| path.display().to_string())?;
-        let mut comments = style.split("/*");
-        let mut plain = comments.next().unwrap_or_default().to_owned();
-        for comment in comments {
-            let end = comment.split_once("*/");
-            let (_, after) =
-                end.with_context(|| format!("{}: a comment has no end", path.display()))?;
-            plain.push_str(after);
-        }
-        for line in plain.lines().map(str::trim).filter(|line| !line.is_empty()) {
-            joined.push_str(line);
-            joined.push('\n');
-        }
+        joined.extend(fs::read(path).with_context(|| path.display().to_string())?);
+        joined.push(b'\n');
     }
-    Ok(joined.into_bytes())
+    Ok(joined)
 }
 
 /// Replaces the content of `folder` with `files`.

@@ -42,7 +42,7 @@ struct Step {
 /// Runs all steps; the exit status is a failure if any of them failed.
 pub(crate) fn run_all(workspace: &Workspace) -> ExitCode {
     type Action = fn(&Workspace) -> Result<Counts>;
-    let actions: [(&str, Action); 6] = [
+    let actions: [(&str, Action); 7] = [
         ("a browser to test with", browser),
         ("TensorBoard to test with", |workspace| {
             tensorboard::ensure(workspace).map(|()| Counts::default())
@@ -52,6 +52,7 @@ pub(crate) fn run_all(workspace: &Workspace) -> ExitCode {
             bundle::build(workspace).map(|()| Counts::default())
         }),
         ("lints", lints),
+        ("fuzz targets", fuzz_targets),
         ("tests", tests),
     ];
     let mut steps = Vec::new();
@@ -102,6 +103,17 @@ fn lints(workspace: &Workspace) -> Result<Counts> {
         "-D",
         "warnings",
     ]))?;
+    Ok(Counts::default())
+}
+
+/// Compiles the fuzz targets, which are a workspace of their own. They run with `cargo fuzz` only.
+fn fuzz_targets(workspace: &Workspace) -> Result<Counts> {
+    run(cargo()
+        .current_dir(&workspace.root)
+        .args(["clippy", "--manifest-path", "summary-format/fuzz/Cargo.toml"])
+        .args(["--no-default-features", "--locked", "--target-dir"])
+        .arg(workspace.root.join("target/fuzz"))
+        .args(["--", "-D", "warnings"]))?;
     Ok(Counts::default())
 }
 

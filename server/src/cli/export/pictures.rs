@@ -247,18 +247,14 @@ pub(super) fn picture(
         frames.push(frame);
     }
     let columns = COLUMNS.min(frames.len());
+    let sheet = svg::sheet_of(&frames, columns, &theme, |at| match &plots[at] {
+        Plot::Lines(spec) => svg::line(spec, &theme),
+        Plot::Heat(spec) => svg::distribution(spec, &theme),
+    });
     if flags.format == ExportFormat::Svg {
-        let sheet = svg::sheet_of(&frames, columns, &theme, |at| match &plots[at] {
-            Plot::Lines(spec) => svg::line(spec, &theme),
-            Plot::Heat(spec) => svg::distribution(spec, &theme),
-        });
         return Ok(sheet.into_bytes());
     }
-    let sheet = png::sheet_of(&frames, columns, &theme, |at, canvas| match &plots[at] {
-        Plot::Lines(spec) => canvas.line(spec, &theme),
-        Plot::Heat(spec) => canvas.distribution(spec, &theme),
-    });
-    Ok(sheet.ok_or_else(|| too_many(flags, frames.len()))?)
+    Ok(png::picture(&sheet).ok_or_else(|| too_many(flags, frames.len()))?)
 }
 
 fn too_many(flags: &ExportFlags, count: usize) -> Mistake {

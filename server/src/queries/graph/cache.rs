@@ -1,6 +1,7 @@
 //! Graphs with their trees, kept while they are looked at: reading a large one takes longer than drawing it.
 //!
-//! An entry is of one content of a source file: a file that took its place is read anew.
+//! A general cache would refuse a graph above its bound of nodes and decode it again for each request; this one keeps at
+//! least the last. An entry is of one content of a source file: a file that took its place is read anew.
 
 use std::sync::{Arc, OnceLock};
 
