@@ -110,7 +110,11 @@ fn lints(workspace: &Workspace) -> Result<Counts> {
 fn fuzz_targets(workspace: &Workspace) -> Result<Counts> {
     run(cargo()
         .current_dir(&workspace.root)
-        .args(["clippy", "--manifest-path", "summary-format/fuzz/Cargo.toml"])
+        .args([
+            "clippy",
+            "--manifest-path",
+            "summary-format/fuzz/Cargo.toml",
+        ])
         .args(["--no-default-features", "--locked", "--target-dir"])
         .arg(workspace.root.join("target/fuzz"))
         .args(["--", "-D", "warnings"]))?;
