@@ -1,9 +1,9 @@
 //! Texts in the languages of the user interface.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// A text in the languages of the pages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Text {
     /// English.
     pub en: &'static str,
@@ -12,7 +12,7 @@ pub struct Text {
 }
 
 /// A sentence in the languages of the user interface.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Sentence {
     /// English.
     pub en: String,

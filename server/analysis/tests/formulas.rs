@@ -193,7 +193,7 @@ proptest! {
     }
 
     #[test]
-    fn neither_storing_nor_another_order_changes_what_is_found(
+    fn another_order_changes_nothing_that_is_found(
         states in prop::collection::vec(prop::collection::vec(number(), 4), 2..12),
     ) {
         let names = ["weight/a.weight", "grad/a.weight", "activation/relu1", "weight/b.bias"];
@@ -223,9 +223,6 @@ proptest! {
             }
         }
         prop_assert_eq!(&by_step.findings().hits, &by_tensor.findings().hits);
-        let stored = postcard::to_allocvec(&by_step).unwrap();
-        let restored: Evaluator = postcard::from_bytes(&stored).unwrap();
-        prop_assert_eq!(by_step.findings(), restored.findings());
     }
 }
 

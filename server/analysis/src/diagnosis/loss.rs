@@ -6,7 +6,6 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use trainscope_format::Graph;
 use trainscope_format::graph::Node;
 
@@ -16,7 +15,7 @@ use super::view::View;
 use super::{Opinion, State};
 
 /// Activation that a loss applies to an output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cost {
     /// Cross-entropy with one number for each class as target.
     Classes,
@@ -29,7 +28,7 @@ pub(crate) enum Cost {
 }
 
 /// The output of a model with a single loss, from its graph.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Output {
     /// Name of the last layer.
     pub(crate) layer: Arc<str>,

@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
-use serde::{Deserialize, Serialize};
 use trainscope_format::tensor::{ChannelStats, Tolerance};
 use trainscope_format::{Histogram, Role, SessionStart};
 
@@ -31,8 +30,8 @@ use super::surroundings::Surroundings;
 use crate::context::Context;
 use crate::diagnosis::Remark;
 
-/// Judges one run, all its ranks together. Its state can be stored in a binary form, and resumed.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// Judges one run, all its ranks together.
+#[derive(Clone, Debug)]
 pub struct Evaluator {
     watchpoints: Watchpoints,
     tensors: Named,
@@ -46,7 +45,6 @@ pub struct Evaluator {
     /// Session starts: rank, file, step and time.
     starts: Vec<(u32, u32, SessionStart)>,
     /// Index of scalars by tag.
-    #[serde(skip)]
     by_tag: HashMap<Box<str>, Vec<(u32, Place)>, RandomState>,
     knowledge: Knowledge,
     steps: Steps,

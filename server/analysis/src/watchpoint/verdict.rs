@@ -1,6 +1,6 @@
 //! The verdict about a run, and its sentence: both include the amount of data checked.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use trainscope_format::Severity;
 use trainscope_format::digits::count;
 
@@ -8,7 +8,7 @@ use super::model::finding::Findings;
 use crate::text::Sentence;
 
 /// The state of a run as a whole.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Nothing was checked.

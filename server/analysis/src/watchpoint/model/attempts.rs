@@ -1,12 +1,11 @@
 //! Points of one scalar by event file, and the resulting curve.
 
-use serde::{Deserialize, Serialize};
 use trainscope_format::SessionStart;
 
 use crate::restart::{self, Extent, Rewinds};
 
 /// Points in columns of equal length.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Points {
     pub(crate) steps: Vec<i64>,
     pub(crate) values: Vec<f64>,
@@ -44,7 +43,7 @@ pub(crate) struct Curve {
 }
 
 /// Points of a scalar by file, in the order of the files.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Attempts {
     files: Vec<(u32, Points)>,
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
 use trainscope_format::Severity;
 use trainscope_format::tensor::Tolerance;
 use wildmatch::WildMatch;
@@ -18,7 +17,7 @@ use super::tensor::Tensor;
 use crate::text::Text;
 
 /// A condition of the catalogue.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub struct Condition {
     /// Its name in files, answers and URLs.
     pub id: &'static str,
@@ -42,16 +41,12 @@ pub struct Condition {
     /// Data that it needs.
     pub needs: ConditionNeeds,
     /// True for tensors that it applies to, by their subject, with or without context.
-    #[serde(skip)]
     pub(crate) watches: fn(&Subject, bool) -> bool,
     /// True if a histogram of a tensor is enough for the formula.
-    #[serde(skip)]
     pub(crate) reads_histograms: bool,
     /// Formula for each tensor at each step.
-    #[serde(skip)]
     pub(crate) formula: Option<Formula>,
     /// Judgement over the run.
-    #[serde(skip)]
     pub(crate) judge: Option<Judge>,
     /// Title in one line.
     pub says: Text,
@@ -64,12 +59,11 @@ pub struct Condition {
     /// Recommended action.
     pub advice: Text,
     /// Quantity that a hit counts if no limit was exceeded.
-    #[serde(skip)]
     pub(crate) counts: Text,
 }
 
 /// Data that a condition needs beside counts and moments.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "one for each thing that can be had"

@@ -1,9 +1,8 @@
 //! Findings of an evaluator.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 use trainscope_format::Severity;
 use trainscope_format::float::Float;
 
@@ -11,7 +10,7 @@ use super::measure::Measure;
 use crate::text::Sentence;
 
 /// All findings of one run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Findings {
     /// The first cause, if there is a hit of severity warning or error.
     pub first_cause: Option<FirstCause>,
@@ -23,17 +22,15 @@ pub struct Findings {
     pub inconclusive: Vec<Inconclusive>,
     /// Watchpoints without data: no tensor or scalar they apply to, or no graph or hyper-parameters. The absence of
     /// hits means nothing. Ascending, as in [`Hit::watchpoint`].
-    #[serde(default)]
     pub without_data: Vec<u32>,
     /// Tensors that no watchpoint could judge because their element type is not supported.
-    #[serde(default)]
     pub unread: Vec<UnreadTensor>,
     /// Amount of data judged.
     pub judged: Judged,
 }
 
 /// A tensor of an unsupported element type: complex numbers, text, some 4-bit and 8-bit numbers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnreadTensor {
     /// Rank that recorded it.
     pub rank: u32,
@@ -48,7 +45,7 @@ pub struct UnreadTensor {
 }
 
 /// A condition that was met.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Hit {
     /// The id of the condition.
     pub condition: Arc<str>,
@@ -111,14 +108,8 @@ impl Serialize for Figures {
     }
 }
 
-impl<'de> Deserialize<'de> for Figures {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(BTreeMap::deserialize(deserializer)?.into_iter().collect())
-    }
-}
-
 /// A condition that could not be evaluated.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Inconclusive {
     /// The id of the condition.
     pub condition: Arc<str>,
@@ -136,8 +127,8 @@ pub struct Inconclusive {
     pub steps: u64,
 }
 
-/// Reason why a value could not be judged. New reasons are appended: the order is part of the stored form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// Reason why a value could not be judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Missing {
     /// A NaN in the tensor, or in its previous step, and the condition compares numbers.
@@ -172,7 +163,7 @@ pub enum Missing {
 }
 
 /// The first cause; other hits may follow from it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FirstCause {
     /// Index of the hit in [`Findings::hits`].
     pub hit: usize,
@@ -185,7 +176,7 @@ pub struct FirstCause {
 }
 
 /// First cause within one step of one rank: its inputs were healthy, as far as they were recorded.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cause {
     /// Index of the hit in [`Findings::hits`].
     pub hit: usize,
@@ -196,22 +187,18 @@ pub struct Cause {
 }
 
 /// Amount of data judged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Judged {
     /// Tensors that a watchpoint applies to, counted per rank.
     pub tensors: u64,
     /// Tensors with histograms only: checked for NaN, Inf and unchanged weights only. Counted per rank.
-    #[serde(default)]
     pub histograms: u64,
     /// Scalars that a watchpoint applies to, counted per rank.
-    #[serde(default)]
     pub scalars: u64,
     /// Points of scalars that are not part of a curve, because a restart or the next epoch wrote their steps again, or
     /// another program wrote them: judged for NaN and infinities alone.
-    #[serde(default)]
     pub overwritten: u64,
     /// Tensors that no watchpoint applies to, counted per rank.
-    #[serde(default)]
     pub unwatched: u64,
     /// Steps with records; 0 if nothing was judged.
     pub steps: u64,

@@ -1,7 +1,5 @@
 //! History of a tensor: a few figures of each step, for comparison with later steps, other tensors and other ranks.
 
-use serde::{Deserialize, Serialize};
-
 use super::observation::Observation;
 
 /// Number of first steps, and of newest steps, to keep: those in between are judged only once.
@@ -9,7 +7,7 @@ const FIRST: usize = 256;
 const NEWEST: usize = 256;
 
 /// Figures of a tensor at a step.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Digest {
     pub(crate) step: i64,
     /// Content hash; 0 if unknown.
@@ -159,7 +157,7 @@ impl Units {
 }
 
 /// Figures of a tensor by ascending step.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct History {
     digests: Vec<Digest>,
     /// Number of observed steps, including forgotten ones.

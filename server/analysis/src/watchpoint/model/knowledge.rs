@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
-use serde::{Deserialize, Serialize};
 use trainscope_format::graph::NodeKind;
 use trainscope_format::hparams::HparamValue;
 use trainscope_format::{Graph, Hparams, Lineage};
@@ -17,7 +16,7 @@ use crate::diagnosis::loss::{Cost, Output, cost_of_name, output_of};
 const MAX_NODES: usize = 200_000;
 
 /// A layer or an operator.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Node {
     pub(crate) name: Arc<str>,
     /// The class of the layer or the type of the operator in its framework; empty if unknown.
@@ -29,7 +28,7 @@ pub(crate) struct Node {
 }
 
 /// An operator that overflowed according to the device.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Overflowed {
     pub(crate) rank: u32,
     pub(crate) step: i64,
@@ -39,7 +38,7 @@ pub(crate) struct Overflowed {
 }
 
 /// Collected context of a run.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Knowledge {
     /// Names in forward order, from an execution.
     pub(crate) order: Vec<Arc<str>>,

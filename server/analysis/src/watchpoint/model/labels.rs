@@ -1,13 +1,12 @@
 //! Statistics of all targets of a training, updated per batch.
 
-use serde::{Deserialize, Serialize};
 use trainscope_format::tensor::{Exponents, TensorStats};
 
 /// Tolerance for numbers outside of a range, as a share of the range.
 const TOLERANCE: f64 = 0.05;
 
 /// Counts of the elements of targets.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Labels {
     /// Number of elements that are 0, 1, 2 or 3, 4 to 7, … by their magnitude.
     pub(crate) buckets: Vec<u64>,

@@ -1,6 +1,6 @@
 //! Quantities that rules compare with limits, with operator and unit for display.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use trainscope_format::digits::{self, Operator, Unit};
 use trainscope_format::float::Float;
 
@@ -14,7 +14,7 @@ pub(crate) const ELEMENTS: &str = "elements";
 pub(crate) const NAN: &str = "nan";
 
 /// A measured quantity and the limit that it exceeded.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Measure {
     /// Its key in [`Hit::values`] and [`Hit::thresholds`].
     pub name: String,

@@ -1,6 +1,5 @@
 //! Input of an evaluator, and the data that it needs.
 
-use serde::{Deserialize, Serialize};
 use trainscope_format::TensorSummary;
 use trainscope_format::tensor::Tolerance;
 
@@ -23,7 +22,7 @@ pub struct Observation<'a> {
 }
 
 /// Data that the watchpoints need of a tensor beside counts and moments, which are always needed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Needs {
     /// [`TensorStats::exponents`](trainscope_format::tensor::TensorStats::exponents).
     pub exponents: bool,

@@ -1,6 +1,5 @@
 //! Parameters of conditions: ranges of valid values, limits in force, and measured values.
 
-use serde::Serialize;
 use trainscope_format::digits::{Operator, Unit};
 
 use crate::text::{Sentence, Text};
@@ -9,7 +8,7 @@ use crate::text::{Sentence, Text};
 pub(crate) const MAX_PARAMETERS: usize = 8;
 
 /// A parameter of a condition.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub struct Parameter {
     /// Its key.
     pub name: &'static str,
@@ -65,8 +64,7 @@ impl Parameter {
 }
 
 /// Range of valid values of a parameter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Range {
     /// Any number but NaN and infinities.
     Finite,

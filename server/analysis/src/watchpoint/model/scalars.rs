@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use trainscope_format::SessionStart;
 
 use super::attempts::{Attempts, Curve, Points};
 
 /// Meaning of a scalar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Meaning {
     Loss,
     HeldOutLoss,
@@ -125,7 +124,7 @@ fn is_relative(words: &[&str]) -> bool {
 }
 
 /// Points of one tag of one rank, by ascending step; if a step was written twice, the newer point.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub(crate) struct Series {
     pub(crate) rank: u32,
     pub(crate) tag: Arc<str>,
@@ -269,7 +268,7 @@ impl Series {
 }
 
 /// A scalar of unknown meaning: only NaN and infinities are judged.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub(crate) struct OtherScalar {
     pub(crate) rank: u32,
     pub(crate) tag: Arc<str>,
@@ -278,7 +277,7 @@ pub(crate) struct OtherScalar {
 }
 
 /// Points that are NaN or infinite.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct NotFinite {
     pub(crate) first_step: i64,
     pub(crate) last_step: i64,

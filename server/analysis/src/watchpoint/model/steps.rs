@@ -1,11 +1,10 @@
 //! Sets of recorded steps: millions of them take little memory, as most are consecutive.
 
 use roaring::RoaringTreemap;
-use serde::{Deserialize, Serialize};
 
 /// A set of steps.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Steps(#[serde(with = "stored")] RoaringTreemap);
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Steps(RoaringTreemap);
 
 /// Negative steps come before others, in the set as everywhere.
 const fn shifted(step: i64) -> u64 {
@@ -36,37 +35,6 @@ impl Steps {
     /// Iterates in ascending order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = i64> {
         self.0.iter().map(back)
-    }
-}
-
-/// Serialized as runs of consecutive numbers.
-mod stored {
-    use roaring::RoaringTreemap;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(
-        steps: &RoaringTreemap,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        let mut stretches: Vec<(u64, u64)> = Vec::new();
-        for step in steps {
-            match stretches.last_mut() {
-                Some((_, last)) if last.checked_add(1) == Some(step) => *last = step,
-                _ => stretches.push((step, step)),
-            }
-        }
-        stretches.serialize(serializer)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<RoaringTreemap, D::Error> {
-        let stretches = Vec::<(u64, u64)>::deserialize(deserializer)?;
-        let mut steps = RoaringTreemap::new();
-        for (first, last) in stretches {
-            steps.insert_range(first..=last);
-        }
-        Ok(steps)
     }
 }
 

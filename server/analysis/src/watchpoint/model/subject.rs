@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use trainscope_format::Role;
 
 /// Kind of data that a condition applies to.
@@ -28,7 +28,7 @@ pub enum Target {
 }
 
 /// Class of a tensor: its role, with finer distinctions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Class {
     Weight,
     FrozenWeight,
@@ -55,7 +55,7 @@ pub fn role_of_name(name: &str) -> Option<Role> {
 }
 
 /// Type of an operation or layer, as far as the conditions need it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Family {
     Relu,
     Tanh,
@@ -90,7 +90,7 @@ pub fn role_of(role: Role, name: &str, op: &str) -> Role {
 }
 
 /// Parsed name of a tensor.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Subject {
     pub(crate) class: Class,
     /// The layer or operator, without the parts for weight, gradient, …

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
-use serde::{Deserialize, Serialize};
 use trainscope_format::tensor::DType;
 
 use super::finding::Missing;
@@ -14,7 +13,7 @@ use super::parameter::MAX_PARAMETERS;
 use super::subject::Subject;
 
 /// A tensor of a rank.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub(crate) struct Tensor {
     pub(crate) rank: u32,
     pub(crate) name: Arc<str>,
@@ -31,7 +30,7 @@ pub(crate) struct Tensor {
 }
 
 /// State of a watchpoint for a tensor.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub(crate) struct Memory {
     pub(crate) watchpoint: u32,
     pub(crate) seen: u32,
@@ -46,7 +45,7 @@ pub(crate) struct Memory {
 }
 
 /// An interval of steps in which a condition was met.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Episode {
     pub(crate) first: i64,
     pub(crate) last: i64,
@@ -54,23 +53,16 @@ pub(crate) struct Episode {
 }
 
 /// Tensors in the order of their first record.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Named {
     pub(crate) all: Vec<Tensor>,
     /// Rank and index of each tensor of a name.
-    #[serde(skip)]
     by_name: HashMap<Arc<str>, Vec<(u32, usize)>, RandomState>,
 }
 
 impl Named {
     /// Index of the tensor of a rank.
-    pub(crate) fn index(&mut self, rank: u32, name: &str) -> Option<usize> {
-        if self.by_name.is_empty() {
-            for (index, tensor) in self.all.iter().enumerate() {
-                let ranks = self.by_name.entry(tensor.name.clone()).or_default();
-                ranks.push((tensor.rank, index));
-            }
-        }
+    pub(crate) fn index(&self, rank: u32, name: &str) -> Option<usize> {
         let ranks = self.by_name.get(name)?;
         let of_rank = ranks.iter().find(|own| own.0 == rank);
         of_rank.map(|(_, index)| *index)
