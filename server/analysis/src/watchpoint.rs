@@ -26,8 +26,10 @@ pub use model::condition::{Condition, Watchpoint};
 pub use model::finding::{
     Cause, Figures, Findings, FirstCause, Hit, Inconclusive, Judged, Missing, UnreadTensor,
 };
+pub use model::key::Key;
 pub use model::measure;
 pub use model::observation::{Needs, Observation, channel_axis};
+pub use model::parameter::Limits;
 pub use model::subject::{role_of, role_of_name};
 pub use surroundings::{Around, Layer, Surroundings};
 pub use verdict::Verdict;

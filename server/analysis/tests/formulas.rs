@@ -279,7 +279,11 @@ fn what_is_recommended_can_be_written_and_read_again() {
     let again = Watchpoints::from_file(&recommended.to_file()).unwrap();
     assert_eq!(again.all().len(), recommended.all().len());
     for (a, b) in recommended.all().iter().zip(again.all()) {
-        let limits = |w: &trainscope_analysis::watchpoint::Watchpoint| w.limits.map(f64::to_bits);
+        let limits = |w: &trainscope_analysis::watchpoint::Watchpoint| {
+            let bits = |key| w.limits.get(key).map(f64::to_bits);
+            let keys = w.condition.parameters.iter().map(|own| own.name);
+            keys.map(bits).collect::<Vec<_>>()
+        };
         assert_eq!((a.condition.id, limits(a)), (b.condition.id, limits(b)));
         let counts = |w: &trainscope_analysis::watchpoint::Watchpoint| {
             (w.patience, w.cooldown, w.warmup, w.context)

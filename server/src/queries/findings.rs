@@ -247,7 +247,7 @@ pub(crate) fn hit(judged: &JudgedRun, hit: &watchpoint::Hit) -> Hit {
 
 fn measure(own: &watchpoint::measure::Measure) -> Measure {
     Measure {
-        name: own.name.clone(),
+        name: own.name.to_string(),
         quantity: words(&own.quantity),
         operator: own.operator,
         unit: own.unit,
@@ -319,14 +319,14 @@ fn remark(own: &diagnosis::Remark) -> Remark {
 }
 
 fn watched(own: &Watchpoint, hits: u64, unjudged: u64) -> Watched {
-    let limits = own.condition.parameters.iter().zip(own.limits);
-    let limits = limits.filter(|(_, limit)| !limit.is_nan());
     Watched {
         condition: own.condition.id.to_owned(),
         title: title(own),
         target: name_of(&own.condition.target),
-        limits: limits
-            .map(|(parameter, limit)| (parameter.name.to_owned(), Float(limit)))
+        limits: own
+            .limits
+            .iter()
+            .map(|(key, limit)| (key.to_string(), Float(limit)))
             .collect(),
         is_on: own.on,
         has_data: true,

@@ -15,6 +15,7 @@ mod weights;
 use trainscope_format::Severity;
 
 pub use super::model::condition::{Condition, ConditionNeeds};
+pub use super::model::key::Key;
 pub use super::model::parameter::{Parameter, Range};
 pub use super::model::subject::Target;
 pub use crate::text::Text;
@@ -130,7 +131,7 @@ const fn text(en: &'static str, zh: &'static str) -> Text {
 }
 
 /// A limit that is off by default.
-const fn limit(name: &'static str, range: Range, text: Text) -> Parameter {
+const fn limit(name: Key, range: Range, text: Text) -> Parameter {
     Parameter {
         name,
         default: None,

@@ -27,6 +27,7 @@ use super::model::condition::{Judgement, Seen, Verdict, Watchpoint};
 use super::model::finding::Missing;
 use super::model::found::Found;
 use super::model::history::Digest;
+use super::model::key::Key;
 use super::model::parameter::{Evidence, Limits};
 use super::model::run::Run;
 
@@ -50,7 +51,7 @@ pub(crate) fn by_formula(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> 
     let mut judged = Judgement::default();
     for (tensor, episodes, missing) in run.memories(index) {
         for episode in episodes {
-            let found = Found::at(run, tensor, episode.first, Evidence(episode.evidence));
+            let found = Found::at(run, tensor, episode.first, episode.evidence);
             judged.found.push(found.until(episode.last));
         }
         for reason in missing {
@@ -66,21 +67,14 @@ pub(crate) fn by_formula(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> 
     judged
 }
 
-/// A hit if any limit is exceeded: pairs of an actual value and a flag that is true beyond its limit, in the order of
-/// the parameters.
-pub(crate) fn any_of<const N: usize>(findings: [(f64, bool); N]) -> Verdict {
-    let mut evidence = Evidence::NONE;
-    let mut is_hit = false;
-    for (slot, (actual, is_beyond)) in evidence.0.iter_mut().zip(findings) {
-        if is_beyond {
-            *slot = actual;
-            is_hit = true;
-        }
-    }
-    if is_hit {
-        Verdict::Hit(evidence)
-    } else {
+/// A hit if any limit is exceeded: names of limits, actual values, and flags that are true beyond the limit.
+pub(crate) fn any_of<const N: usize>(values: [(Key, f64, bool); N]) -> Verdict {
+    let beyond = values.into_iter().filter(|own| own.2);
+    let evidence = beyond.fold(Evidence::NONE, |all, own| all.and(own.0, own.1));
+    if evidence.is_empty() {
         Verdict::Pass
+    } else {
+        Verdict::Hit(evidence)
     }
 }
 
@@ -106,7 +100,6 @@ pub(crate) mod testing {
 
     use super::super::model::condition::Formula;
     use super::super::model::observation::Observation;
-    use super::super::model::parameter::MAX_PARAMETERS;
     use super::*;
 
     pub(crate) fn summary(values: &[f32]) -> TensorSummary {
@@ -133,13 +126,13 @@ pub(crate) mod testing {
         }
     }
 
-    pub(crate) fn verdict(formula: Formula, limits: &[f64], values: &[f32]) -> Verdict {
+    pub(crate) fn verdict(formula: Formula, limits: &[(Key, f64)], values: &[f32]) -> Verdict {
         on(formula, limits, &summary(values), None)
     }
 
     pub(crate) fn verdict_after(
         formula: Formula,
-        limits: &[f64],
+        limits: &[(Key, f64)],
         before: &[f32],
         values: &[f32],
     ) -> Verdict {
@@ -149,12 +142,16 @@ pub(crate) mod testing {
 
     pub(crate) fn on(
         formula: Formula,
-        given: &[f64],
+        given: &[(Key, f64)],
         summary: &TensorSummary,
         before: Option<&TensorSummary>,
     ) -> Verdict {
-        let mut limits = [f64::NAN; MAX_PARAMETERS];
-        limits[..given.len()].copy_from_slice(given);
+        // NaN is off.
+        let limits = given
+            .iter()
+            .copied()
+            .filter(|own| !own.1.is_nan())
+            .collect();
         let observe = |summary, step| Observation {
             rank: 0,
             step,

@@ -12,6 +12,7 @@ use trainscope_format::Severity;
 
 use super::catalogue::CONDITIONS;
 use super::model::condition::{Watchpoint, defaults};
+use super::model::key::Key;
 use super::model::parameter::Parameter;
 
 /// Keys that every watchpoint may have beside the parameters of its condition.
@@ -162,14 +163,15 @@ impl Watchpoint {
         if self.context && self.condition.is_formula {
             put("context", Value::Bool(true));
         }
-        for (limit, parameter) in self.limits.iter().zip(self.condition.parameters) {
-            if !limit.is_nan() && Some(*limit) != parameter.default {
+        for parameter in self.condition.parameters {
+            let limit = self.limits.get(parameter.name);
+            if let Some(limit) = limit.filter(|_| limit != parameter.default) {
                 let value = if parameter.range.is_switch() {
-                    Value::Bool(*limit != 0.0)
+                    Value::Bool(limit != 0.0)
                 } else {
-                    Value::Float(*limit)
+                    Value::Float(limit)
                 };
-                put(parameter.name, value);
+                put(parameter.name.as_str(), value);
             }
         }
         WatchpointConfig(keys)
@@ -237,9 +239,9 @@ impl Watchpoint {
     }
 
     fn set_parameter(&mut self, key: &str, value: &Value) -> Result<(), (Option<String>, Mistake)> {
-        let mut all = self.limits.iter_mut().zip(self.condition.parameters);
-        let Some((limit, parameter)) = all.find(|(_, p)| p.name == key) else {
-            let own = self.condition.parameters.iter().map(|p| p.name);
+        let mut all = self.condition.parameters.iter();
+        let Some(parameter) = all.find(|own| own.name.as_str() == key) else {
+            let own = self.condition.parameters.iter().map(|p| p.name.as_str());
             let mistake = Mistake::UnknownKey {
                 key: key.to_owned(),
                 condition: self.condition.id,
@@ -253,32 +255,37 @@ impl Watchpoint {
             Value::Float(number) if !parameter.range.is_switch() => Some(number),
             _ => None,
         };
-        *limit = number
+        let number = number
             .filter(|number| parameter.range.holds(*number))
             .ok_or_else(|| bad(key, parameter.range.words(), value))?;
+        self.limits.set(parameter.name, number);
         Ok(())
     }
 
     /// Checks that involve several keys.
     fn check(&self) -> Result<(), (Option<String>, Mistake)> {
-        let given = |p: &Parameter| self.limit(p.name).is_some();
-        let needs = |key: &str, needs: &str| {
+        let given = |p: &Parameter| self.limits.get(p.name).is_some();
+        let needs = |key: Key, needs: &str| {
             let mistake = Mistake::Needs {
-                key: key.to_owned(),
+                key: key.to_string(),
                 needs: needs.to_owned(),
             };
-            Err((Some(key.to_owned()), mistake))
+            Err((Some(key.to_string()), mistake))
         };
-        let bounds = ["range_start_inclusive", "range_end_inclusive"].map(|name| self.limit(name));
-        for key in ["range_percentage_lt", "range_percentage_gt"] {
-            if self.limit(key).is_some() && bounds.iter().any(Option::is_none) {
+        let bounds =
+            [Key::RangeStartInclusive, Key::RangeEndInclusive].map(|key| self.limits.get(key));
+        for key in [Key::RangePercentageLt, Key::RangePercentageGt] {
+            if self.limits.get(key).is_some() && bounds.iter().any(Option::is_none) {
                 return needs(key, "range_start_inclusive and range_end_inclusive");
             }
         }
         if let [Some(start), Some(end)] = bounds
             && start > end
         {
-            return needs("range_start_inclusive", "to be at most range_end_inclusive");
+            return needs(
+                Key::RangeStartInclusive,
+                "to be at most range_end_inclusive",
+            );
         }
         let mut limits = self.condition.parameters.iter().filter(|p| p.is_limit);
         if limits.clone().count() > 0 && !limits.any(given) {

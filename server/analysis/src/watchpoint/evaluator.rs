@@ -363,7 +363,7 @@ impl Memory {
             seen: 0,
             streak: 0,
             since: 0,
-            evidence: Evidence::NONE.0,
+            evidence: Evidence::NONE,
             quiet: 0,
             episodes: Vec::new(),
             missing: Vec::new(),
@@ -399,7 +399,7 @@ impl Memory {
             Verdict::Hit(evidence) => {
                 if self.streak == 0 {
                     self.since = step;
-                    self.evidence = evidence.0;
+                    self.evidence = evidence;
                 }
                 self.streak = self.streak.saturating_add(1);
                 if self.streak < watchpoint.patience {
@@ -413,7 +413,7 @@ impl Memory {
                 self.episodes.push(Episode {
                     first: if begins { self.since } else { step },
                     last: step,
-                    evidence: if begins { self.evidence } else { evidence.0 },
+                    evidence: if begins { self.evidence } else { evidence },
                 });
                 self.quiet = watchpoint.cooldown;
             }

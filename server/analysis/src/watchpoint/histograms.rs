@@ -11,7 +11,6 @@ use super::checks::overflow;
 use super::model::condition::{Judgement, Watchpoint};
 use super::model::finding::Missing;
 use super::model::found::Found;
-use super::model::parameter::Evidence;
 use super::model::run::Run;
 use super::model::subject::{Class, Target};
 use super::model::tensor::Tensor;
@@ -116,8 +115,7 @@ pub(crate) fn judge(run: &Run<'_>, index: u32, watchpoint: &Watchpoint, judged: 
             if in_full.is_some_and(|own| own.history.at(step).is_some()) {
                 continue;
             }
-            let found =
-                Found::at(run, tensor, step, Evidence(episode.evidence)).until(episode.last);
+            let found = Found::at(run, tensor, step, episode.evidence).until(episode.last);
             let mut found = said(run, tensor, found);
             if let Some(own) = in_full.filter(|_| watchpoint.context) {
                 let of_own = |other: &Found| {

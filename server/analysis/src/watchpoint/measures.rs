@@ -5,7 +5,8 @@ use trainscope_format::float::Float;
 
 use super::catalogue;
 use super::model::finding::Hit;
-use super::model::measure::{COUNT, ELEMENTS, Measure, NAN};
+use super::model::key::Key;
+use super::model::measure::Measure;
 use crate::text::Text;
 
 impl Hit {
@@ -17,10 +18,10 @@ impl Hit {
         let condition = catalogue::find(&self.condition);
         let parameters = condition.map_or(&[][..], |own| own.parameters);
         let limits = self.values.iter().filter_map(|(name, value)| {
-            let parameter = parameters.iter().find(|own| own.name == &**name)?;
-            let limit = self.thresholds.of(name)?;
+            let parameter = parameters.iter().find(|own| own.name == *name)?;
+            let limit = self.thresholds.of(*name)?;
             Some(Measure {
-                name: name.to_string(),
+                name: *name,
                 quantity: parameter.quantity(),
                 operator: parameter.operator(),
                 unit: parameter.unit(),
@@ -30,8 +31,8 @@ impl Hit {
             })
         });
         let mut all: Vec<Measure> = limits.collect();
-        if let Some(count) = self.values.of(COUNT) {
-            let nan = self.values.of(NAN);
+        if let Some(count) = self.values.of(Key::Count) {
+            let nan = self.values.of(Key::Nan);
             let quantity = match nan {
                 Some(nan) if nan >= count => Text {
                     en: "NaN",
@@ -51,9 +52,9 @@ impl Hit {
                 clippy::cast_sign_loss,
                 reason = "a count of elements"
             )]
-            let of = self.values.of(ELEMENTS).map(|of| of as u64);
+            let of = self.values.of(Key::Elements).map(|of| of as u64);
             all.push(Measure {
-                name: COUNT.to_owned(),
+                name: Key::Count,
                 quantity: quantity.into(),
                 operator: Operator::Above,
                 unit: Unit::Count,

@@ -5,6 +5,7 @@ pub(super) mod condition;
 pub(super) mod finding;
 pub(super) mod found;
 pub(super) mod history;
+pub(super) mod key;
 pub(super) mod knowledge;
 pub(super) mod labels;
 pub mod measure;

@@ -12,8 +12,7 @@ use super::histograms;
 use super::model::condition::Watchpoint;
 use super::model::finding::{Figures, Findings, FirstCause, Hit, Inconclusive, Judged};
 use super::model::found::Found;
-use super::model::measure::{COUNT, ELEMENTS, NAN};
-use super::model::parameter::MAX_PARAMETERS;
+use super::model::key::Key;
 use super::model::run::{Flow, Run};
 use super::model::subject::{Class, Target};
 use super::model::tensor::Tensor;
@@ -27,14 +26,14 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
     for (index, watchpoint) in (0..).zip(watchpoints.all()).filter(|(_, w)| w.on) {
         let mut judged = judge(run, index, watchpoint);
         histograms::judge(run, index, watchpoint, &mut judged);
-        let names = Names::of(watchpoint);
+        let condition: Arc<str> = watchpoint.condition.id.into();
         hits.extend(judged.found.into_iter().map(|found| {
             let flow = found.flow;
-            (flow, told(index, watchpoint, &names, found))
+            (flow, told(index, watchpoint, &condition, found))
         }));
         inconclusive.extend(judged.missing.into_iter().map(
             |(rank, tensor, (reason, step, steps))| Inconclusive {
-                condition: Arc::clone(&names.condition),
+                condition: Arc::clone(&condition),
                 watchpoint: index,
                 rank,
                 step,
@@ -208,72 +207,39 @@ fn drop_repeated(hits: &mut Vec<(Flow, Hit)>) {
     });
 }
 
-/// Shared names of all hits of a watchpoint.
-struct Names {
-    condition: Arc<str>,
-    /// Names of the evidence by index.
-    evidence: [Arc<str>; MAX_PARAMETERS],
-}
-
-impl Names {
-    fn of(watchpoint: &Watchpoint) -> Self {
-        let parameters = watchpoint.condition.parameters;
-        Self {
-            condition: watchpoint.condition.id.into(),
-            evidence: std::array::from_fn(|slot| {
-                // A tolerance is no evidence: with it the evidence is a count.
-                let limit = parameters.get(slot).filter(|own| own.is_limit);
-                let counted = [COUNT, ELEMENTS, NAN]
-                    .get(slot)
-                    .copied()
-                    .unwrap_or_default();
-                limit.map_or(counted, |own| own.name).into()
-            }),
-        }
-    }
-}
-
-fn told(index: u32, watchpoint: &Watchpoint, names: &Names, found: Found) -> Hit {
-    let parameters = watchpoint.condition.parameters;
-    let evidence = names
-        .evidence
-        .iter()
-        .zip(found.evidence.0)
-        .zip(watchpoint.limits)
-        .enumerate();
-    let beyond = || {
-        let evidence = evidence.clone();
-        evidence.filter(|(_, ((_, actual), _))| found.measure.is_none() && !actual.is_nan())
+fn told(index: u32, watchpoint: &Watchpoint, condition: &Arc<str>, found: Found) -> Hit {
+    // The limit of a count is 0: a single one is a hit.
+    let limit = |key: Key| {
+        let mut parameters = watchpoint.condition.parameters.iter();
+        let is_limit = parameters.any(|own| own.name == key && own.is_limit);
+        let limit = watchpoint.limits.get(key).filter(|_| is_limit);
+        (is_limit || key == Key::Count).then(|| found.limit.or(limit).unwrap_or(0.0))
     };
-    let mut values: Figures = beyond()
-        .map(|(_, ((name, actual), _))| (Arc::clone(name), Float(actual)))
-        .collect();
-    let of_limits = beyond().filter(|(slot, ((name, _), _))| {
-        // For a count, a single one is a hit.
-        parameters.get(*slot).is_some_and(|own| own.is_limit) || &***name == COUNT
-    });
-    let limit = |slot: usize, own: f64| {
-        let is_limit = parameters.get(slot).is_some_and(|own| own.is_limit);
-        let own = if is_limit { own } else { 0.0 };
-        Float(found.limit.unwrap_or(if own.is_nan() { 0.0 } else { own }))
+    let figures = |value: Option<(Key, Float)>| value.into_iter().collect::<Figures>();
+    let (values, thresholds) = match &found.measure {
+        Some(own) => (
+            figures(Some((own.name, own.value))),
+            figures(own.limit.map(|limit| (own.name, limit))),
+        ),
+        None => (
+            found
+                .evidence
+                .iter()
+                .map(|(key, value)| (key, Float(value)))
+                .collect(),
+            found
+                .evidence
+                .iter()
+                .filter_map(|(key, _)| Some((key, Float(limit(key)?))))
+                .collect(),
+        ),
     };
-    let mut thresholds: Figures = of_limits
-        .map(|(slot, ((name, _), own))| (Arc::clone(name), limit(slot, own)))
-        .collect();
-    if let Some(own) = &found.measure {
-        let figures = |value: Option<Float>| {
-            let one = value.map(|value| (Arc::from(&*own.name), value));
-            one.into_iter().collect()
-        };
-        values = figures(Some(own.value));
-        thresholds = figures(own.limit);
-    }
     let severity = match found.severity {
         Some(severity) if watchpoint.may_raise => severity,
         _ => watchpoint.severity,
     };
     let mut hit = Hit {
-        condition: Arc::clone(&names.condition),
+        condition: Arc::clone(condition),
         watchpoint: index,
         severity,
         rank: found.rank,

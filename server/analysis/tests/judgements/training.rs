@@ -237,7 +237,7 @@ pub(crate) fn assert_measured(findings: &Findings) {
             assert!(measure.holds(), "{hit:?}");
             assert!(!measure.quantity.en.is_empty(), "{hit:?}");
             assert_eq!(
-                hit.values.of(&measure.name),
+                hit.values.of(measure.name),
                 Some(measure.value.0),
                 "{hit:?}"
             );

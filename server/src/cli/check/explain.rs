@@ -118,7 +118,7 @@ fn parameters(condition: &Condition, screen: Screen, out: &mut dyn Write) -> io:
         }
         let mut lines = wrap(&screen.signs(&text), TEXT_WIDTH).into_iter();
         table.row([
-            parameter.name.into(),
+            parameter.name.as_str().into(),
             lines.next().unwrap_or_default().into(),
             written(parameter, preset).into(),
             parameter.range.signs().into(),

@@ -3,7 +3,7 @@
 use trainscope_format::Severity;
 
 use super::tensors::RANGE_PARAMETERS;
-use super::{BASE, Condition, ConditionNeeds, NOTHING, Range, Target, limit, text};
+use super::{BASE, Condition, ConditionNeeds, Key, NOTHING, Range, Target, limit, text};
 use crate::watchpoint::checks::{range, units};
 
 pub(super) static ACTIVATION_RANGE: Condition = Condition {
@@ -44,13 +44,13 @@ pub(super) static DEAD_RELU: Condition = Condition {
     target: Target::Activation,
     parameters: &[
         limit(
-            "units_gt",
+            Key::UnitsGt,
             Range::Share,
             text("share of dead units above", "失活单元比例大于"),
         )
         .at(0.8),
         limit(
-            "zeros_gt",
+            Key::ZerosGt,
             Range::Share,
             text(
                 "without per-unit statistics: share of zeros above",
@@ -93,13 +93,13 @@ pub(super) static SATURATED_ACTIVATION: Condition = Condition {
     target: Target::Activation,
     parameters: &[
         limit(
-            "units_gt",
+            Key::UnitsGt,
             Range::Share,
             text("share of saturated units above", "饱和单元比例大于"),
         )
         .at(0.5),
         limit(
-            "slope_lt",
+            Key::SlopeLt,
             Range::Share,
             text(
                 "mean slope / maximum slope below",
@@ -142,13 +142,13 @@ pub(super) static ATTENTION_COLLAPSE: Condition = Condition {
     target: Target::Activation,
     parameters: &[
         limit(
-            "concentration_gt",
+            Key::ConcentrationGt,
             Range::Share,
             text("concentration above", "集中度大于"),
         )
         .at(0.9),
         limit(
-            "logit_gt",
+            Key::LogitGt,
             Range::Positive,
             text("largest logit above", "最大 logit 大于"),
         )

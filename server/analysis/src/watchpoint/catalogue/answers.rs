@@ -2,7 +2,7 @@
 
 use trainscope_format::Severity;
 
-use super::{BASE, Condition, ConditionNeeds, NOTHING, Range, Target, limit, text};
+use super::{BASE, Condition, ConditionNeeds, Key, NOTHING, Range, Target, limit, text};
 use crate::watchpoint::checks::{answers, contradiction};
 use crate::watchpoint::model::subject::Class;
 
@@ -10,7 +10,7 @@ pub(super) static UNREACHABLE_TARGETS: Condition = Condition {
     id: "unreachable_targets",
     target: Target::Tensor,
     parameters: &[limit(
-        "percentage_gt",
+        Key::PercentageGt,
         Range::Percentage,
         text(
             "percentage of the targets out of reach above",
@@ -54,7 +54,7 @@ pub(super) static CONSTANT_OUTPUT: Condition = Condition {
     id: "constant_output",
     target: Target::Activation,
     parameters: &[limit(
-        "percentage_gte",
+        Key::PercentageGte,
         Range::Percentage,
         text(
             "percentage of the recorded steps at least",
@@ -97,7 +97,7 @@ pub(super) static FRACTIONAL_CLASSES: Condition = Condition {
     id: "fractional_classes",
     target: Target::Tensor,
     parameters: &[limit(
-        "percentage_gt",
+        Key::PercentageGt,
         Range::Percentage,
         text(
             "percentage between 0 and 1 above",
@@ -138,7 +138,7 @@ pub(super) static LOSS_CONTRADICTION: Condition = Condition {
     target: Target::Scalar,
     parameters: &[
         limit(
-            "excess_gt",
+            Key::ExcessGt,
             Range::NotNegative,
             text(
                 "share of wrong answers beyond what the loss allows above",
@@ -147,7 +147,7 @@ pub(super) static LOSS_CONTRADICTION: Condition = Condition {
         )
         .at(0.03),
         limit(
-            "loss_lt",
+            Key::LossLt,
             Range::Finite,
             text("cross-entropy below", "交叉熵小于"),
         )
@@ -192,7 +192,7 @@ pub(super) static CONSTANT_LOSS: Condition = Condition {
     id: "constant_loss",
     target: Target::Scalar,
     parameters: &[limit(
-        "change_lte",
+        Key::ChangeLte,
         Range::NotNegative,
         text(
             "greatest less least, by the greatest, at most",

@@ -2,7 +2,7 @@
 
 use trainscope_format::Severity;
 
-use super::{BASE, Condition, ConditionNeeds, NOTHING, Range, Target, limit, text};
+use super::{BASE, Condition, ConditionNeeds, Key, NOTHING, Range, Target, limit, text};
 use crate::watchpoint::checks::{explosion, magnitude, overflow, precision, vanishing};
 
 pub(super) static GRADIENT_EXPLODING: Condition = Condition {
@@ -40,14 +40,22 @@ pub(super) static GRADIENT_VANISHING: Condition = Condition {
     target: Target::Gradient,
     parameters: &[
         limit(
-            "abs_mean_lt",
+            Key::AbsMeanLt,
             Range::NotNegative,
             text("mean |x| below", "|x| 的均值小于"),
         )
         .recommended_at(1e-9),
-        limit("max_lt", Range::Finite, text("maximum below", "最大值小于")),
-        limit("min_lt", Range::Finite, text("minimum below", "最小值小于")),
-        limit("mean_lt", Range::Finite, text("mean below", "均值小于")),
+        limit(
+            Key::MaxLt,
+            Range::Finite,
+            text("maximum below", "最大值小于"),
+        ),
+        limit(
+            Key::MinLt,
+            Range::Finite,
+            text("minimum below", "最小值小于"),
+        ),
+        limit(Key::MeanLt, Range::Finite, text("mean below", "均值小于")),
     ],
     severity: Severity::Warning,
     patience: 3,
@@ -80,13 +88,21 @@ pub(super) static GRADIENT_TOO_LARGE: Condition = Condition {
     target: Target::Gradient,
     parameters: &[
         limit(
-            "abs_mean_gt",
+            Key::AbsMeanGt,
             Range::NotNegative,
             text("mean |x| above", "|x| 的均值大于"),
         ),
-        limit("max_gt", Range::Finite, text("maximum above", "最大值大于")),
-        limit("min_gt", Range::Finite, text("minimum above", "最小值大于")),
-        limit("mean_gt", Range::Finite, text("mean above", "均值大于")),
+        limit(
+            Key::MaxGt,
+            Range::Finite,
+            text("maximum above", "最大值大于"),
+        ),
+        limit(
+            Key::MinGt,
+            Range::Finite,
+            text("minimum above", "最小值大于"),
+        ),
+        limit(Key::MeanGt, Range::Finite, text("mean above", "均值大于")),
     ],
     severity: Severity::Info,
     recommended: false,
@@ -117,7 +133,7 @@ pub(super) static EXPLODING_NORM: Condition = Condition {
     id: "exploding_norm",
     target: Target::Gradient,
     parameters: &[limit(
-        "factor_gt",
+        Key::FactorGt,
         Range::Positive,
         text(
             "norm / median of previous norms above",
@@ -157,7 +173,7 @@ pub(super) static GRAD_NORM_ZSCORE: Condition = Condition {
     target: Target::Gradient,
     parameters: &[
         limit(
-            "z_gt",
+            Key::ZGt,
             Range::Positive,
             text(
                 "robust z-score of the logarithm above",
@@ -166,7 +182,7 @@ pub(super) static GRAD_NORM_ZSCORE: Condition = Condition {
         )
         .at(6.0),
         limit(
-            "window",
+            Key::Window,
             Range::Count,
             text(
                 "number of previous norms to compare with",
@@ -201,7 +217,7 @@ pub(super) static UNDERFLOW_FP16: Condition = Condition {
     id: "underflow_fp16",
     target: Target::Gradient,
     parameters: &[limit(
-        "share_gt",
+        Key::ShareGt,
         Range::Share,
         text(
             "share of subnormal elements above",
@@ -238,7 +254,7 @@ pub(super) static CLIP_ALWAYS: Condition = Condition {
     id: "clip_always",
     target: Target::Gradient,
     parameters: &[limit(
-        "share_gt",
+        Key::ShareGt,
         Range::Share,
         text("share of clipped steps above", "被裁剪的迭代比例大于"),
     )

@@ -2,7 +2,7 @@
 
 use trainscope_format::Severity;
 
-use super::{BASE, Condition, ConditionNeeds, NOTHING, Range, Target, limit, text};
+use super::{BASE, Condition, ConditionNeeds, Key, NOTHING, Range, Target, limit, text};
 use crate::watchpoint::checks::{program, ranks};
 use crate::watchpoint::model::subject::Class;
 
@@ -72,13 +72,13 @@ pub(super) static STALLED: Condition = Condition {
     target: Target::Run,
     parameters: &[
         limit(
-            "secs_gt",
+            Key::SecsGt,
             Range::Positive,
             text("seconds without a record above", "无记录的秒数大于"),
         )
         .at(1800.0),
         limit(
-            "factor_gt",
+            Key::FactorGt,
             Range::Positive,
             text("pause / usual interval above", "与通常间隔之比大于"),
         )

@@ -2,7 +2,7 @@
 
 use trainscope_format::Severity;
 
-use super::{BASE, Condition, ConditionNeeds, NOTHING, Range, Target, limit, text};
+use super::{BASE, Condition, ConditionNeeds, Key, NOTHING, Range, Target, limit, text};
 use crate::watchpoint::checks::{held_out, initial, loss, plateau, precision, rate};
 use crate::watchpoint::model::subject::Class;
 
@@ -61,13 +61,13 @@ pub(super) static LOSS_SPIKE: Condition = Condition {
     target: Target::Scalar,
     parameters: &[
         limit(
-            "z_gt",
+            Key::ZGt,
             Range::Positive,
             text("robust z-score above", "稳健 z 值大于"),
         )
         .at(6.0),
         limit(
-            "window",
+            Key::Window,
             Range::Count,
             text(
                 "number of previous points to compare with",
@@ -77,7 +77,7 @@ pub(super) static LOSS_SPIKE: Condition = Condition {
         .at(256.0)
         .support(),
         limit(
-            "factor_gt",
+            Key::FactorGt,
             Range::Positive,
             text("value / median of the window above", "与窗口中位数之比大于"),
         )
@@ -114,7 +114,7 @@ pub(super) static LOSS_DIVERGENCE: Condition = Condition {
     id: "loss_divergence",
     target: Target::Scalar,
     parameters: &[limit(
-        "factor_gt",
+        Key::FactorGt,
         Range::Positive,
         text("loss / best loss above", "损失与最好值之比大于"),
     )
@@ -149,14 +149,14 @@ pub(super) static LOSS_PLATEAU: Condition = Condition {
     target: Target::Scalar,
     parameters: &[
         limit(
-            "points",
+            Key::Points,
             Range::Count,
             text("minimum number of points", "所需点数"),
         )
         .at(100.0)
         .support(),
         limit(
-            "change_lt",
+            Key::ChangeLt,
             Range::Share,
             text(
                 "change between first and last third below",
@@ -197,14 +197,14 @@ pub(super) static SLOW_CONVERGENCE: Condition = Condition {
     target: Target::Scalar,
     parameters: &[
         limit(
-            "points",
+            Key::Points,
             Range::Count,
             text("minimum number of points", "所需点数"),
         )
         .at(200.0)
         .support(),
         limit(
-            "fall_lt",
+            Key::FallLt,
             Range::Share,
             text("decrease below", "下降幅度小于"),
         )
@@ -239,13 +239,13 @@ pub(super) static LOSS_OSCILLATION: Condition = Condition {
     target: Target::Scalar,
     parameters: &[
         limit(
-            "share_gt",
+            Key::ShareGt,
             Range::Share,
             text("share of reversals above", "转向比例大于"),
         )
         .at(0.5),
         limit(
-            "points",
+            Key::Points,
             Range::Count,
             text("number of last points to judge", "考察的点数"),
         )
@@ -277,7 +277,7 @@ pub(super) static INITIAL_LOSS: Condition = Condition {
     id: "initial_loss",
     target: Target::Scalar,
     parameters: &[limit(
-        "distance_gt",
+        Key::DistanceGt,
         Range::Positive,
         text(
             "relative distance from chance level above",
@@ -312,7 +312,7 @@ pub(super) static OVERFIT: Condition = Condition {
     id: "overfit",
     target: Target::Scalar,
     parameters: &[limit(
-        "gap_gt",
+        Key::GapGt,
         Range::Positive,
         text(
             "(validation − training) / training above",
@@ -350,14 +350,14 @@ pub(super) static UNDERFIT: Condition = Condition {
     target: Target::Scalar,
     parameters: &[
         limit(
-            "points",
+            Key::Points,
             Range::Count,
             text("minimum number of points", "所需点数"),
         )
         .at(500.0)
         .support(),
         limit(
-            "left_gt",
+            Key::LeftGt,
             Range::Share,
             text("loss / chance level above", "占随机猜测损失的比例大于"),
         )
@@ -395,19 +395,19 @@ pub(super) static BATCHNORM_DRIFT: Condition = Condition {
     target: Target::Scalar,
     parameters: &[
         limit(
-            "variance_lt",
+            Key::VarianceLt,
             Range::Positive,
             text("running variance below", "运行方差小于"),
         )
         .at(1e-5),
         limit(
-            "variance_gt",
+            Key::VarianceGt,
             Range::Positive,
             text("running variance above", "运行方差大于"),
         )
         .at(1e5),
         limit(
-            "gap_gt",
+            Key::GapGt,
             Range::Positive,
             text(
                 "validation / training loss above",
@@ -482,7 +482,7 @@ pub(super) static LEARNING_RATE_JUMP: Condition = Condition {
     id: "learning_rate_jump",
     target: Target::Scalar,
     parameters: &[limit(
-        "factor_gt",
+        Key::FactorGt,
         Range::Positive,
         text("rate / previous maximum above", "与此前最大值之比大于"),
     )
@@ -516,13 +516,13 @@ pub(super) static LEARNING_RATE_RANGE: Condition = Condition {
     target: Target::Scalar,
     parameters: &[
         limit(
-            "rate_gt",
+            Key::RateGt,
             Range::Positive,
             text("learning rate above", "学习率大于"),
         )
         .at(10.0),
         limit(
-            "faded_lt",
+            Key::FadedLt,
             Range::Share,
             text("by the highest below", "与最高值之比小于"),
         )

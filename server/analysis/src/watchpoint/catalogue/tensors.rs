@@ -2,7 +2,7 @@
 
 use trainscope_format::Severity;
 
-use super::{BASE, Condition, ConditionNeeds, NOTHING, Parameter, Range, Target, limit, text};
+use super::{BASE, Condition, ConditionNeeds, Key, NOTHING, Parameter, Range, Target, limit, text};
 use crate::watchpoint::checks::{data, magnitude, overflow, precision, program, range, zeros};
 use crate::watchpoint::model::subject::Class;
 
@@ -73,7 +73,7 @@ pub(super) static NEAR_OVERFLOW: Condition = Condition {
     id: "near_overflow",
     target: Target::Tensor,
     parameters: &[limit(
-        "share_gt",
+        Key::ShareGt,
         Range::Share,
         text(
             "max |x| / maximum of the type above",
@@ -108,7 +108,7 @@ pub(super) static TENSOR_ALL_ZERO: Condition = Condition {
     id: "tensor_all_zero",
     target: Target::Tensor,
     parameters: &[limit(
-        "zero_percentage_ge",
+        Key::ZeroPercentageGe,
         Range::Percentage,
         text("percentage of zeros at least", "零元素百分比不低于"),
     )
@@ -140,34 +140,34 @@ pub(super) static TENSOR_ALL_ZERO: Condition = Condition {
 /// Parameters of every condition on a range of elements.
 pub(super) const RANGE_PARAMETERS: &[Parameter] = &[
     limit(
-        "range_start_inclusive",
+        Key::RangeStartInclusive,
         Range::Finite,
         text("start of the range (included)", "范围起点（含）"),
     )
     .support(),
     limit(
-        "range_end_inclusive",
+        Key::RangeEndInclusive,
         Range::Finite,
         text("end of the range (included)", "范围终点（含）"),
     )
     .support(),
     limit(
-        "range_percentage_lt",
+        Key::RangePercentageLt,
         Range::Percentage,
         text("percentage inside below", "范围内百分比小于"),
     ),
     limit(
-        "range_percentage_gt",
+        Key::RangePercentageGt,
         Range::Percentage,
         text("percentage inside above", "范围内百分比大于"),
     ),
     limit(
-        "max_min_lt",
+        Key::MaxMinLt,
         Range::Positive,
         text("maximum − minimum below", "最大值减最小值小于"),
     ),
     limit(
-        "max_min_gt",
+        Key::MaxMinGt,
         Range::NotNegative,
         text("maximum − minimum above", "最大值减最小值大于"),
     ),
@@ -207,13 +207,21 @@ pub(super) static TENSOR_TOO_LARGE: Condition = Condition {
     target: Target::Tensor,
     parameters: &[
         limit(
-            "abs_mean_gt",
+            Key::AbsMeanGt,
             Range::NotNegative,
             text("mean |x| above", "|x| 的均值大于"),
         ),
-        limit("max_gt", Range::Finite, text("maximum above", "最大值大于")),
-        limit("min_gt", Range::Finite, text("minimum above", "最小值大于")),
-        limit("mean_gt", Range::Finite, text("mean above", "均值大于")),
+        limit(
+            Key::MaxGt,
+            Range::Finite,
+            text("maximum above", "最大值大于"),
+        ),
+        limit(
+            Key::MinGt,
+            Range::Finite,
+            text("minimum above", "最小值大于"),
+        ),
+        limit(Key::MeanGt, Range::Finite, text("mean above", "均值大于")),
     ],
     severity: Severity::Info,
     recommended: false,
@@ -238,13 +246,21 @@ pub(super) static TENSOR_TOO_SMALL: Condition = Condition {
     target: Target::Tensor,
     parameters: &[
         limit(
-            "abs_mean_lt",
+            Key::AbsMeanLt,
             Range::NotNegative,
             text("mean |x| below", "|x| 的均值小于"),
         ),
-        limit("max_lt", Range::Finite, text("maximum below", "最大值小于")),
-        limit("min_lt", Range::Finite, text("minimum below", "最小值小于")),
-        limit("mean_lt", Range::Finite, text("mean below", "均值小于")),
+        limit(
+            Key::MaxLt,
+            Range::Finite,
+            text("maximum below", "最大值小于"),
+        ),
+        limit(
+            Key::MinLt,
+            Range::Finite,
+            text("minimum below", "最小值小于"),
+        ),
+        limit(Key::MeanLt, Range::Finite, text("mean below", "均值小于")),
     ],
     severity: Severity::Info,
     recommended: false,
@@ -268,7 +284,7 @@ pub(super) static INPUT_RANGE: Condition = Condition {
     id: "input_range",
     target: Target::Tensor,
     parameters: &[limit(
-        "abs_max_gt",
+        Key::AbsMaxGt,
         Range::Positive,
         text("max |x| above", "max |x| 大于"),
     )
@@ -304,7 +320,7 @@ pub(super) static CLASS_IMBALANCE: Condition = Condition {
     id: "class_imbalance",
     target: Target::Tensor,
     parameters: &[limit(
-        "share_gt",
+        Key::ShareGt,
         Range::Share,
         text(
             "share of the most frequent label above",

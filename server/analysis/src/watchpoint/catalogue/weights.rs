@@ -2,7 +2,7 @@
 
 use trainscope_format::Severity;
 
-use super::{BASE, Condition, ConditionNeeds, NOTHING, Range, Target, limit, text};
+use super::{BASE, Condition, ConditionNeeds, Key, NOTHING, Range, Target, limit, text};
 use crate::watchpoint::checks::{
     change, initial, magnitude, overflow, ranks, standstill, update, zeros,
 };
@@ -12,13 +12,21 @@ pub(super) static WEIGHT_INITIALIZATION: Condition = Condition {
     target: Target::Weight,
     parameters: &[
         limit(
-            "zero_percentage_ge",
+            Key::ZeroPercentageGe,
             Range::Percentage,
             text("percentage of zeros at least", "零元素百分比不低于"),
         )
         .at(100.0),
-        limit("max_gt", Range::Finite, text("maximum above", "最大值大于")),
-        limit("min_lt", Range::Finite, text("minimum below", "最小值小于")),
+        limit(
+            Key::MaxGt,
+            Range::Finite,
+            text("maximum above", "最大值大于"),
+        ),
+        limit(
+            Key::MinLt,
+            Range::Finite,
+            text("minimum below", "最小值小于"),
+        ),
     ],
     severity: Severity::Info,
     recommended: false,
@@ -48,13 +56,13 @@ pub(super) static BAD_INITIALIZATION: Condition = Condition {
     target: Target::Weight,
     parameters: &[
         limit(
-            "variance_lt",
+            Key::VarianceLt,
             Range::Positive,
             text("fan_in × variance below", "fan_in × 方差小于"),
         )
         .at(1e-5),
         limit(
-            "variance_gt",
+            Key::VarianceGt,
             Range::Positive,
             text("fan_in × variance above", "fan_in × 方差大于"),
         )
@@ -115,21 +123,21 @@ pub(super) static WEIGHT_NOT_CHANGED: Condition = Condition {
     target: Target::Weight,
     parameters: &[
         limit(
-            "rtol",
+            Key::Rtol,
             Range::NotNegative,
             text("relative tolerance", "相对容差"),
         )
         .at(1e-5)
         .support(),
         limit(
-            "atol",
+            Key::Atol,
             Range::NotNegative,
             text("absolute tolerance", "绝对容差"),
         )
         .at(1e-8)
         .support(),
         limit(
-            "equal_nan",
+            Key::EqualNan,
             Range::Switch,
             text("NaN equals NaN", "NaN 与 NaN 视为相同"),
         )
@@ -235,7 +243,7 @@ pub(super) static WEIGHT_CHANGE_TOO_LARGE: Condition = Condition {
     target: Target::Weight,
     parameters: &[
         limit(
-            "abs_mean_update_ratio_gt",
+            Key::AbsMeanUpdateRatioGt,
             Range::NotNegative,
             text(
                 "mean |Δ| / mean |before| above",
@@ -245,7 +253,7 @@ pub(super) static WEIGHT_CHANGE_TOO_LARGE: Condition = Condition {
         .at(0.1)
         .recommended_at(1.0),
         limit(
-            "epsilon",
+            Key::Epsilon,
             Range::NotNegative,
             text("added to the denominator", "加在分母上"),
         )
@@ -286,7 +294,7 @@ pub(super) static WEIGHT_CHANGE_TOO_SMALL: Condition = Condition {
     target: Target::Weight,
     parameters: &[
         limit(
-            "abs_mean_update_ratio_lt",
+            Key::AbsMeanUpdateRatioLt,
             Range::NotNegative,
             text(
                 "mean |Δ| / mean |before| below",
@@ -296,7 +304,7 @@ pub(super) static WEIGHT_CHANGE_TOO_SMALL: Condition = Condition {
         .at(1e-4)
         .recommended_at(2e-5),
         limit(
-            "epsilon",
+            Key::Epsilon,
             Range::NotNegative,
             text("added to the denominator", "加在分母上"),
         )
@@ -334,13 +342,13 @@ pub(super) static UPDATE_RATIO: Condition = Condition {
     target: Target::Weight,
     parameters: &[
         limit(
-            "ratio_lt",
+            Key::RatioLt,
             Range::NotNegative,
             text("median update / weight below", "更新与权重之比的中位数小于"),
         )
         .at(1e-5),
         limit(
-            "ratio_gt",
+            Key::RatioGt,
             Range::NotNegative,
             text("median update / weight above", "更新与权重之比的中位数大于"),
         )
@@ -379,13 +387,21 @@ pub(super) static WEIGHT_TOO_LARGE: Condition = Condition {
     target: Target::Weight,
     parameters: &[
         limit(
-            "abs_mean_gt",
+            Key::AbsMeanGt,
             Range::NotNegative,
             text("mean |x| above", "|x| 的均值大于"),
         ),
-        limit("max_gt", Range::Finite, text("maximum above", "最大值大于")),
-        limit("min_gt", Range::Finite, text("minimum above", "最小值大于")),
-        limit("mean_gt", Range::Finite, text("mean above", "均值大于")),
+        limit(
+            Key::MaxGt,
+            Range::Finite,
+            text("maximum above", "最大值大于"),
+        ),
+        limit(
+            Key::MinGt,
+            Range::Finite,
+            text("minimum above", "最小值大于"),
+        ),
+        limit(Key::MeanGt, Range::Finite, text("mean above", "均值大于")),
     ],
     severity: Severity::Info,
     recommended: false,
@@ -420,13 +436,21 @@ pub(super) static WEIGHT_TOO_SMALL: Condition = Condition {
     target: Target::Weight,
     parameters: &[
         limit(
-            "abs_mean_lt",
+            Key::AbsMeanLt,
             Range::NotNegative,
             text("mean |x| below", "|x| 的均值小于"),
         ),
-        limit("max_lt", Range::Finite, text("maximum below", "最大值小于")),
-        limit("min_lt", Range::Finite, text("minimum below", "最小值小于")),
-        limit("mean_lt", Range::Finite, text("mean below", "均值小于")),
+        limit(
+            Key::MaxLt,
+            Range::Finite,
+            text("maximum below", "最大值小于"),
+        ),
+        limit(
+            Key::MinLt,
+            Range::Finite,
+            text("minimum below", "最小值小于"),
+        ),
+        limit(Key::MeanLt, Range::Finite, text("mean below", "均值小于")),
     ],
     severity: Severity::Info,
     recommended: false,

@@ -8,6 +8,7 @@ use crate::diagnosis::loss::Cost;
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::found::{Found, number, percent};
 use crate::watchpoint::model::history::Digest;
+use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::run::Run;
 use crate::watchpoint::model::subject::{Class, Family};
 use crate::watchpoint::model::tensor::Tensor;
@@ -24,7 +25,7 @@ const SAME: f64 = 1e-6;
 
 /// Targets outside the range of the last activation, or, for cross-entropies, outside of 0 to 1.
 pub(crate) fn unreachable(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let limit = watchpoint.limits[0];
+    let limit = watchpoint.limits.value(Key::PercentageGt);
     let mut found = Vec::new();
     for targets in watchpoint.tensors_of(run) {
         if targets.subject.class != Class::Labels {
@@ -42,7 +43,13 @@ pub(crate) fn unreachable(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Jud
         }
         let first = targets.history.first().map_or(0, |d| d.step);
         let end = targets.history.last().map_or(first, |d| d.step);
-        let hit = Found::at(run, targets, first, Evidence::one(0, percentage)).until(end);
+        let hit = Found::at(
+            run,
+            targets,
+            first,
+            Evidence::of(Key::PercentageGt, percentage),
+        )
+        .until(end);
         let name = &targets.name;
         let (least, greatest) = (number(least), number(greatest));
         let share = percent(percentage / 100.0);
@@ -110,7 +117,7 @@ fn answer<'a>(run: &Run<'a>, rank: u32) -> Option<&'a Tensor> {
 
 /// An output that is the same for every sample of a batch, while targets, or else inputs, differ.
 pub(crate) fn constant(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let limit = watchpoint.limits[0];
+    let limit = watchpoint.limits.value(Key::PercentageGte);
     let mut found = Vec::new();
     for &rank in &run.ranks {
         let Some(answer) = answer(run, rank).filter(|t| watchpoint.watches(&t.name, &t.subject))
@@ -145,7 +152,13 @@ pub(crate) fn constant(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
         if records.len() < MIN_RECORDS || share < limit {
             continue;
         }
-        let hit = Found::at(run, answer, first.step, Evidence::one(0, share)).until(last.step);
+        let hit = Found::at(
+            run,
+            answer,
+            first.step,
+            Evidence::of(Key::PercentageGte, share),
+        )
+        .until(last.step);
         let (name, count, all) = (&answer.name, alike.len(), records.len());
         found.push(hit.called(Severity::Warning).saying(
             format!(
@@ -163,7 +176,7 @@ pub(crate) fn constant(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
 
 /// Class indices that are not integers: they are truncated, and labels divided by 255 all become class 0.
 pub(crate) fn class_numbers(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let limit = watchpoint.limits[0];
+    let limit = watchpoint.limits.value(Key::PercentageGt);
     let mut found = Vec::new();
     if run.knowledge.cost() != Some(Cost::ClassNumbers) {
         return found.into();
@@ -178,7 +191,7 @@ pub(crate) fn class_numbers(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> J
         }
         let first = targets.history.first().map_or(0, |d| d.step);
         let end = targets.history.last().map_or(first, |d| d.step);
-        let hit = Found::at(run, targets, first, Evidence::one(0, share)).until(end);
+        let hit = Found::at(run, targets, first, Evidence::of(Key::PercentageGt, share)).until(end);
         let (name, least, greatest) = (&targets.name, number(counts.min), number(counts.max));
         found.push(hit.called(Severity::Error).saying(
             format!(

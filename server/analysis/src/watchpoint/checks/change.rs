@@ -3,24 +3,19 @@
 use super::{Evidence, Limits, Seen, Verdict, any_of, not_finite};
 use crate::watchpoint::model::finding::Missing;
 use crate::watchpoint::model::history::Digest;
+use crate::watchpoint::model::key::Key;
 
-/// Limits: relative and absolute tolerance, and a flag for NaN equal to NaN. A hit if no element differs by more than
+/// A hit if no element differs by more than
 /// the tolerance.
 pub(crate) fn not_changed(limits: &Limits, seen: &Seen<'_>) -> Verdict {
     // Bit-identical content has the same NaN.
-    let equal_nan = limits[2] > 0.0;
-    if equal_nan
-        && let Some(before) = seen.before
-        && seen.digest.is_identical(before) == Some(true)
-    {
-        return Verdict::Hit(Evidence::one(0, 0.0));
-    }
-    let hit = |changed: f64| Verdict::Hit(Evidence::one(0, changed));
+    let equal_nan = limits.get(Key::EqualNan).is_some_and(|equal| equal > 0.0);
+    let hit = Verdict::Hit(Evidence::of(Key::Count, 0.0));
     let is_same = |before: &Digest| {
         seen.digest.is_identical(before) == Some(true) || has_same_nan(seen, before)
     };
-    if limits[2] > 0.0 && seen.before.is_some_and(is_same) {
-        return hit(0.0);
+    if equal_nan && seen.before.is_some_and(is_same) {
+        return hit;
     }
     if let Some(missing) = not_finite_pair(seen) {
         return Verdict::Inconclusive(missing);
@@ -30,9 +25,9 @@ pub(crate) fn not_changed(limits: &Limits, seen: &Seen<'_>) -> Verdict {
     };
     // Equal content is within any tolerance.
     if seen.digest.is_identical(before) == Some(true) {
-        return hit(0.0);
+        return hit;
     }
-    let [relative, absolute, ..] = *limits;
+    let (relative, absolute) = (limits.value(Key::Rtol), limits.value(Key::Atol));
     let change = match seen.now.summary.change {
         Some(change) if change.count == seen.digest.count => change,
         _ => return Verdict::Inconclusive(Missing::NoChange),
@@ -41,7 +36,7 @@ pub(crate) fn not_changed(limits: &Limits, seen: &Seen<'_>) -> Verdict {
     let is_within =
         change.changed == 0 && counted.relative <= relative && counted.absolute <= absolute;
     if is_within || change.max_abs_change <= absolute {
-        hit(0.0)
+        hit
     } else if change.changed > 0 && counted.relative >= relative && counted.absolute >= absolute {
         Verdict::Pass
     } else {
@@ -64,10 +59,14 @@ fn has_same_nan(seen: &Seen<'_>, before: &Digest) -> bool {
     })
 }
 
-/// Limits: mean |change| divided by mean |before| + ε above, and ε.
+/// Mean |change| divided by mean |before| + ε, above the limit.
 pub(crate) fn too_large(limits: &Limits, seen: &Seen<'_>) -> Verdict {
     match ratio(limits, seen) {
-        Ok(ratio) => any_of([(ratio, ratio > limits[0])]),
+        Ok(ratio) => any_of([(
+            Key::AbsMeanUpdateRatioGt,
+            ratio,
+            limits.is_above(Key::AbsMeanUpdateRatioGt, ratio),
+        )]),
         Err(missing) => Verdict::Inconclusive(missing),
     }
 }
@@ -75,7 +74,11 @@ pub(crate) fn too_large(limits: &Limits, seen: &Seen<'_>) -> Verdict {
 /// The same, below.
 pub(crate) fn too_small(limits: &Limits, seen: &Seen<'_>) -> Verdict {
     match ratio(limits, seen) {
-        Ok(ratio) => any_of([(ratio, ratio < limits[0])]),
+        Ok(ratio) => any_of([(
+            Key::AbsMeanUpdateRatioLt,
+            ratio,
+            limits.is_below(Key::AbsMeanUpdateRatioLt, ratio),
+        )]),
         Err(missing) => Verdict::Inconclusive(missing),
     }
 }
@@ -86,9 +89,9 @@ fn ratio(limits: &Limits, seen: &Seen<'_>) -> Result<f64, Missing> {
     }
     let before = seen.before.ok_or(Missing::NoPrevious)?;
     match seen.now.summary.change {
-        Some(change) if change.count == seen.digest.count => {
-            change.mean_change_ratio(limits[1]).ok_or(Missing::NoChange)
-        }
+        Some(change) if change.count == seen.digest.count => change
+            .mean_change_ratio(limits.value(Key::Epsilon))
+            .ok_or(Missing::NoChange),
         _ if seen.digest.is_identical(before) == Some(true) => Ok(0.0),
         _ => Err(Missing::NoChange),
     }
@@ -110,11 +113,28 @@ mod tests {
     use super::super::testing::{on, summary, verdict, verdict_after};
     use super::*;
 
+    fn named<const N: usize>(keys: [Key; N], values: &[f64]) -> Vec<(Key, f64)> {
+        keys.into_iter().zip(values.iter().copied()).collect()
+    }
+
+    fn tolerance(values: &[f64]) -> Vec<(Key, f64)> {
+        named([Key::Rtol, Key::Atol, Key::EqualNan], values)
+    }
+
+    fn ratio_above(values: &[f64]) -> Vec<(Key, f64)> {
+        named([Key::AbsMeanUpdateRatioGt, Key::Epsilon], values)
+    }
+
+    fn ratio_below(values: &[f64]) -> Vec<(Key, f64)> {
+        named([Key::AbsMeanUpdateRatioLt, Key::Epsilon], values)
+    }
+
     #[test]
     fn a_weight_is_unchanged_if_every_element_is_close_to_what_it_was() {
-        let of =
-            |before: &[f32], now: &[f32]| verdict_after(not_changed, &[1e-5, 1e-8], before, now);
-        let unchanged = Verdict::Hit(Evidence::one(0, 0.0));
+        let of = |before: &[f32], now: &[f32]| {
+            verdict_after(not_changed, &tolerance(&[1e-5, 1e-8]), before, now)
+        };
+        let unchanged = Verdict::Hit(Evidence::of(Key::Count, 0.0));
         assert_eq!(of(&[1.0, 2.0], &[1.0, 2.0]), unchanged);
         assert_eq!(of(&[1.0, 2.0], &[1.000_005, 2.0]), unchanged);
         assert_eq!(of(&[1.0, 2.0], &[1.000_02, 2.0]), Verdict::Pass);
@@ -124,7 +144,7 @@ mod tests {
 
     #[test]
     fn what_was_not_recorded_is_not_judged() {
-        let limits = [1e-5, 1e-8];
+        let limits = tolerance(&[1e-5, 1e-8]);
         let (a, b) = (summary(&[1.0]), summary(&[2.0]));
         let missing = |m| Verdict::Inconclusive(m);
         assert_eq!(
@@ -136,10 +156,10 @@ mod tests {
             missing(Missing::NoChange)
         );
         assert_eq!(
-            on(too_large, &[0.1, 1e-9], &b, Some(&a)),
+            on(too_large, &ratio_above(&[0.1, 1e-9]), &b, Some(&a)),
             missing(Missing::NoChange)
         );
-        let hit = Verdict::Hit(Evidence::one(0, 0.0));
+        let hit = Verdict::Hit(Evidence::of(Key::Count, 0.0));
         assert_eq!(
             on(not_changed, &limits, &a, Some(&a)),
             hit,
@@ -151,14 +171,14 @@ mod tests {
             missing(Missing::NoPrevious)
         );
         let nan = summary(&[f32::NAN]);
-        let limits_with_nan = [1e-5, 1e-8, 1.0];
+        let limits_with_nan = tolerance(&[1e-5, 1e-8, 1.0]);
         assert_eq!(on(not_changed, &limits_with_nan, &nan, Some(&nan)), hit);
         let of = |now: &[f32]| verdict_after(not_changed, &limits_with_nan, &[f32::NAN, 2.0], now);
         assert_eq!(of(&[-f32::NAN, 2.0]), hit, "whatever its bits are");
         assert_eq!(of(&[-f32::NAN, 3.0]), missing(Missing::Nan));
         assert_eq!(of(&[2.0, f32::NAN]), missing(Missing::Nan));
         assert_eq!(
-            on(not_changed, &[1e-5, 1e-8, 1.0], &nan, Some(&nan)),
+            on(not_changed, &limits_with_nan, &nan, Some(&nan)),
             hit,
             "NaN is what it was"
         );
@@ -167,19 +187,20 @@ mod tests {
             missing(Missing::Nan)
         );
         assert_eq!(
-            on(not_changed, &[1e-5, 1e-8, 1.0], &nan, Some(&nan)),
+            on(not_changed, &limits_with_nan, &nan, Some(&nan)),
             hit,
             "unless NaN equals NaN"
         );
         assert_eq!(
-            on(too_small, &[0.1, 1e-9], &a, Some(&nan)),
+            on(too_small, &ratio_below(&[0.1, 1e-9]), &a, Some(&nan)),
             missing(Missing::Nan)
         );
     }
 
     #[test]
     fn another_tolerance_than_the_recorded_one_decides_only_what_it_can() {
-        let of = |limits: &[f64]| verdict_after(not_changed, limits, &[1.0], &[1.000_1]);
+        let of =
+            |limits: &[f64]| verdict_after(not_changed, &tolerance(limits), &[1.0], &[1.000_1]);
         assert_eq!(
             of(&[1e-6, 1e-9]),
             Verdict::Pass,
@@ -188,25 +209,26 @@ mod tests {
         assert_eq!(of(&[1e-3, 1e-8]), Verdict::Inconclusive(Missing::Tolerance));
         assert_eq!(
             of(&[0.0, 1e-3]),
-            Verdict::Hit(Evidence::one(0, 0.0)),
+            Verdict::Hit(Evidence::of(Key::Count, 0.0)),
             "no element moved so far"
         );
     }
 
     #[test]
     fn epsilon_stands_in_the_denominator() {
-        let of =
-            |formula, limits: &[f64]| verdict_after(formula, limits, &[1.0, -3.0], &[1.5, -3.0]);
+        let of = |formula, limits: &[(Key, f64)]| {
+            verdict_after(formula, limits, &[1.0, -3.0], &[1.5, -3.0])
+        };
         // 0.25 / (2 + ε)
         assert_eq!(
-            of(too_large, &[0.1, 0.0]),
-            Verdict::Hit(Evidence::one(0, 0.125))
+            of(too_large, &ratio_above(&[0.1, 0.0])),
+            Verdict::Hit(Evidence::of(Key::AbsMeanUpdateRatioGt, 0.125))
         );
-        assert_eq!(of(too_large, &[0.1, 0.5]), Verdict::Pass);
+        assert_eq!(of(too_large, &ratio_above(&[0.1, 0.5])), Verdict::Pass);
         assert_eq!(
-            of(too_small, &[0.2, 0.5]),
-            Verdict::Hit(Evidence::one(0, 0.1))
+            of(too_small, &ratio_below(&[0.2, 0.5])),
+            Verdict::Hit(Evidence::of(Key::AbsMeanUpdateRatioLt, 0.1))
         );
-        assert_eq!(of(too_small, &[0.1, 0.0]), Verdict::Pass);
+        assert_eq!(of(too_small, &ratio_below(&[0.1, 0.0])), Verdict::Pass);
     }
 }

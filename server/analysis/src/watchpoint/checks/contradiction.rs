@@ -8,11 +8,10 @@ use super::{Evidence, Judgement};
 use crate::diagnosis::loss::Cost;
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::found::{Found, number, percent};
+use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::run::{LATE_FLOW, LOSS_FLOW, Run};
 use crate::watchpoint::model::scalars::{Meaning, Series};
 
-/// Limit below which a cross-entropy is negative by more than rounding.
-const NEGATIVE: f64 = -1e-3;
 /// Assumed least weight of a class relative to 1: a wrong answer of weight w costs at least w ln 2. Balanced weights
 /// of two classes are at least one half.
 const LEAST_WEIGHT: f64 = 0.25;
@@ -25,7 +24,7 @@ const MIN_BATCHES: usize = 20;
 /// probability of at most one half, which costs at least ln 2, so the share of wrong answers is at most loss / ln 2,
 /// or for class weights of at least w, loss / (w ln 2).
 pub(crate) fn contradiction(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let limit = watchpoint.limits[0];
+    let limit = watchpoint.limits.value(Key::ExcessGt);
     let mut found = Vec::new();
     let cost = run.knowledge.cost();
     if !matches!(
@@ -42,8 +41,11 @@ pub(crate) fn contradiction(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> J
     let held_out = run.scalars(Meaning::HeldOutLoss);
     let held_out = held_out.map(|s| (s, Meaning::HeldOutAccuracy, LATE_FLOW));
     for (loss, of_accuracy, flow) in training.chain(held_out) {
-        if let Some((step, value)) = loss.points().find(|p| p.1 < NEGATIVE) {
-            let hit = Found::of_scalar(loss, step, flow, Evidence::one(1, value));
+        if let Some((step, value)) = loss
+            .points()
+            .find(|p| watchpoint.limits.is_below(Key::LossLt, p.1))
+        {
+            let hit = Found::of_scalar(loss, step, flow, Evidence::of(Key::LossLt, value));
             let last = loss.steps.last().copied().unwrap_or(step);
             let (tag, lowest) = (&loss.tag, loss.values.iter().copied().fold(value, f64::min));
             let lowest = number(lowest);
@@ -81,7 +83,12 @@ fn too_low(loss: &Series, accuracy: &Series, limit: f64) -> Option<Found> {
         return None;
     }
     let &(step, value, share) = last;
-    let hit = Found::of_scalar(loss, first.0, LOSS_FLOW, Evidence::one(0, excess(last)));
+    let hit = Found::of_scalar(
+        loss,
+        first.0,
+        LOSS_FLOW,
+        Evidence::of(Key::ExcessGt, excess(last)),
+    );
     let (tag, accuracy) = (&loss.tag, &accuracy.tag);
     let [wrong, most] = [1.0 - share, value / (LEAST_WEIGHT * LN_2)].map(percent);
     let value = number(value);
@@ -111,7 +118,7 @@ fn is_beside(loss: &str, accuracy: &str) -> bool {
 
 /// A loss that is constant up to rounding.
 pub(crate) fn still(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let limit = watchpoint.limits[0];
+    let limit = watchpoint.limits.value(Key::ChangeLte);
     let mut found = Vec::new();
     for &rank in &run.ranks {
         let Some(best) = run.scalar(rank, Meaning::Loss).filter(|s| s.rank == rank) else {
@@ -137,7 +144,12 @@ pub(crate) fn still(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
             if series.len() < needed || !is_finite || highest == 0.0 || spread > limit {
                 continue;
             }
-            let hit = Found::of_scalar(series, *first, LOSS_FLOW, Evidence::one(0, spread));
+            let hit = Found::of_scalar(
+                series,
+                *first,
+                LOSS_FLOW,
+                Evidence::of(Key::ChangeLte, spread),
+            );
             let (tag, value, count) = (&series.tag, number(highest), series.len());
             found.push(hit.until(*last).called(Severity::Warning).saying(
                 format!("{tag} is {value} at all {count} points: nothing is learned"),

@@ -8,6 +8,7 @@ use crate::text::Text;
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::found::{Found, number, percent};
 use crate::watchpoint::model::history::Digest;
+use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::measure::Measure;
 use crate::watchpoint::model::run::{Run, chance, is_float};
 use crate::watchpoint::model::scalars::median;
@@ -38,7 +39,7 @@ const GROWTH: Text = Text {
 /// Inputs far from the range that layers are made for: all of them, if the loss shows it; single batches compared with
 /// those before; and constant inputs.
 pub(crate) fn input_range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let [range, ..] = watchpoint.limits;
+    let range = watchpoint.limits.value(Key::AbsMaxGt);
     let mut found = Vec::new();
     let inputs = run.tensors.iter();
     let inputs = inputs.filter(|t| run.class(t) == Class::Input && watchpoint.covers(&t.name));
@@ -62,7 +63,7 @@ pub(crate) fn input_range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Jud
             let value = number(first.max);
             let hit = Found::at(run, input, first.step, Evidence::NONE);
             let spread = Measure::new(
-                "spread",
+                Key::Spread,
                 SPREAD,
                 Operator::AtMost,
                 Unit::Number,
@@ -92,7 +93,7 @@ pub(crate) fn input_range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Jud
                 Severity::Info
             };
             let hit = Found::at(run, input, first.step, Evidence::NONE);
-            let rms = Measure::new("rms", RMS, Operator::Above, Unit::Number, usual, WIDE);
+            let rms = Measure::new(Key::Rms, RMS, Operator::Above, Unit::Number, usual, WIDE);
             let usual = number(usual);
             found.push(hit.measuring(rms).called(severity).saying(
                 format!("{name} is not normalized: RMS {usual}"),
@@ -101,14 +102,26 @@ pub(crate) fn input_range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Jud
         } else if let Some((jump, before)) = jump {
             let hit = Found::at(run, input, jump.step, Evidence::NONE);
             let times = size(jump) / before;
-            let growth = Measure::new("factor", GROWTH, Operator::Above, Unit::Times, times, JUMP);
+            let growth = Measure::new(
+                Key::Factor,
+                GROWTH,
+                Operator::Above,
+                Unit::Times,
+                times,
+                JUMP,
+            );
             let (now, usual) = (number(size(jump)), number(before));
             found.push(hit.measuring(growth).called(Severity::Warning).saying(
                 format!("{name} jumps from {usual} to {now} (RMS)"),
                 format!("{name} 从 {usual} 跃升到 {now}（均方根）"),
             ));
         } else if let Some(wide) = finite.iter().find(|d| d.abs_max() > range) {
-            let hit = Found::at(run, input, wide.step, Evidence::one(0, wide.abs_max()));
+            let hit = Found::at(
+                run,
+                input,
+                wide.step,
+                Evidence::of(Key::AbsMaxGt, wide.abs_max()),
+            );
             found.push(hit.called(Severity::Info));
         }
     }
@@ -132,7 +145,12 @@ pub(crate) fn repeated(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
             continue;
         };
         let steps = input.history.len();
-        let hit = Found::at(run, input, first.step, Evidence::one(0, steps as f64));
+        let hit = Found::at(
+            run,
+            input,
+            first.step,
+            Evidence::of(Key::Count, steps as f64),
+        );
         let name = &input.name;
         found.push(hit.until(last.step).called(Severity::Info).saying(
             format!("{name} is the same batch at all {steps} recorded steps"),
@@ -165,7 +183,7 @@ fn is_far_from_guessing(run: &Run<'_>, rank: u32) -> bool {
 
 /// Labels of which nearly all are the same, counted from recorded labels.
 pub(crate) fn imbalance(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let [limit, ..] = watchpoint.limits;
+    let limit = watchpoint.limits.value(Key::ShareGt);
     let mut found = Vec::new();
     for labels in watchpoint.tensors_of(run) {
         if labels.subject.class != Class::Labels || is_float(labels) {
@@ -177,7 +195,7 @@ pub(crate) fn imbalance(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
         let share = most as f64 / total.max(1) as f64;
         let step = labels.history.first().map_or(0, |d| d.step);
         if total >= 50 && share > limit {
-            let hit = Found::at(run, labels, step, Evidence::one(0, share));
+            let hit = Found::at(run, labels, step, Evidence::of(Key::ShareGt, share));
             let (name, share) = (&labels.name, percent(share));
             found.push(hit.called(Severity::Warning).saying(
                 format!("{share} of the labels in {name} are the same class"),
@@ -222,7 +240,7 @@ fn from_the_bias(run: &Run<'_>, rank: u32, limit: f64) -> Option<Found> {
         .collect();
     let all = shares.len() >= 3 && shares.iter().all(|s| s.1 > limit && s.1 < 1.2);
     let (step, share) = shares.first().copied().filter(|_| all)?;
-    let hit = Found::at(run, bias, step, Evidence::one(0, share)).against(limit);
+    let hit = Found::at(run, bias, step, Evidence::of(Key::ShareGt, share)).against(limit);
     // It is an estimate, and a share cannot exceed 1.
     let (name, share) = (&bias.name, percent(share.min(1.0)));
     Some(hit.called(Severity::Warning).saying(

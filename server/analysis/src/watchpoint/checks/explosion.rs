@@ -6,6 +6,7 @@ use super::{Evidence, Judgement};
 use crate::text::Text;
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::found::{Found, number, percent};
+use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::measure::Measure;
 use crate::watchpoint::model::run::{Flow, Loss, Run, chance, high_level, is_flat};
 use crate::watchpoint::model::scalars::{Meaning, Series, median, spread};
@@ -67,7 +68,7 @@ fn norms(run: &Run<'_>, rank: u32) -> Option<Norms> {
 /// A norm many times the median of those before it; a warning if the loss then gets worse than ever, or if norms are
 /// large from the beginning on and the loss is far from that of guessing.
 pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let factor = watchpoint.limits[0];
+    let factor = watchpoint.limits.value(Key::FactorGt);
     let mut found = Vec::new();
     for &rank in &run.ranks {
         let Some(norms) = norms(run, rank) else {
@@ -106,7 +107,13 @@ pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
                 Severity::Info
             };
             if best.as_ref().is_none_or(|b| b.severity < Some(severity)) {
-                best = Some(hit(&norms, step, norm / usual, severity, norm));
+                best = Some(hit(
+                    &norms,
+                    step,
+                    Evidence::of(Key::FactorGt, norm / usual),
+                    severity,
+                    norm,
+                ));
             }
         }
         let large = norms.points.iter().take(3).all(|p| p.1 > LARGE) && norms.points.len() >= 3;
@@ -119,7 +126,7 @@ pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
                 Severity::Info
             };
             let level = Measure::new(
-                "norm",
+                Key::Norm,
                 Text {
                     en: "gradient norm",
                     zh: "梯度范数",
@@ -129,7 +136,7 @@ pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
                 norm,
                 LARGE,
             );
-            best = Some(hit(&norms, step, norm, severity, norm).measuring(level));
+            best = Some(hit(&norms, step, Evidence::NONE, severity, norm).measuring(level));
         }
         let is_alarm = best
             .as_ref()
@@ -139,7 +146,16 @@ pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         if let (false, Some(((step, norm, times), limit))) = (is_alarm, lasting)
             && loss.as_ref().is_some_and(|l| !l.has_learned())
         {
-            best = Some(hit(&norms, step, times, Severity::Warning, norm).against(limit));
+            best = Some(
+                hit(
+                    &norms,
+                    step,
+                    Evidence::of(Key::FactorGt, times),
+                    Severity::Warning,
+                    norm,
+                )
+                .against(limit),
+            );
         }
         found.extend(best);
     }
@@ -200,7 +216,7 @@ fn unrest(norms: &Norms, factor: f64) -> Option<(i64, f64, f64)> {
     None
 }
 
-fn hit(norms: &Norms, step: i64, value: f64, severity: Severity, norm: f64) -> Found {
+fn hit(norms: &Norms, step: i64, evidence: Evidence, severity: Severity, norm: f64) -> Found {
     let (name, norm) = (&norms.name, number(norm));
     Found {
         rank: norms.rank,
@@ -209,7 +225,7 @@ fn hit(norms: &Norms, step: i64, value: f64, severity: Severity, norm: f64) -> F
         tensor: name.clone(),
         node: None,
         flow: NORM_FLOW,
-        evidence: Evidence::one(0, value),
+        evidence,
         severity: Some(severity),
         sentence: None,
         limit: None,
@@ -223,8 +239,8 @@ fn hit(norms: &Norms, step: i64, value: f64, severity: Severity, norm: f64) -> F
 
 /// Outliers of a norm, measured by the spread of those before it.
 pub(crate) fn zscore(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let [limit, window, ..] = watchpoint.limits;
-    let window = whole(window);
+    let limit = watchpoint.limits.value(Key::ZGt);
+    let window = watchpoint.limits.count(Key::Window);
     let mut found = Vec::new();
     for &rank in &run.ranks {
         let Some(norms) = norms(run, rank) else {
@@ -249,7 +265,13 @@ pub(crate) fn zscore(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgemen
             };
             let score = (norm.ln() - middle) / spread(&before, middle).max(0.05);
             if score > limit {
-                found.push(hit(&norms, step, score, Severity::Info, norm));
+                found.push(hit(
+                    &norms,
+                    step,
+                    Evidence::of(Key::ZGt, score),
+                    Severity::Info,
+                    norm,
+                ));
             }
         }
     }
@@ -258,7 +280,7 @@ pub(crate) fn zscore(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgemen
 
 /// Gradients that are clipped at almost every step; a warning if they almost vanish by it.
 pub(crate) fn always_clipped(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let share = watchpoint.limits[0];
+    let share = watchpoint.limits.value(Key::ShareGt);
     let mut found = Vec::new();
     for &rank in &run.ranks {
         let recorded = run.scalars(Meaning::GradientNorm).find(|s| s.rank == rank);
@@ -295,7 +317,7 @@ pub(crate) fn always_clipped(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> 
             Severity::Info
         };
         let step = recorded.steps.first().copied().unwrap_or(0);
-        let evidence = Evidence::one(0, clipped as f64 / kept.len() as f64);
+        let evidence = Evidence::of(Key::ShareGt, clipped as f64 / kept.len() as f64);
         let hit = Found::of_scalar(recorded, step, NORM_FLOW, evidence).called(severity);
         let left = percent(usual);
         found.push(hit.saying(
@@ -311,13 +333,4 @@ fn starts_at_zero(loss: &Series) -> bool {
     loss.steps
         .first()
         .is_some_and(|step| (0..=1).contains(step))
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a parameter that is a count, checked when it was given"
-)]
-pub(crate) fn whole(limit: f64) -> usize {
-    limit as usize
 }

@@ -5,6 +5,7 @@ use trainscope_format::Severity;
 use super::{Evidence, Judgement};
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::found::{Found, number};
+use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::run::{LATE_FLOW, Run, high_level};
 use crate::watchpoint::model::scalars::{Meaning, Series, median};
 use crate::watchpoint::model::subject::{Class, Family};
@@ -13,7 +14,7 @@ use crate::watchpoint::model::tensor::Tensor;
 /// A held-out loss that has risen from its minimum while the training loss kept falling; a warning if it has risen by
 /// half at several measurements.
 pub(crate) fn overfit(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let [gap, ..] = watchpoint.limits;
+    let gap = watchpoint.limits.value(Key::GapGt);
     let patience = watchpoint.patience as usize;
     let mut found = Vec::new();
     for held_out in run.scalars(Meaning::HeldOutLoss) {
@@ -59,7 +60,12 @@ pub(crate) fn overfit(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgeme
             .iter()
             .find(|p| p.1 > 1.1 * best)
             .map_or(best_step, |p| p.0);
-        let hit = Found::of_scalar(held_out, step, LATE_FLOW, Evidence::one(0, distance));
+        let hit = Found::of_scalar(
+            held_out,
+            step,
+            LATE_FLOW,
+            Evidence::of(Key::GapGt, distance),
+        );
         let (tag, best, now) = (&held_out.tag, number(best), number(now));
         found.push(hit.called(severity).saying(
             format!("{tag} has risen from {best} to {now} while the training loss keeps falling"),
@@ -86,7 +92,9 @@ impl<I: Iterator<Item = (i64, f64)>> RevTake for I {
 /// Batch norm whose running statistics do not follow the training, or are impossible; or a held-out loss that is a
 /// multiple of the training loss from the beginning on, in a model with batch norm.
 pub(crate) fn batch_norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let [least, most, factor, ..] = watchpoint.limits;
+    let least = watchpoint.limits.value(Key::VarianceLt);
+    let most = watchpoint.limits.value(Key::VarianceGt);
+    let factor = watchpoint.limits.value(Key::GapGt);
     let mut found = Vec::new();
     for &rank in &run.ranks {
         let held_out = run.scalars(Meaning::HeldOutLoss).find(|s| s.rank == rank);
@@ -111,8 +119,12 @@ pub(crate) fn batch_norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
             } else if let Some(bad) = buffer.history.iter().find(|d| {
                 is_variance && d.is_finite() && d.count > 0 && (d.max < least || d.max > most)
             }) {
-                let slot = usize::from(bad.max > most);
-                let hit = Found::at(run, buffer, bad.step, Evidence::one(slot, bad.max));
+                let beyond = if bad.max > most {
+                    Key::VarianceGt
+                } else {
+                    Key::VarianceLt
+                };
+                let hit = Found::at(run, buffer, bad.step, Evidence::of(beyond, bad.max));
                 let value = number(bad.max);
                 found.push(hit.called(Severity::Info).saying(
                     format!("{name} is {value}: the previous layer outputs almost nothing, or far too much"),
@@ -128,7 +140,7 @@ pub(crate) fn batch_norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
         {
             let begins = gaps(run, held_out).find(|(_, gap)| *gap > factor);
             let step = begins.map_or(0, |(step, _)| step);
-            let hit = Found::of_scalar(held_out, step, LATE_FLOW, Evidence::one(2, gap));
+            let hit = Found::of_scalar(held_out, step, LATE_FLOW, Evidence::of(Key::GapGt, gap));
             // A tiny training loss is a fraction of any other.
             let ended = median(held_out.points().rev_take(3)).unwrap_or(0.0);
             let is_high = ended > 0.3 * high_level(run, held_out);

@@ -6,6 +6,7 @@ use super::{Evidence, Judgement};
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::found::{Found, number};
 use crate::watchpoint::model::history::Digest;
+use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::run::{LOSS_FLOW, Run, chance};
 use crate::watchpoint::model::scalars::Meaning;
 use crate::watchpoint::model::subject::{Class, Family};
@@ -19,7 +20,8 @@ fn is_beginning(step: i64) -> bool {
 /// Weights that are all zero without a gradient, constant, or of a variance far from preserving the size of signals:
 /// variance times the number of inputs is about 1 (Glorot), 2 (He) or ⅓ (the default of `PyTorch`).
 pub(crate) fn weights(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let [low, high, ..] = watchpoint.limits;
+    let low = watchpoint.limits.value(Key::VarianceLt);
+    let high = watchpoint.limits.value(Key::VarianceGt);
     let mut found = Vec::new();
     for weight in watchpoint.tensors_of(run) {
         let Some(first) = weight.history.first().filter(|d| is_beginning(d.step)) else {
@@ -37,8 +39,12 @@ pub(crate) fn weights(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgeme
         let variance = first.variance();
         let name = &weight.name;
         let found_with = |value: f64, en: String, zh: String| {
-            let slot = usize::from(value > high);
-            Found::at(run, weight, first.step, Evidence::one(slot, value))
+            let beyond = if value > high {
+                Key::VarianceGt
+            } else {
+                Key::VarianceLt
+            };
+            Found::at(run, weight, first.step, Evidence::of(beyond, value))
                 .called(Severity::Warning)
                 .saying(en, zh)
         };
@@ -109,7 +115,7 @@ pub(crate) fn incumbent(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> J
 /// The first loss of a classifier, compared with that of guessing. A resumed training starts lower; one that starts
 /// several times higher is confidently wrong.
 pub(crate) fn loss(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let limit = watchpoint.limits[0];
+    let limit = watchpoint.limits.value(Key::DistanceGt);
     let mut found = Vec::new();
     for &rank in &run.ranks {
         let Some(loss) = run.scalars(Meaning::Loss).find(|s| s.rank == rank) else {
@@ -130,7 +136,12 @@ pub(crate) fn loss(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         } else {
             Severity::Info
         };
-        let hit = Found::of_scalar(loss, step, LOSS_FLOW, Evidence::one(0, distance));
+        let hit = Found::of_scalar(
+            loss,
+            step,
+            LOSS_FLOW,
+            Evidence::of(Key::DistanceGt, distance),
+        );
         let (tag, first, chance) = (&loss.tag, number(first), number(chance));
         found.push(hit.called(severity).saying(
             format!("{tag} starts at {first}; chance level is {chance}"),

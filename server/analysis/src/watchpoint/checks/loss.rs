@@ -2,12 +2,12 @@
 
 use trainscope_format::Severity;
 
-use super::explosion::whole;
 use super::{Evidence, Judgement};
 use crate::text::Sentence;
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::finding::Missing;
 use crate::watchpoint::model::found::{Found, number};
+use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::run::{Flow, LATE_FLOW, LOSS_FLOW, Run, high_level};
 use crate::watchpoint::model::scalars::{Meaning, NotFinite, Series, median, noise, spread};
 
@@ -30,7 +30,7 @@ pub(crate) fn not_finite(run: &Run<'_>, _: u32, _: &Watchpoint) -> Judgement {
             .rfind(|p| !p.1.is_finite())
             .map_or(step, |p| p.0);
         let count = series.values.iter().filter(|v| !v.is_finite()).count();
-        let hit = Found::of_scalar(series, step, flow, Evidence::one(0, count as f64));
+        let hit = Found::of_scalar(series, step, flow, Evidence::of(Key::Count, count as f64));
         let (tag, value) = (&series.tag, number(value));
         found.push(
             hit.until(last)
@@ -47,7 +47,7 @@ fn not_finite_beside(series: &Series, flow: Flow) -> Option<Found> {
     if series.meaning == Meaning::HeldOutLoss {
         return None;
     }
-    let evidence = Evidence::one(0, bad.points as f64);
+    let evidence = Evidence::of(Key::Count, bad.points as f64);
     let hit = Found::of_scalar(series, bad.first_step, flow, evidence);
     let (tag, value) = (&series.tag, number(bad.first));
     Some(hit.until(bad.last_step).saying(
@@ -79,7 +79,7 @@ pub(crate) fn scalar_not_finite(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) 
             tensor: tag.clone(),
             node: None,
             flow: LATE_FLOW,
-            evidence: Evidence::one(0, count as f64),
+            evidence: Evidence::of(Key::Count, count as f64),
             severity: None,
             sentence: Some(Sentence {
                 en: format!(
@@ -96,8 +96,9 @@ pub(crate) fn scalar_not_finite(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) 
 
 /// Outliers of the window before them, by a number of spreads, and by factors of its median and maximum.
 pub(crate) fn spike(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let [limit, window, factor, ..] = watchpoint.limits;
-    let window = whole(window);
+    let limit = watchpoint.limits.value(Key::ZGt);
+    let window = watchpoint.limits.count(Key::Window);
+    let factor = watchpoint.limits.value(Key::FactorGt);
     let mut judged = Judgement::default();
     for series in run.scalars(Meaning::Loss) {
         if series.len() < ENOUGH {
@@ -141,7 +142,7 @@ pub(crate) fn spike(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
             };
             if score > limit && is_spike {
                 quiet_until = index + window;
-                let hit = Found::of_scalar(series, step, LOSS_FLOW, Evidence::one(0, score));
+                let hit = Found::of_scalar(series, step, LOSS_FLOW, Evidence::of(Key::ZGt, score));
                 let (tag, value, middle) = (&series.tag, number(value), number(middle));
                 judged.found.push(hit.called(severity).saying(
                     format!("{tag} jumps from {middle} to {value}"),
@@ -173,7 +174,12 @@ pub(crate) fn divergence(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
         } else {
             Severity::Info
         };
-        let hit = Found::of_scalar(series, rise.step, LOSS_FLOW, Evidence::one(0, rise.times));
+        let hit = Found::of_scalar(
+            series,
+            rise.step,
+            LOSS_FLOW,
+            Evidence::of(Key::FactorGt, rise.times),
+        );
         let hit = Found {
             limit: rise.limit,
             ..hit
@@ -214,7 +220,7 @@ const ROUGH: f64 = 0.2;
 /// A loss at a multiple of its minimum, and above its start, for a number of consecutive points, or until it is NaN or
 /// infinite. Three times as many points if losses of single batches scatter.
 fn runaway(run: &Run<'_>, series: &Series, watchpoint: &Watchpoint) -> Option<Rise> {
-    let factor = watchpoint.limits[0];
+    let factor = watchpoint.limits.value(Key::FactorGt);
     let patience = watchpoint.patience as usize;
     let values = &series.values;
     let highest = values.iter().take(3).copied().filter(|v| v.is_finite());

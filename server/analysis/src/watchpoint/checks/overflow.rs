@@ -13,6 +13,7 @@ use crate::text::Sentence;
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::found::Found;
 use crate::watchpoint::model::history::Digest;
+use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::run::{Flow, Run, with_before};
 use crate::watchpoint::model::scalars::Meaning;
 use crate::watchpoint::model::subject::{Class, Family};
@@ -24,10 +25,9 @@ pub(crate) fn not_finite_count(_: &Limits, seen: &Seen<'_>) -> Verdict {
     match stats.nan + stats.pos_inf + stats.neg_inf {
         0 => Verdict::Pass,
         count => {
-            let mut evidence = Evidence::one(0, count as f64);
-            evidence.0[1] = stats.count as f64;
-            evidence.0[2] = stats.nan as f64;
-            Verdict::Hit(evidence)
+            let counted = Evidence::of(Key::Count, count as f64);
+            let counted = counted.and(Key::Elements, stats.count as f64);
+            Verdict::Hit(counted.and(Key::Nan, stats.nan as f64))
         }
     }
 }
@@ -83,7 +83,12 @@ pub(crate) fn gradients(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> J
             None => Severity::Info,
         };
         let (tag, count) = (&norm.tag, points.len());
-        let hit = Found::of_scalar(norm, step, NORM_FLOW, Evidence::one(0, count as f64));
+        let hit = Found::of_scalar(
+            norm,
+            step,
+            NORM_FLOW,
+            Evidence::of(Key::Count, count as f64),
+        );
         judged.found.push(hit.called(severity).saying(
             format!("{tag} is {value}: the gradient overflows"),
             format!("{tag} 为 {value}：梯度溢出"),
@@ -106,7 +111,11 @@ pub(crate) fn counted(tensor: &Tensor, found: &Found, digest: &Digest, is_meant:
         .into_iter()
         .chain(infinity)
         .collect();
-    let (name, bad, all) = (&tensor.name, found.evidence.0[0], digest.count);
+    let (name, bad, all) = (
+        &tensor.name,
+        found.evidence.get(Key::Count).unwrap_or(0.0),
+        digest.count,
+    );
     let is_all = bad >= all as f64;
     let (bad, all) = (digits::number(bad, 6), digits::count(all));
     let (en, zh) = if is_meant {
@@ -283,9 +292,8 @@ mod tests {
         assert_eq!(of(&[]), Verdict::Pass);
         assert_eq!(of(&[f32::MAX, f32::MIN_POSITIVE]), Verdict::Pass);
         let counted = |count, of, nan| {
-            let mut evidence = Evidence::NONE;
-            evidence.0[..3].copy_from_slice(&[count, of, nan]);
-            Verdict::Hit(evidence)
+            let counted = Evidence::of(Key::Count, count);
+            Verdict::Hit(counted.and(Key::Elements, of).and(Key::Nan, nan))
         };
         assert_eq!(of(&[1.0, f32::NAN]), counted(1.0, 2.0, 1.0));
         let all = [f32::INFINITY, f32::NEG_INFINITY, f32::NAN];

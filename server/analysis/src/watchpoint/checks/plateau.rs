@@ -2,12 +2,12 @@
 
 use trainscope_format::{Severity, digits};
 
-use super::explosion::whole;
 use super::loss::is_relative;
 use super::{Evidence, Judgement};
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::finding::Missing;
 use crate::watchpoint::model::found::{Found, number, percent};
+use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::run::{LOSS_FLOW, Run, chance};
 use crate::watchpoint::model::scalars::{Meaning, Series, median};
 
@@ -20,8 +20,8 @@ const CERTAINLY_GUESSING: f64 = 0.05;
 
 /// A loss without a slope over a number of points; a warning at the level of guessing.
 pub(crate) fn flat(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let [window, share, ..] = watchpoint.limits;
-    let window = whole(window);
+    let window = watchpoint.limits.count(Key::Points);
+    let share = watchpoint.limits.value(Key::ChangeLt);
     let mut judged = Judgement::default();
     for series in run.scalars(Meaning::Loss) {
         let finite: Vec<f64> = series
@@ -64,7 +64,8 @@ pub(crate) fn flat(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         };
         let step = series.steps.first().copied().unwrap_or(0);
         let until = series.steps.last().copied().unwrap_or(step);
-        let hit = Found::of_scalar(series, step, LOSS_FLOW, Evidence::one(1, change)).until(until);
+        let hit = Found::of_scalar(series, step, LOSS_FLOW, Evidence::of(Key::ChangeLt, change))
+            .until(until);
         let (tag, level, points) = (
             &series.tag,
             number(*last),
@@ -80,8 +81,8 @@ pub(crate) fn flat(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
 
 /// A loss that has come down by less than a share over a number of points, and is neither flat nor low.
 pub(crate) fn slow(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let [window, share, ..] = watchpoint.limits;
-    let window = whole(window);
+    let window = watchpoint.limits.count(Key::Points);
+    let share = watchpoint.limits.value(Key::FallLt);
     let mut found = Vec::new();
     for series in run.scalars(Meaning::Loss).filter(|s| s.len() >= window) {
         let Some((first, last)) = ends(series) else {
@@ -91,7 +92,7 @@ pub(crate) fn slow(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         if fallen > 0.0 && fallen < share && run.loss(series.rank).is_some_and(|l| l.initial > 0.1)
         {
             let step = series.steps.first().copied().unwrap_or(0);
-            let hit = Found::of_scalar(series, step, LOSS_FLOW, Evidence::one(1, fallen));
+            let hit = Found::of_scalar(series, step, LOSS_FLOW, Evidence::of(Key::FallLt, fallen));
             let (tag, fallen) = (&series.tag, percent(fallen));
             found.push(hit.saying(
                 format!("{tag} has fallen by only {fallen}"),
@@ -114,8 +115,8 @@ fn ends(series: &Series) -> Option<(f64, f64)> {
 
 /// A loss whose slope changes sign at more than a share of the last points, smoothed over three.
 pub(crate) fn swinging(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let [share, window, ..] = watchpoint.limits;
-    let window = whole(window);
+    let window = watchpoint.limits.count(Key::Points);
+    let share = watchpoint.limits.value(Key::ShareGt);
     let mut found = Vec::new();
     for series in run.scalars(Meaning::Loss).filter(|s| s.len() >= window) {
         let values = &series.values[series.len() - window..];
@@ -128,7 +129,7 @@ pub(crate) fn swinging(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
         let turned = turns as f64 / slopes.len().max(1) as f64;
         if turned > share {
             let step = series.steps[series.len() - window];
-            let hit = Found::of_scalar(series, step, LOSS_FLOW, Evidence::one(0, turned));
+            let hit = Found::of_scalar(series, step, LOSS_FLOW, Evidence::of(Key::ShareGt, turned));
             let tag = &series.tag;
             found.push(hit.saying(
                 format!("{tag} reverses direction {turns} times in {window} points"),
@@ -142,8 +143,8 @@ pub(crate) fn swinging(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
 /// A held-out accuracy or loss that is as bad as the training's own, which stays high: the model is too small, or was
 /// trained too briefly.
 pub(crate) fn underfit(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let [window, share, ..] = watchpoint.limits;
-    let window = whole(window);
+    let window = watchpoint.limits.count(Key::Points);
+    let share = watchpoint.limits.value(Key::LeftGt);
     let mut found = Vec::new();
     for series in run.scalars(Meaning::Loss).filter(|s| s.len() >= window) {
         let (Some(guessing), Some((_, last))) = (chance(run, series.rank), ends(series)) else {
@@ -152,7 +153,7 @@ pub(crate) fn underfit(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
         let left = last / guessing;
         if left > share {
             let step = series.steps.last().copied().unwrap_or(0);
-            let hit = Found::of_scalar(series, step, LOSS_FLOW, Evidence::one(1, left));
+            let hit = Found::of_scalar(series, step, LOSS_FLOW, Evidence::of(Key::LeftGt, left));
             let (tag, left) = (&series.tag, percent(left));
             found.push(hit.called(Severity::Info).saying(
                 format!("{tag} ends at {left} of chance level"),

@@ -7,6 +7,7 @@ use super::{Evidence, Judgement, Limits, Seen, Verdict, any_of, by_formula, not_
 use crate::text::Sentence;
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::found::{Found, percent};
+use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::run::{Flow, Run};
 use crate::watchpoint::model::scalars::Meaning;
 use crate::watchpoint::model::subject::Class;
@@ -29,7 +30,7 @@ pub(crate) fn near_overflow(limits: &Limits, seen: &Seen<'_>) -> Verdict {
         if is_written { 0.0 } else { extreme.abs() }
     };
     let share = size(seen.digest.min).max(size(seen.digest.max)) / largest;
-    any_of([(share, share > limits[0])])
+    any_of([(Key::ShareGt, share, limits.is_above(Key::ShareGt, share))])
 }
 
 /// The largest number of a type that has infinities or NaN beyond it. Eight-bit floats have a scale beside them,
@@ -70,7 +71,10 @@ pub(crate) fn near_overflow_judge(run: &Run<'_>, index: u32, watchpoint: &Watchp
         if is_gradient && scaled(tensor.rank) {
             found.severity = Some(Severity::Info);
         }
-        let (name, share) = (&tensor.name, percent(found.evidence.0[0]));
+        let (name, share) = (
+            &tensor.name,
+            percent(found.evidence.get(Key::ShareGt).unwrap_or(f64::NAN)),
+        );
         let dtype = written(tensor.dtype);
         found.sentence = Some(Sentence {
             en: format!("{name}: max |x| is {share} of the {dtype} maximum"),
@@ -89,13 +93,13 @@ pub(crate) fn underflow(limits: &Limits, seen: &Seen<'_>) -> Verdict {
         return Verdict::Inconclusive(missing);
     }
     let share = f64::from(seen.digest.subnormal_share);
-    any_of([(share, share > limits[0])])
+    any_of([(Key::ShareGt, share, limits.is_above(Key::ShareGt, share))])
 }
 
 /// The same over all gradients of a rank together, at a number of consecutive steps: a single gradient is
 /// insignificant. A warning above a fifth, unless the loss has become small, which makes gradients small too.
 pub(crate) fn underflow_judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let limit = watchpoint.limits[0];
+    let limit = watchpoint.limits.value(Key::ShareGt);
     let mut found = Vec::new();
     for &rank in &run.ranks {
         let of_rank = || {
@@ -145,7 +149,7 @@ pub(crate) fn underflow_judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) ->
         } else {
             Severity::Info
         };
-        let hit = Found::at(run, tensor, first, Evidence::one(0, share)).until(last);
+        let hit = Found::at(run, tensor, first, Evidence::of(Key::ShareGt, share)).until(last);
         let share = percent(share);
         found.push(hit.called(severity).saying(
             format!("{share} of the nonzero fp16 gradients underflow (below 2^-14)"),
@@ -207,7 +211,7 @@ pub(crate) fn thrash_judge(run: &Run<'_>, _: u32, _: &Watchpoint) -> Judgement {
         let Some(thrash) = thrash(run, series.rank) else {
             continue;
         };
-        let evidence = Evidence::one(0, thrash.falls as f64);
+        let evidence = Evidence::of(Key::Count, thrash.falls as f64);
         let hit = Found::of_scalar(series, thrash.first, SCALE_FLOW, evidence);
         let (tag, falls) = (&series.tag, thrash.falls);
         found.push(hit.until(thrash.last).called(Severity::Warning).saying(

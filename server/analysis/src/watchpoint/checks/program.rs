@@ -2,11 +2,11 @@
 
 use trainscope_format::digits;
 
-use super::explosion::whole;
 use super::{Evidence, Judgement};
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::finding::Missing;
 use crate::watchpoint::model::found::Found;
+use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::run::{LATE_FLOW, Run};
 use crate::watchpoint::model::scalars::{Meaning, median};
 
@@ -31,7 +31,7 @@ pub(crate) fn operator_overflow(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) 
                 tensor: operator.clone(),
                 node: Some(operator.clone()),
                 flow: (2, run.places.of(operator).map_or(i64::MAX, i64::from)),
-                evidence: Evidence::one(0, 1.0),
+                evidence: Evidence::of(Key::Count, 1.0),
                 severity: None,
                 sentence: None,
                 limit: None,
@@ -51,9 +51,13 @@ pub(crate) fn operator_overflow(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) 
     judged
 }
 
+/// Minimum number of intervals for a usual one.
+const MIN_PAUSES: usize = 8;
+
 /// Times between two records that are far longer than usual.
 pub(crate) fn stalled(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let [least_secs, factor, ..] = watchpoint.limits;
+    let least_secs = watchpoint.limits.value(Key::SecsGt);
+    let factor = watchpoint.limits.value(Key::FactorGt);
     let mut found = Vec::new();
     for series in run.scalars(Meaning::Loss) {
         let times = &series.wall_times_secs;
@@ -63,12 +67,12 @@ pub(crate) fn stalled(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgeme
         };
         let limit = least_secs.max(factor * usual);
         let stall = pauses.iter().enumerate().find(|(_, pause)| **pause > limit);
-        let Some((index, pause)) = stall.filter(|_| pauses.len() >= whole(8.0)) else {
+        let Some((index, pause)) = stall.filter(|_| pauses.len() >= MIN_PAUSES) else {
             continue;
         };
         let step = series.steps.get(index).copied().unwrap_or(0);
-        let hit =
-            Found::of_scalar(series, step, LATE_FLOW, Evidence::one(0, *pause)).against(limit);
+        let hit = Found::of_scalar(series, step, LATE_FLOW, Evidence::of(Key::SecsGt, *pause))
+            .against(limit);
         let (tag, pause, usual) = (&series.tag, digits::span(*pause), digits::span(usual));
         found.push(hit.saying(
             format!("{tag}: no data for {pause} (usual interval {usual})"),

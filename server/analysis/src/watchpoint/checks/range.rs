@@ -2,8 +2,9 @@
 
 use super::{Evidence, Limits, Seen, Verdict, not_finite};
 use crate::watchpoint::model::finding::Missing;
+use crate::watchpoint::model::key::Key;
 
-/// Limits: start and end of the range (both inclusive), percentage inside below, above, max − min below, above.
+/// Percentage of elements inside a range, both ends inclusive, and max − min.
 ///
 /// The percentage is exact if the elements were counted ([`Needs::ranges`](crate::watchpoint::Needs::ranges)).
 /// Recorded statistics bound it from both sides; a limit between the bounds is inconclusive.
@@ -11,36 +12,36 @@ pub(crate) fn range(limits: &Limits, seen: &Seen<'_>) -> Verdict {
     if let Some(missing) = not_finite(seen.digest) {
         return Verdict::Inconclusive(missing);
     }
-    let [start, end, share_below, share_above, narrower, wider, ..] = *limits;
     let mut evidence = Evidence::NONE;
-    let mut is_hit = false;
     let mut is_open = false;
-    if !(share_below.is_nan() && share_above.is_nan()) {
+    let [share_below, share_above] =
+        [Key::RangePercentageLt, Key::RangePercentageGt].map(|key| limits.get(key));
+    if share_below.or(share_above).is_some() {
+        let start = limits.value(Key::RangeStartInclusive);
+        let end = limits.value(Key::RangeEndInclusive);
         let stats = &seen.now.summary.stats;
         let (least, most) = stats.count_within(start, end);
         let percentage = |count: u64| 100.0 * count as f64 / stats.count as f64;
         let (least, most) = (percentage(least), percentage(most));
-        if most < share_below {
-            evidence.0[2] = most;
-            is_hit = true;
+        if share_below.is_some_and(|limit| most < limit) {
+            evidence = evidence.and(Key::RangePercentageLt, most);
         } else {
-            is_open |= least < share_below;
+            is_open |= share_below.is_some_and(|limit| least < limit);
         }
-        if least > share_above {
-            evidence.0[3] = least;
-            is_hit = true;
+        if share_above.is_some_and(|limit| least > limit) {
+            evidence = evidence.and(Key::RangePercentageGt, least);
         } else {
-            is_open |= most > share_above;
+            is_open |= share_above.is_some_and(|limit| most > limit);
         }
     }
     let spread = seen.digest.max - seen.digest.min;
-    for (index, is_beyond) in [(4, spread < narrower), (5, spread > wider)] {
-        if is_beyond {
-            evidence.0[index] = spread;
-            is_hit = true;
-        }
+    if limits.is_below(Key::MaxMinLt, spread) {
+        evidence = evidence.and(Key::MaxMinLt, spread);
     }
-    if is_hit {
+    if limits.is_above(Key::MaxMinGt, spread) {
+        evidence = evidence.and(Key::MaxMinGt, spread);
+    }
+    if !evidence.is_empty() {
         Verdict::Hit(evidence)
     } else if is_open {
         let has_exponents = seen.now.summary.stats.exponents.is_some();
@@ -63,18 +64,31 @@ mod tests {
 
     const OFF: f64 = f64::NAN;
 
+    /// Limits in the order of the catalogue.
+    fn named(limits: &[f64]) -> Vec<(Key, f64)> {
+        let keys = [
+            Key::RangeStartInclusive,
+            Key::RangeEndInclusive,
+            Key::RangePercentageLt,
+            Key::RangePercentageGt,
+            Key::MaxMinLt,
+            Key::MaxMinGt,
+        ];
+        keys.into_iter().zip(limits.iter().copied()).collect()
+    }
+
     #[test]
     fn a_share_is_judged_as_far_as_the_exponents_tell() {
         // 0.25 and 0.3 share a bucket; 0.5 begins one.
         let values = [0.25, 0.3, 0.5, 2.0];
-        let of = |limits: &[f64]| verdict(range, limits, &values);
+        let of = |limits: &[f64]| verdict(range, &named(limits), &values);
         assert_eq!(
             of(&[0.25, 1.0, 80.0, OFF]),
-            Verdict::Hit(Evidence::one(2, 75.0))
+            Verdict::Hit(Evidence::of(Key::RangePercentageLt, 75.0))
         );
         assert_eq!(
             of(&[0.25, 1.0, OFF, 70.0]),
-            Verdict::Hit(Evidence::one(3, 75.0))
+            Verdict::Hit(Evidence::of(Key::RangePercentageGt, 75.0))
         );
         assert_eq!(
             of(&[0.25, 1.0, 75.0, 75.0]),
@@ -87,10 +101,10 @@ mod tests {
         let mut bare = summary(&values);
         bare.stats.exponents = None;
         let open = Verdict::Inconclusive(Missing::NoExponents);
-        assert_eq!(on(range, &[0.28, 1.0, 50.0], &bare, None), open);
+        assert_eq!(on(range, &named(&[0.28, 1.0, 50.0]), &bare, None), open);
         assert_eq!(
-            on(range, &[3.0, 4.0, 50.0], &bare, None),
-            Verdict::Hit(Evidence::one(2, 0.0))
+            on(range, &named(&[3.0, 4.0, 50.0]), &bare, None),
+            Verdict::Hit(Evidence::of(Key::RangePercentageLt, 0.0))
         );
     }
 
@@ -101,13 +115,13 @@ mod tests {
         let mut counted = summary(&[]);
         counted.dtype = DType::F64;
         counted.stats = Select::new().ranges(&ranges).read(DType::F64, &bytes).stats;
-        on(range, limits, &counted, None)
+        on(range, &named(limits), &counted, None)
     }
 
     #[test]
     fn elements_decide_at_limits_that_are_no_powers_of_two() {
-        let below = |actual| Verdict::Hit(Evidence::one(2, actual));
-        let above = |actual| Verdict::Hit(Evidence::one(3, actual));
+        let below = |actual| Verdict::Hit(Evidence::of(Key::RangePercentageLt, actual));
+        let above = |actual| Verdict::Hit(Evidence::of(Key::RangePercentageGt, actual));
         let (ulp_above, ulp_below) = (1.0_f64.next_up(), 1.0_f64.next_down());
         let (start, end) = (-1.3_f64, 0.7_f64);
         let [under, over] = [start.next_down(), end.next_up()];
@@ -178,14 +192,14 @@ mod tests {
 
     #[test]
     fn extremes_may_lie_too_near_or_too_far() {
-        let of = |limits: &[f64]| verdict(range, limits, &[-1.0, 2.0]);
+        let of = |limits: &[f64]| verdict(range, &named(limits), &[-1.0, 2.0]);
         assert_eq!(
             of(&[OFF, OFF, OFF, OFF, 3.5, OFF]),
-            Verdict::Hit(Evidence::one(4, 3.0))
+            Verdict::Hit(Evidence::of(Key::MaxMinLt, 3.0))
         );
         assert_eq!(
             of(&[OFF, OFF, OFF, OFF, OFF, 2.5]),
-            Verdict::Hit(Evidence::one(5, 3.0))
+            Verdict::Hit(Evidence::of(Key::MaxMinGt, 3.0))
         );
         assert_eq!(of(&[OFF, OFF, OFF, OFF, 3.0, 3.0]), Verdict::Pass);
     }

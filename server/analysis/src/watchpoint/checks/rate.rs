@@ -8,6 +8,7 @@ use crate::diagnosis::{Remark, Rule, State};
 use crate::text::Text;
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::found::{Found, number};
+use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::measure::Measure;
 use crate::watchpoint::model::run::{PROGRAM_FLOW, Run};
 use crate::watchpoint::model::scalars::{Meaning, Series, median};
@@ -23,10 +24,10 @@ const FADED_POINTS: usize = 10;
 pub(crate) fn rate_jump(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let mut found = Vec::new();
     for series in run.scalars(Meaning::LearningRate) {
-        let Some((step, times)) = jump_of(series, watchpoint.limits[0]) else {
+        let Some((step, times)) = jump_of(series, watchpoint.limits.value(Key::FactorGt)) else {
             continue;
         };
-        let hit = Found::of_scalar(series, step, (4, 1), Evidence::one(0, times));
+        let hit = Found::of_scalar(series, step, (4, 1), Evidence::of(Key::FactorGt, times));
         let tag = &series.tag;
         found.push(if times.is_finite() {
             let times = number(times);
@@ -63,12 +64,13 @@ pub(crate) fn jump_of(series: &Series, factor: f64) -> Option<(i64, f64)> {
 /// Learning rates outside of any usual range, recorded per step or as a hyper-parameter; and rates that decay to
 /// nothing with most of the training ahead and little learned.
 pub(crate) fn range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let [most, gone, ..] = watchpoint.limits;
+    let most = watchpoint.limits.value(Key::RateGt);
+    let gone = watchpoint.limits.value(Key::FadedLt);
     let mut found = Vec::new();
     for series in run.scalars(Meaning::LearningRate) {
         let outside = series.points().find(|p| p.1 < 0.0 || p.1 > most);
         if let Some((step, rate)) = outside.filter(|p| p.1.is_finite()) {
-            let hit = Found::of_scalar(series, step, (4, 1), Evidence::one(0, rate));
+            let hit = Found::of_scalar(series, step, (4, 1), Evidence::of(Key::RateGt, rate));
             found.push(implausible(run, hit, rate));
         }
     }
@@ -88,7 +90,7 @@ pub(crate) fn range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
             tensor: name.clone(),
             node: None,
             flow: PROGRAM_FLOW,
-            evidence: Evidence::one(0, *rate),
+            evidence: Evidence::of(Key::RateGt, *rate),
             severity: None,
             sentence: None,
             limit: None,
@@ -126,7 +128,14 @@ fn implausible(run: &Run<'_>, hit: Found, rate: f64) -> Found {
             en: "learning rate",
             zh: "学习率",
         };
-        let sign = Measure::new("rate", quantity, Operator::Below, Unit::Number, rate, 0.0);
+        let sign = Measure::new(
+            Key::Rate,
+            quantity,
+            Operator::Below,
+            Unit::Number,
+            rate,
+            0.0,
+        );
         let hit = Found {
             measure: Some(Box::new(sign)),
             ..hit
@@ -172,7 +181,7 @@ fn faded(run: &Run<'_>, rate: &Series, share: f64) -> Option<Found> {
         rate,
         step,
         (4, 1),
-        Evidence::one(1, value / highest.max(1e-300)),
+        Evidence::of(Key::FadedLt, value / highest.max(1e-300)),
     );
     let severity = if is_fault {
         Severity::Warning

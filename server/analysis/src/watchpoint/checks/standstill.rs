@@ -5,6 +5,7 @@ use trainscope_format::Severity;
 use super::{Evidence, Judgement};
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::found::Found;
+use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::run::{Run, high_level};
 use crate::watchpoint::model::scalars::{Meaning, median};
 use crate::watchpoint::model::subject::Class;
@@ -51,8 +52,8 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
             if is_excused || is_lost || has_faded_out(run, rank, &still) {
                 continue;
             }
-            let found =
-                Found::at(run, weight, still.first, Evidence::one(0, 0.0)).until(still.last);
+            let found = Found::at(run, weight, still.first, Evidence::of(Key::Count, 0.0))
+                .until(still.last);
             let name = &weight.name;
             let steps = still.steps;
             judged.found.push(found.saying(
@@ -97,7 +98,8 @@ fn unchanged_histograms(run: &Run<'_>, rank: u32, watchpoint: &Watchpoint) -> Op
     }
     let first = weights.iter().min_by_key(|own| run.flow(own))?;
     let (count, records) = (weights.len(), latest.steps + 1);
-    let found = Found::at(run, first, latest.first, Evidence::one(0, 0.0)).until(latest.last);
+    let found =
+        Found::at(run, first, latest.first, Evidence::of(Key::Count, 0.0)).until(latest.last);
     let (of, of_zh) = if count == 1 {
         (format!("{} is", first.name), first.name.to_string())
     } else {
@@ -134,7 +136,7 @@ pub(crate) fn frozen(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgemen
         let (count, all) = (frozen.len(), weights.len());
         let begins = first.history.first().map_or(0, |d| d.step);
         let last = first.history.last().map_or(begins, |d| d.step);
-        let hit = Found::at(run, first, begins, Evidence::one(0, count as f64)).until(last);
+        let hit = Found::at(run, first, begins, Evidence::of(Key::Count, count as f64)).until(last);
         let (mut names, left) = (String::new(), count.saturating_sub(NAMED));
         for (at, tensor) in frozen.iter().take(NAMED).enumerate() {
             names.push_str(if at > 0 { ", " } else { "" });

@@ -7,13 +7,15 @@ use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::finding::Missing;
 use crate::watchpoint::model::found::{Found, number, percent};
 use crate::watchpoint::model::history::Digest;
+use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::run::{Run, high_level};
 use crate::watchpoint::model::subject::{Class, Family};
 use crate::watchpoint::model::tensor::Tensor;
 
 /// `ReLU` layers with most units at zero for every sample, at a number of consecutive steps, until the end.
 pub(crate) fn dead(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let [units_limit, zeros_limit, ..] = watchpoint.limits;
+    let units_limit = watchpoint.limits.value(Key::UnitsGt);
+    let zeros_limit = watchpoint.limits.value(Key::ZerosGt);
     let mut judged = Judgement::default();
     for layer in layers(run, watchpoint, |family| family == Family::Relu) {
         let knows_units = layer.history.iter().any(|d| !d.idle_units.is_nan());
@@ -24,10 +26,10 @@ pub(crate) fn dead(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
                 f64::from(d.zero_share)
             }
         };
-        let limit = if knows_units {
-            units_limit
+        let (key, limit) = if knows_units {
+            (Key::UnitsGt, units_limit)
         } else {
-            zeros_limit
+            (Key::ZerosGt, zeros_limit)
         };
         let Some((first, last)) = final_stretch(layer, watchpoint.patience, |d| share(d) > limit)
         else {
@@ -51,7 +53,7 @@ pub(crate) fn dead(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         } else {
             Severity::Info
         };
-        let evidence = Evidence::one(usize::from(!knows_units), share(first));
+        let evidence = Evidence::of(key, share(first));
         let hit = Found::at(run, layer, first.step, evidence).until(last);
         let (hit, name, dead) = (hit.called(severity), &layer.name, dead);
         judged.found.push(hit.saying(
@@ -64,7 +66,8 @@ pub(crate) fn dead(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
 
 /// Hidden tanh and sigmoid layers with most units at the ends, where the slope is next to nothing.
 pub(crate) fn saturated(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let [units_limit, slope_limit, ..] = watchpoint.limits;
+    let units_limit = watchpoint.limits.value(Key::UnitsGt);
+    let slope_limit = watchpoint.limits.value(Key::SlopeLt);
     let mut found = Vec::new();
     for layer in layers(run, watchpoint, |f| {
         matches!(f, Family::Tanh | Family::Sigmoid)
@@ -99,9 +102,9 @@ pub(crate) fn saturated(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
         let is_flat = slope(first) < slope_limit;
         let stuck = f64::from(first.stuck_units);
         let evidence = if is_flat {
-            Evidence::one(1, slope(first))
+            Evidence::of(Key::SlopeLt, slope(first))
         } else {
-            Evidence::one(0, stuck)
+            Evidence::of(Key::UnitsGt, stuck)
         };
         let hit = Found::at(run, layer, first.step, evidence).until(last);
         let (name, left, stuck) = (&layer.name, percent(slope(first)), percent(stuck));
@@ -124,7 +127,8 @@ pub(crate) fn saturated(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
 /// Attention in which each query attends to one key only: the mean of the squared weights, summed over keys, is close
 /// to 1.
 pub(crate) fn collapsed_attention(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let [limit, logit_limit, ..] = watchpoint.limits;
+    let limit = watchpoint.limits.value(Key::ConcentrationGt);
+    let logit_limit = watchpoint.limits.value(Key::LogitGt);
     let mut found = Vec::new();
     for layer in layers(run, watchpoint, |family| family == Family::Softmax) {
         let keys = layer.shape.last().copied().unwrap_or(0);
@@ -145,8 +149,8 @@ pub(crate) fn collapsed_attention(run: &Run<'_>, _: u32, watchpoint: &Watchpoint
         let value = concentration(first);
         let largest = logits.and_then(|t| t.history.at(first.step)).map(|l| l.max);
         let evidence = match largest {
-            Some(largest) if value <= limit => Evidence::one(1, largest),
-            _ => Evidence::one(0, value),
+            Some(largest) if value <= limit => Evidence::of(Key::LogitGt, largest),
+            _ => Evidence::of(Key::ConcentrationGt, value),
         };
         let hit = Found::at(run, layer, first.step, evidence).until(last);
         let (name, value) = (&layer.name, number(value));

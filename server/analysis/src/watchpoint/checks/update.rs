@@ -5,6 +5,7 @@ use super::{Evidence, Judgement};
 use crate::text::Text;
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::found::{Found, number, percent};
+use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::measure::Measure;
 use crate::watchpoint::model::run::{Loss, Run, at_chance};
 use crate::watchpoint::model::scalars::{Meaning, median};
@@ -20,7 +21,7 @@ const RATE_JUMP: f64 = 30.0;
 /// Large updates relative to the weight; a warning if the loss then gets worse than ever before, or if the learning
 /// rate has just jumped.
 pub(crate) fn too_large(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let limit = watchpoint.limits[0];
+    let limit = watchpoint.limits.value(Key::AbsMeanUpdateRatioGt);
     let mut found = Vec::new();
     for weight in watchpoint.tensors_of(run) {
         let loss = run.loss(weight.rank);
@@ -51,7 +52,13 @@ pub(crate) fn too_large(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
             {
                 continue;
             }
-            let hit = Found::at(run, weight, step, Evidence::one(0, ratio)).called(severity);
+            let hit = Found::at(
+                run,
+                weight,
+                step,
+                Evidence::of(Key::AbsMeanUpdateRatioGt, ratio),
+            )
+            .called(severity);
             worst = Some((hit, ratio));
         }
         let name = &weight.name;
@@ -68,7 +75,7 @@ pub(crate) fn too_large(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
 
 /// Small updates relative to all weights, while the loss stays at the level of guessing.
 pub(crate) fn too_small(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let limit = watchpoint.limits[0];
+    let limit = watchpoint.limits.value(Key::AbsMeanUpdateRatioLt);
     let mut found = Vec::new();
     for &rank in &run.ranks {
         let of_rank = || {
@@ -94,7 +101,13 @@ pub(crate) fn too_small(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
             let Some((step, _)) = ratios(weight).next() else {
                 continue;
             };
-            let hit = Found::at(run, weight, step, Evidence::one(0, ratio)).called(severity);
+            let hit = Found::at(
+                run,
+                weight,
+                step,
+                Evidence::of(Key::AbsMeanUpdateRatioLt, ratio),
+            )
+            .called(severity);
             let (name, share) = (&weight.name, percent(ratio));
             found.push(hit.saying(
                 format!(
@@ -109,7 +122,8 @@ pub(crate) fn too_small(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
 
 /// Weights whose updates stay outside of a band; a warning if the weights also shrink away.
 pub(crate) fn band(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let [low, high, ..] = watchpoint.limits;
+    let low = watchpoint.limits.value(Key::RatioLt);
+    let high = watchpoint.limits.value(Key::RatioGt);
     let mut found = Vec::new();
     let ranks = run.ranks.iter().copied();
     let melting: Vec<u32> = ranks.filter(|rank| all_shrink(run, *rank)).collect();
@@ -131,9 +145,9 @@ pub(crate) fn band(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         // As long as a loss falls, the size of updates is fine.
         let sound_until = loss.as_ref().and_then(Loss::learned_until);
         let outside = if usual > high {
-            Evidence::one(1, usual)
+            Evidence::of(Key::RatioGt, usual)
         } else if usual < low && usual > 0.0 {
-            Evidence::one(0, usual)
+            Evidence::of(Key::RatioLt, usual)
         } else if melts {
             Evidence::NONE
         } else {
@@ -173,7 +187,7 @@ pub(crate) fn band(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         let (name, share) = (&weight.name, percent(usual));
         found.push(if melts {
             let left = Measure::new(
-                "norm_left",
+                Key::NormLeft,
                 Text {
                     en: "norm / initial norm",
                     zh: "范数与初始范数之比",

@@ -6,6 +6,7 @@ use super::{Evidence, Judgement};
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::found::{Found, number};
 use crate::watchpoint::model::history::Digest;
+use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::run::{Run, at_chance};
 use crate::watchpoint::model::scalars::Meaning;
 use crate::watchpoint::model::subject::{Class, Family};
@@ -21,7 +22,7 @@ const NORM: f64 = 1e-4;
 /// Gradients below the limit, or next to nothing in the first layers and not in the last, at a number of consecutive
 /// steps. If the loss has become small, all gradients are.
 pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let limit = watchpoint.limits[0];
+    let limits = &watchpoint.limits;
     let mut found = Vec::new();
     for &rank in &run.ranks {
         let of_rank = watchpoint.tensors_of(run).filter(|t| t.rank == rank);
@@ -48,10 +49,12 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
             for (index, digest) in at_step.iter().enumerate() {
                 let Some(digest) = digest else { continue };
                 let mean = digest.mean_abs / if scale > 0.0 { scale } else { 1.0 };
-                let is_small = mean < limit || is_lost && mean < NEXT_TO_NOTHING;
+                let is_below = limits.is_below(Key::AbsMeanLt, mean);
+                let is_small = is_below || is_lost && mean < NEXT_TO_NOTHING;
                 let vanishes = digest.is_finite() && !digest.is_zero() && is_small;
                 let streak = streaks.entry(index).or_default();
-                let used = if mean < limit { limit } else { NEXT_TO_NOTHING };
+                let limit = limits.get(Key::AbsMeanLt).filter(|_| is_below);
+                let used = limit.unwrap_or(NEXT_TO_NOTHING);
                 streak.note((step, mean, used), vanishes);
             }
         }
@@ -66,7 +69,8 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
             };
             let name = &tensor.name;
             let mean_text = number(mean);
-            let hit = Found::at(run, tensor, first, Evidence::one(0, mean)).against(used);
+            let hit =
+                Found::at(run, tensor, first, Evidence::of(Key::AbsMeanLt, mean)).against(used);
             let (en, zh) = beside_last(&gradients, tensor, first);
             found.push(hit.until(last).called(severity).saying(
                 format!("{name} vanishes: mean |x| = {mean_text}{en}"),

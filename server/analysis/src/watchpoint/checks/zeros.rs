@@ -5,6 +5,7 @@ use trainscope_format::Severity;
 use super::{Evidence, Judgement, Limits, Seen, Verdict, any_of, not_finite};
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::found::Found;
+use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::run::Run;
 use crate::watchpoint::model::scalars::Meaning;
 use crate::watchpoint::model::subject::Class;
@@ -16,7 +17,11 @@ pub(crate) fn all_zero(limits: &Limits, seen: &Seen<'_>) -> Verdict {
         return Verdict::Inconclusive(missing);
     }
     let percentage = zero_percentage(seen);
-    any_of([(percentage, percentage >= limits[0])])
+    any_of([(
+        Key::ZeroPercentageGe,
+        percentage,
+        is_zero(limits, percentage),
+    )])
 }
 
 /// Limits: the percentage of zeros, the maximum, the minimum; of a weight at its first step.
@@ -28,12 +33,21 @@ pub(crate) fn initial(limits: &Limits, seen: &Seen<'_>) -> Verdict {
         return Verdict::Inconclusive(missing);
     }
     let percentage = zero_percentage(seen);
-    let [zeros, max, min, ..] = *limits;
+    let (max, min) = (seen.digest.max, seen.digest.min);
     any_of([
-        (percentage, percentage >= zeros),
-        (seen.digest.max, seen.digest.max > max),
-        (seen.digest.min, seen.digest.min < min),
+        (
+            Key::ZeroPercentageGe,
+            percentage,
+            is_zero(limits, percentage),
+        ),
+        (Key::MaxGt, max, limits.is_above(Key::MaxGt, max)),
+        (Key::MinLt, min, limits.is_below(Key::MinLt, min)),
     ])
+}
+
+fn is_zero(limits: &Limits, percentage: f64) -> bool {
+    let limit = limits.get(Key::ZeroPercentageGe);
+    limit.is_some_and(|limit| percentage >= limit)
 }
 
 fn zero_percentage(seen: &Seen<'_>) -> f64 {
@@ -49,7 +63,7 @@ const GRADIENT_STEPS: usize = 5;
 /// Tensors that stay zero: inputs, outputs of layers, gradients of weights. A gradient may be zero for a while if a
 /// part of the model had no samples; weights and biases may start at zero.
 pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let limit = watchpoint.limits[0];
+    let limit = watchpoint.limits.value(Key::ZeroPercentageGe);
     let mut found = Vec::new();
     for tensor in watchpoint.tensors_of(run) {
         let needed = match run.class(tensor) {
@@ -69,7 +83,13 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
         } else {
             Severity::Info
         };
-        let hit = Found::at(run, tensor, first, Evidence::one(0, 100.0)).until(last);
+        let hit = Found::at(
+            run,
+            tensor,
+            first,
+            Evidence::of(Key::ZeroPercentageGe, 100.0),
+        )
+        .until(last);
         let name = &tensor.name;
         found.push(hit.called(severity).saying(
             format!("{name} is all zero for {steps} consecutive recorded steps"),
@@ -118,13 +138,18 @@ mod tests {
 
     #[test]
     fn the_share_of_zeros_is_held_against_the_limit() {
-        let of = |limit: f64, values: &[f32]| verdict(all_zero, &[limit], values);
+        let of = |limit: f64, values: &[f32]| {
+            verdict(all_zero, &[(Key::ZeroPercentageGe, limit)], values)
+        };
         assert_eq!(
             of(100.0, &[0.0, -0.0]),
-            Verdict::Hit(Evidence::one(0, 100.0))
+            Verdict::Hit(Evidence::of(Key::ZeroPercentageGe, 100.0))
         );
         assert_eq!(of(100.0, &[0.0, 1e-45]), Verdict::Pass);
-        assert_eq!(of(50.0, &[0.0, 1.0]), Verdict::Hit(Evidence::one(0, 50.0)));
+        assert_eq!(
+            of(50.0, &[0.0, 1.0]),
+            Verdict::Hit(Evidence::of(Key::ZeroPercentageGe, 50.0))
+        );
         assert_eq!(
             of(50.0, &[0.0, f32::NAN]),
             Verdict::Inconclusive(Missing::Nan)
@@ -134,21 +159,36 @@ mod tests {
 
     #[test]
     fn only_the_first_state_of_a_weight_is_its_initial_one() {
-        let of = |limits: &[f64], values: &[f32]| verdict(initial, limits, values);
+        let of = |limits: [f64; 3], values: &[f32]| {
+            let keys = [Key::ZeroPercentageGe, Key::MaxGt, Key::MinLt];
+            verdict(
+                initial,
+                &keys.into_iter().zip(limits).collect::<Vec<_>>(),
+                values,
+            )
+        };
         assert_eq!(
-            of(&[100.0, OFF, OFF], &[0.0]),
-            Verdict::Hit(Evidence::one(0, 100.0))
+            of([100.0, OFF, OFF], &[0.0]),
+            Verdict::Hit(Evidence::of(Key::ZeroPercentageGe, 100.0))
         );
         assert_eq!(
-            of(&[OFF, 1.0, OFF], &[2.0, 0.0]),
-            Verdict::Hit(Evidence::one(1, 2.0))
+            of([OFF, 1.0, OFF], &[2.0, 0.0]),
+            Verdict::Hit(Evidence::of(Key::MaxGt, 2.0))
         );
         assert_eq!(
-            of(&[OFF, OFF, -1.0], &[-2.0]),
-            Verdict::Hit(Evidence::one(2, -2.0))
+            of([OFF, OFF, -1.0], &[-2.0]),
+            Verdict::Hit(Evidence::of(Key::MinLt, -2.0))
         );
-        assert_eq!(of(&[100.0, 1.0, -1.0], &[0.5]), Verdict::Pass);
+        assert_eq!(of([100.0, 1.0, -1.0], &[0.5]), Verdict::Pass);
         let zero = summary(&[0.0]);
-        assert_eq!(on(initial, &[100.0], &zero, Some(&zero)), Verdict::Pass);
+        assert_eq!(
+            on(
+                initial,
+                &[(Key::ZeroPercentageGe, 100.0)],
+                &zero,
+                Some(&zero)
+            ),
+            Verdict::Pass
+        );
     }
 }

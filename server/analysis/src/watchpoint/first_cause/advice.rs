@@ -10,6 +10,7 @@ use super::{is, is_not_finite};
 use crate::text::Sentence;
 use crate::watchpoint::config::Watchpoints;
 use crate::watchpoint::model::finding::Hit;
+use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::run::Run;
 use crate::watchpoint::model::scalars::Meaning;
 use crate::watchpoint::model::subject::Class;
@@ -52,7 +53,7 @@ fn reason(first: &Hit, hits: &[Hit], run: &Run<'_>) -> Option<Sentence> {
         ));
     }
     let mut rates = hits.iter().filter(|hit| is(hit, &["learning_rate_range"]));
-    let is_high = |hit: &Hit| hit.values.of("rate_gt").is_some();
+    let is_high = |hit: &Hit| hit.values.of(Key::RateGt).is_some();
     let has_high = rates.any(|hit| hit.step <= first.step && is_high(hit));
     if has_high || earlier(&["learning_rate_jump"]).is_some() {
         return Some(sentence(

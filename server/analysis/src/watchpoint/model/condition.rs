@@ -9,8 +9,9 @@ use wildmatch::WildMatch;
 use super::finding::Missing;
 use super::found::Found;
 use super::history::Digest;
+use super::key::Key;
 use super::observation::{Needs, Observation};
-use super::parameter::{Evidence, Limits, MAX_PARAMETERS, Parameter};
+use super::parameter::{Evidence, Limits, Parameter};
 use super::run::Run;
 use super::subject::{Subject, Target};
 use super::tensor::Tensor;
@@ -23,7 +24,7 @@ pub struct Condition {
     pub id: &'static str,
     /// Target.
     pub target: Target,
-    /// Parameters in the order of its formula.
+    /// Parameters.
     pub parameters: &'static [Parameter],
     /// Default severity of a hit.
     pub severity: Severity,
@@ -150,8 +151,8 @@ pub struct Watchpoint {
     pub cooldown: u32,
     /// True if the context of the run may excuse a hit, or raise its severity: see each condition's text.
     pub context: bool,
-    /// The limits in the order of [`Condition::parameters`]; NaN if there is none, 1 and 0 for booleans.
-    pub limits: [f64; MAX_PARAMETERS],
+    /// Its parameters; booleans are 1 and 0.
+    pub limits: Limits,
     matches: Vec<WildMatch>,
     excludes: Vec<WildMatch>,
 }
@@ -161,11 +162,6 @@ impl Watchpoint {
     pub fn of(condition: &'static Condition, recommended: bool) -> Self {
         let context = recommended || !condition.is_formula;
         let (patience, cooldown) = defaults(condition, context);
-        let mut limits = [f64::NAN; MAX_PARAMETERS];
-        for (limit, parameter) in limits.iter_mut().zip(condition.parameters) {
-            let preferred = parameter.recommended.filter(|_| recommended);
-            *limit = preferred.or(parameter.default).unwrap_or(f64::NAN);
-        }
         Self {
             condition,
             on: true,
@@ -179,7 +175,7 @@ impl Watchpoint {
             patience,
             cooldown,
             context,
-            limits,
+            limits: Limits::of(condition.parameters, recommended),
             matches: Vec::new(),
             excludes: Vec::new(),
         }
@@ -220,29 +216,20 @@ impl Watchpoint {
         needs
     }
 
-    /// The limit of that name, if it has one and it is on.
-    pub fn limit(&self, name: &str) -> Option<f64> {
-        let index = self
-            .condition
-            .parameters
-            .iter()
-            .position(|p| p.name == name)?;
-        self.limits.get(index).copied().filter(|l| !l.is_nan())
-    }
-
     /// Start and end of the range whose share of elements has a limit, if there is one.
     fn range(&self) -> Option<(f64, f64)> {
-        let share = self.limit("range_percentage_lt");
-        share.or_else(|| self.limit("range_percentage_gt"))?;
-        self.limit("range_start_inclusive")
-            .zip(self.limit("range_end_inclusive"))
+        let share = self.limits.get(Key::RangePercentageLt);
+        share.or_else(|| self.limits.get(Key::RangePercentageGt))?;
+        self.limits
+            .get(Key::RangeStartInclusive)
+            .zip(self.limits.get(Key::RangeEndInclusive))
     }
 
     /// Tolerance of its comparison, if it compares elements.
     pub fn tolerance(&self) -> Option<Tolerance> {
         Some(Tolerance {
-            relative: self.limit("rtol")?,
-            absolute: self.limit("atol")?,
+            relative: self.limits.get(Key::Rtol)?,
+            absolute: self.limits.get(Key::Atol)?,
         })
     }
 

@@ -6,6 +6,7 @@ use serde::{Serialize, Serializer};
 use trainscope_format::Severity;
 use trainscope_format::float::Float;
 
+use super::key::Key;
 use super::measure::Measure;
 use crate::text::Sentence;
 
@@ -76,26 +77,26 @@ pub struct Hit {
 /// Numbers by name, in the order of the names. A hit has one or two, and there may be a hundred thousand hits: a map
 /// for each would dominate their memory use.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Figures(Box<[(Arc<str>, Float)]>);
+pub struct Figures(Box<[(Key, Float)]>);
 
-impl FromIterator<(Arc<str>, Float)> for Figures {
-    fn from_iter<I: IntoIterator<Item = (Arc<str>, Float)>>(figures: I) -> Self {
+impl FromIterator<(Key, Float)> for Figures {
+    fn from_iter<I: IntoIterator<Item = (Key, Float)>>(figures: I) -> Self {
         let mut figures: Vec<_> = figures.into_iter().collect();
-        figures.sort_by(|a, b| a.0.cmp(&b.0));
+        figures.sort_by_key(|own| own.0.as_str());
         Self(figures.into())
     }
 }
 
 impl Figures {
     /// Value by name.
-    pub fn of(&self, name: &str) -> Option<f64> {
-        let found = self.iter().find(|(own, _)| **own == *name);
+    pub fn of(&self, key: Key) -> Option<f64> {
+        let found = self.iter().find(|(own, _)| *own == key);
         found.map(|(_, figure)| figure.0)
     }
 }
 
 impl std::ops::Deref for Figures {
-    type Target = [(Arc<str>, Float)];
+    type Target = [(Key, Float)];
 
     fn deref(&self) -> &Self::Target {
         &self.0

@@ -4,20 +4,14 @@ use serde::Serialize;
 use trainscope_format::digits::{self, Operator, Unit};
 use trainscope_format::float::Float;
 
+use super::key::Key;
 use crate::text::{Sentence, Text};
-
-/// Key of the number of matching elements, points or steps for conditions without a limit.
-pub(crate) const COUNT: &str = "count";
-/// Key of the number of elements examined.
-pub(crate) const ELEMENTS: &str = "elements";
-/// Key of the number of NaN elements.
-pub(crate) const NAN: &str = "nan";
 
 /// A measured quantity and the limit that it exceeded.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Measure {
     /// Its key in [`Hit::values`] and [`Hit::thresholds`].
-    pub name: String,
+    pub name: Key,
     /// Measured quantity: `mean |x|`, `gap`, `NaN`.
     pub quantity: Sentence,
     /// The comparison of value and limit that makes a hit.
@@ -34,7 +28,7 @@ pub struct Measure {
 
 impl Measure {
     pub(crate) fn new(
-        name: &str,
+        name: Key,
         quantity: Text,
         operator: Operator,
         unit: Unit,
@@ -42,7 +36,7 @@ impl Measure {
         limit: f64,
     ) -> Self {
         Self {
-            name: name.to_owned(),
+            name,
             quantity: quantity.into(),
             operator,
             unit,

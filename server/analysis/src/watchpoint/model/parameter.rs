@@ -2,16 +2,14 @@
 
 use trainscope_format::digits::{Operator, Unit};
 
+use super::key::Key;
 use crate::text::{Sentence, Text};
-
-/// Maximum number of parameters of a condition.
-pub(crate) const MAX_PARAMETERS: usize = 8;
 
 /// A parameter of a condition.
 #[derive(Debug)]
 pub struct Parameter {
     /// Its key.
-    pub name: &'static str,
+    pub name: Key,
     /// Default value; `None` if it is off by default.
     pub default: Option<f64>,
     /// Value in the recommended watchpoint, if it differs.
@@ -27,7 +25,7 @@ pub struct Parameter {
 impl Parameter {
     /// The comparison from the suffix of its name: `_gt`, `_ge`, `_lt`, `_le`.
     pub fn operator(&self) -> Operator {
-        match self.name.rsplit('_').next() {
+        match self.name.as_str().rsplit('_').next() {
             Some("lt") => Operator::Below,
             Some("le" | "lte") => Operator::AtMost,
             Some("ge" | "gte") => Operator::AtLeast,
@@ -56,8 +54,8 @@ impl Parameter {
             Range::Percentage => Unit::Percent,
             Range::Share => Unit::Share,
             Range::Count => Unit::Count,
-            _ if self.name.starts_with("factor") => Unit::Times,
-            _ if self.name.starts_with("secs") => Unit::Seconds,
+            _ if self.name.as_str().starts_with("factor") => Unit::Times,
+            _ if self.name.as_str().starts_with("secs") => Unit::Seconds,
             _ => Unit::Number,
         }
     }
@@ -128,26 +126,115 @@ impl Range {
     }
 }
 
-/// The limits of a watchpoint in the order of its condition's parameters; NaN if off.
-pub(crate) type Limits = [f64; MAX_PARAMETERS];
+/// Parameters of a watchpoint with their values; one that is off has none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Limits(Vec<(Key, f64)>);
 
-/// Measured values in the order of the parameters; NaN if the limit is not exceeded.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Evidence(pub(crate) [f64; MAX_PARAMETERS]);
+impl Limits {
+    /// The default or the recommended values of the parameters of a condition.
+    pub(crate) fn of(parameters: &[Parameter], recommended: bool) -> Self {
+        let value = |own: &Parameter| {
+            let preferred = own.recommended.filter(|_| recommended);
+            Some((own.name, preferred.or(own.default)?))
+        };
+        parameters.iter().filter_map(value).collect()
+    }
+
+    /// The value of a parameter, unless it is off.
+    pub fn get(&self, key: Key) -> Option<f64> {
+        self.iter().find(|own| own.0 == key).map(|own| own.1)
+    }
+
+    /// The value of a parameter that is always on, since it has a default: NaN, which no comparison satisfies, if the
+    /// condition has no such parameter.
+    pub(crate) fn value(&self, key: Key) -> f64 {
+        let value = self.get(key);
+        debug_assert!(value.is_some(), "the condition has no parameter {key}");
+        value.unwrap_or(f64::NAN)
+    }
+
+    /// The value of a parameter that is a number of points.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a parameter that is a count, checked when it was given"
+    )]
+    pub(crate) fn count(&self, key: Key) -> usize {
+        self.value(key) as usize
+    }
+
+    /// True if `value` is above the limit, and the limit is on.
+    pub(crate) fn is_above(&self, key: Key, value: f64) -> bool {
+        self.get(key).is_some_and(|limit| value > limit)
+    }
+
+    /// True if `value` is below the limit, and the limit is on.
+    pub(crate) fn is_below(&self, key: Key, value: f64) -> bool {
+        self.get(key).is_some_and(|limit| value < limit)
+    }
+
+    pub(crate) fn set(&mut self, key: Key, value: f64) {
+        self.0.retain(|own| own.0 != key);
+        self.0.push((key, value));
+    }
+
+    /// All parameters that are on.
+    pub fn iter(&self) -> impl Iterator<Item = (Key, f64)> {
+        self.0.iter().copied()
+    }
+}
+
+impl FromIterator<(Key, f64)> for Limits {
+    fn from_iter<I: IntoIterator<Item = (Key, f64)>>(limits: I) -> Self {
+        Self(limits.into_iter().collect())
+    }
+}
+
+/// Maximum number of values of one hit: `tensor_range` and the conditions on four statistics have as many limits.
+const MAX_VALUES: usize = 4;
+
+/// Measured values by the parameters that limit them, or by the quantity that was counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Evidence([Option<(Key, f64)>; MAX_VALUES]);
 
 impl PartialEq for Evidence {
     fn eq(&self, other: &Self) -> bool {
-        self.0.map(f64::to_bits) == other.0.map(f64::to_bits)
+        let bits = |own: &Self| {
+            own.0
+                .map(|value| value.map(|(key, value)| (key, value.to_bits())))
+        };
+        bits(self) == bits(other)
     }
 }
 
 impl Evidence {
-    pub(crate) const NONE: Self = Self([f64::NAN; MAX_PARAMETERS]);
+    pub(crate) const NONE: Self = Self([None; MAX_VALUES]);
 
-    /// Evidence for one parameter, by its index.
-    pub(crate) const fn one(parameter: usize, actual: f64) -> Self {
-        let mut evidence = Self::NONE;
-        evidence.0[parameter] = actual;
-        evidence
+    /// Evidence of one value; NaN is none.
+    pub(crate) fn of(key: Key, value: f64) -> Self {
+        Self::NONE.and(key, value)
+    }
+
+    /// Adds a value. Those beyond [`MAX_VALUES`] are left out.
+    #[must_use]
+    pub(crate) fn and(mut self, key: Key, value: f64) -> Self {
+        if let Some(free) = self.0.iter_mut().find(|own| own.is_none())
+            && !value.is_nan()
+        {
+            *free = Some((key, value));
+        }
+        self
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0[0].is_none()
+    }
+
+    pub(crate) fn get(&self, key: Key) -> Option<f64> {
+        self.iter().find(|own| own.0 == key).map(|own| own.1)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Key, f64)> {
+        self.0.into_iter().flatten()
     }
 }

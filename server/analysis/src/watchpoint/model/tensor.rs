@@ -9,7 +9,7 @@ use trainscope_format::tensor::DType;
 use super::finding::Missing;
 use super::history::History;
 use super::labels::Labels;
-use super::parameter::MAX_PARAMETERS;
+use super::parameter::Evidence;
 use super::subject::Subject;
 
 /// A tensor of a rank.
@@ -36,7 +36,7 @@ pub(crate) struct Memory {
     pub(crate) seen: u32,
     pub(crate) streak: u32,
     pub(crate) since: i64,
-    pub(crate) evidence: [f64; MAX_PARAMETERS],
+    pub(crate) evidence: Evidence,
     /// Remaining observations of the cooldown.
     pub(crate) quiet: u32,
     pub(crate) episodes: Vec<Episode>,
@@ -49,7 +49,7 @@ pub(crate) struct Memory {
 pub(crate) struct Episode {
     pub(crate) first: i64,
     pub(crate) last: i64,
-    pub(crate) evidence: [f64; MAX_PARAMETERS],
+    pub(crate) evidence: Evidence,
 }
 
 /// Tensors in the order of their first record.
