@@ -19,7 +19,7 @@ use crate::discovery::file::Identity;
 use crate::discovery::scan::{SourceFile, scan};
 use crate::discovery::watch::{self, Hints};
 use crate::index::{Index, Source};
-use crate::reader::Tail;
+use crate::reader::{Feeds, Tail};
 use worker::{Outcome, Worker};
 
 /// Size of published data in memory that triggers a commit: a burst is committed when it is available.
@@ -66,6 +66,7 @@ pub enum StartError {
 /// The running loop. Dropping it ends reading without a last commit.
 pub struct Ingester {
     messages: mpsc::Sender<Message>,
+    feeds: Feeds,
     thread: JoinHandle<()>,
 }
 
@@ -93,14 +94,25 @@ impl Ingester {
         let index = Index::open(&settings.cache_dir, &settings.base_dirs).map_err(cache)?;
         let (messages, inbox) = mpsc::channel();
         let workers = std::thread::available_parallelism().map_or(1, usize::from);
-        let jobs = start_workers(workers, &index, &messages).map_err(StartError::Thread)?;
+        let feeds = Feeds::default();
+        let jobs = start_workers(workers, &index, &feeds, &messages).map_err(StartError::Thread)?;
         let mut looper = Loop::new(settings, index.clone(), jobs, workers);
         let sender = messages.clone();
         let thread = std::thread::Builder::new()
             .name("ingest".to_owned())
             .spawn(move || looper.run(&inbox, &sender))
             .map_err(StartError::Thread)?;
-        Ok((Self { messages, thread }, index))
+        let ingester = Self {
+            messages,
+            feeds,
+            thread,
+        };
+        Ok((ingester, index))
+    }
+
+    /// Everything that is published, for further listeners.
+    pub fn feeds(&self) -> &Feeds {
+        &self.feeds
     }
 
     /// Commits the rest and ends the loop.
@@ -114,23 +126,24 @@ impl Ingester {
 fn start_workers(
     n: usize,
     index: &Index,
+    feeds: &Feeds,
     messages: &mpsc::Sender<Message>,
 ) -> std::io::Result<mpsc::Sender<Job>> {
     let (jobs, queue) = mpsc::channel::<Job>();
     let queue = Arc::new(Mutex::new(queue));
     for i in 0..n {
-        let (queue, index, messages) = (Arc::clone(&queue), index.clone(), messages.clone());
+        let (queue, messages) = (Arc::clone(&queue), messages.clone());
+        let mut worker = Worker::new(index, feeds);
         std::thread::Builder::new()
             .name(format!("read-{i}"))
             .spawn(move || {
-                let mut worker = Worker::default();
                 loop {
                     // The lock is held while waiting: the others wait for it instead of the queue.
                     let job = queue.lock().recv();
                     let Ok(Job { source, tail }) = job else {
                         return;
                     };
-                    let outcome = worker.turn(&source, tail, &index);
+                    let outcome = worker.turn(&source, tail);
                     if messages.send(Message::Done(source, outcome)).is_err() {
                         return;
                     }

@@ -12,7 +12,7 @@ pub mod judging;
 pub mod notebook;
 pub mod notices;
 pub mod queries;
-mod reader;
+pub mod reader;
 pub mod settings;
 mod suggest;
 

@@ -133,7 +133,8 @@ async fn serve(
             alarms.see(judged);
         }
     };
-    let judgements = Judgements::start(&settings.base_dirs, &index, on_judged).map_err(cannot)?;
+    let judgements = Judgements::start(&settings.base_dirs, &index, ingester.feeds(), on_judged)
+        .map_err(cannot)?;
     let app = router(Site::new(Parts {
         index: index.clone(),
         graphs: Graphs::new(&index, &judgements),

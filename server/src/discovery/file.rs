@@ -60,9 +60,10 @@ pub(crate) struct FileId {
 }
 
 impl FileId {
-    /// True if this file can be that one, grown.
-    pub(crate) fn continues(&self, earlier: &Self) -> bool {
-        self.identity == earlier.identity && self.head.0.starts_with(&earlier.head.0)
+    /// True if both can be one file at two times: a short file had fewer first bytes.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let (a, b) = (&self.head.0, &other.head.0);
+        self.identity == other.identity && (a.starts_with(b) || b.starts_with(a))
     }
 }
 
@@ -96,6 +97,6 @@ impl OpenFile {
 
     /// True if it can be the file of which `fed_bytes` bytes were read, grown or unchanged.
     pub(crate) fn continues(&self, earlier: &FileId, fed_bytes: u64) -> bool {
-        self.len_bytes >= fed_bytes && self.id.continues(earlier)
+        self.len_bytes >= fed_bytes && self.id.is_same(earlier)
     }
 }

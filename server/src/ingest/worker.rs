@@ -1,14 +1,15 @@
 //! Reads files for the index, one turn at a time.
 //!
-//! Memory is bounded by the blocks in flight, for files of any size.
+//! Memory is bounded by the blocks in flight, for files of any size: at most four for each worker, beside
+//! those that wait in feeds.
 
 use std::io;
 use std::path::Path;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 
 use crate::discovery::file::OpenFile;
 use crate::index::{Index, Source, Staging};
-use crate::reader::{Block, Tail};
+use crate::reader::{Block, Feeds, Tail};
 
 /// Bytes read in one turn, so that a huge file does not delay the growing ones.
 const TURN_BYTES: u64 = 64 << 20;
@@ -27,31 +28,53 @@ pub(super) enum Outcome {
     Failed(String),
 }
 
-/// State of a worker between turns.
-#[derive(Default)]
+/// Reads files of the index.
 pub(super) struct Worker {
-    staging: Staging,
+    output: Output,
     buffer: Vec<u8>,
     block: Block,
 }
 
+/// Receivers of decoded blocks.
+struct Output {
+    index: Index,
+    feeds: Feeds,
+    staging: Staging,
+}
+
+impl Output {
+    /// Publishes a block and hands it on; returns it for reuse if no feed holds it.
+    fn publish(&mut self, source: &Source, path: &Path, block: Block) -> Block {
+        let block = Arc::new(block);
+        self.index.publish(source, &block, &mut self.staging);
+        self.feeds.push(path, &block);
+        Arc::try_unwrap(block).unwrap_or_default()
+    }
+}
+
 impl Worker {
+    pub(super) fn new(index: &Index, feeds: &Feeds) -> Self {
+        Self {
+            output: Output {
+                index: index.clone(),
+                feeds: feeds.clone(),
+                staging: Staging::default(),
+            },
+            buffer: Vec::new(),
+            block: Block::default(),
+        }
+    }
+
     /// Reads one turn of a source.
-    pub(super) fn turn(&mut self, source: &Source, tail: Option<Tail>, index: &Index) -> Outcome {
+    pub(super) fn turn(&mut self, source: &Source, tail: Option<Tail>) -> Outcome {
         let path = source.place().full;
-        match self.read(source, tail, index, &path) {
+        match self.read(source, tail, &path) {
             Ok(outcome) => outcome,
             Err(e) => Outcome::Failed(format!("it cannot be read: {e}")),
         }
     }
 
-    fn read(
-        &mut self,
-        source: &Source,
-        tail: Option<Tail>,
-        index: &Index,
-        path: &Path,
-    ) -> io::Result<Outcome> {
+    fn read(&mut self, source: &Source, tail: Option<Tail>, path: &Path) -> io::Result<Outcome> {
         let opened = OpenFile::open(path)?;
         if !source.is_same(&opened) {
             return Ok(Outcome::Replaced);
@@ -67,10 +90,11 @@ impl Worker {
         let begin = tail.fed_bytes;
         let end = opened.len_bytes.min(begin + TURN_BYTES);
         if end - begin >= PIPELINE_BYTES {
-            self.read_on_two_threads(source, index, &opened, &mut tail, end)?;
+            self.read_on_two_threads(source, path, &opened, &mut tail, end)?;
         } else {
             while tail.fill(&opened, end, &mut self.buffer, &mut self.block)? {
-                index.publish(source, &self.block, &mut self.staging);
+                let block = std::mem::take(&mut self.block);
+                self.block = self.output.publish(source, path, block);
             }
         }
         if tail.fed_bytes < opened.len_bytes && tail.fed_bytes == end {
@@ -78,7 +102,7 @@ impl Worker {
         }
         // Not after a small addition: sealing takes time for all open chunks.
         if tail.fed_bytes - begin > begin {
-            index.pack(source);
+            self.output.index.pack(source);
         }
         Ok(Outcome::Done(tail))
     }
@@ -87,7 +111,7 @@ impl Worker {
     fn read_on_two_threads(
         &mut self,
         source: &Source,
-        index: &Index,
+        path: &Path,
         opened: &OpenFile,
         tail: &mut Tail,
         end: u64,
@@ -108,9 +132,9 @@ impl Worker {
                     }
                 })?;
             for block in decoded {
-                index.publish(source, &block, &mut self.staging);
+                let reusable = self.output.publish(source, path, block);
                 // The reader has ended: there is nothing to reuse.
-                let _ended = empty.send(block);
+                let _ended = empty.send(reusable);
             }
             read.join()
                 .unwrap_or_else(|_| Err(io::Error::other("the decoder ended unexpectedly")))

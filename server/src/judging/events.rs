@@ -12,7 +12,7 @@ use trainscope_format::{
 };
 
 use crate::discovery::runs::EventSource;
-use crate::reader::{Block, Buffers, Follower};
+use crate::reader::{Block, Buffers, Feeds, Follower};
 
 /// Receiver of the content of event files.
 pub(crate) trait Listener {
@@ -57,23 +57,28 @@ pub(crate) struct EventRecords {
     /// The last block and the number of its records that were passed on; the others are ahead of the current step.
     block: Option<(Arc<Block>, usize)>,
     has_statistics: bool,
-    /// Number of bytes read before the current round.
-    before_bytes: u64,
+    /// Number of bytes read before the current round; `None` in its first one.
+    before_bytes: Option<u64>,
 }
 
 impl EventRecords {
     /// The records of a file of a run.
-    pub(crate) fn new(source: &EventSource, rank: u32, is_beside: bool) -> Self {
+    pub(crate) fn new(
+        source: &EventSource,
+        rank: u32,
+        is_beside: bool,
+        feeds: Option<&Feeds>,
+    ) -> Self {
         Self {
             rank,
             shown: Arc::clone(&source.shown),
-            file: Follower::new(source),
+            file: Follower::new(source, feeds),
             scalars: Vec::new(),
             evaluates: source.evaluates.clone(),
             is_beside,
             block: None,
             has_statistics: false,
-            before_bytes: 0,
+            before_bytes: None,
         }
     }
 
@@ -104,13 +109,16 @@ impl EventRecords {
 
     /// Begins a round: with the file of a later walk, if there was one.
     pub(crate) fn begin_round(&mut self, walked: Option<&EventSource>) {
-        self.before_bytes = self.file.fed_bytes();
-        self.file.expect(walked);
+        self.before_bytes = Some(self.file.fed_bytes());
+        if let Some(source) = walked {
+            self.file.expect(source);
+        }
     }
 
     /// True if blocks were read in this round that follow those of an earlier one.
     pub(crate) fn is_grown(&self) -> bool {
-        self.before_bytes > 0 && self.file.fed_bytes() > self.before_bytes
+        let before = self.before_bytes;
+        before.is_some_and(|before| before < self.file.fed_bytes())
     }
 
     /// Passes on all records up to and including `step`; all with [`i64::MAX`]. Returns the number of bytes read.

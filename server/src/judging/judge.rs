@@ -19,7 +19,7 @@ use trainscope_format::{Role, TensorSummary};
 use super::events::{EventRecords, Listener as _};
 use super::observer::{Observer, Unreadable};
 use crate::discovery::runs::{EventSource, RunFiles, TensorSource};
-use crate::reader::Buffers;
+use crate::reader::{Buffers, Feeds};
 use crate::tensor_files::contents::SharedNames;
 use crate::tensor_files::contents::{Content, ListedTensor};
 use crate::tensor_files::dumps::DumpGraphs;
@@ -106,7 +106,7 @@ pub(crate) fn judge(
     mut progress: impl FnMut(u64),
 ) -> Judgement {
     let started = Instant::now();
-    let mut judging = Judging::new(run, watchpoints.clone());
+    let mut judging = Judging::new(run, watchpoints.clone(), None);
     judging.show(run, |_, _| true, threads, &mut progress);
     let mut judged = judging.judged();
     judged.took = started.elapsed();
@@ -142,10 +142,10 @@ pub(super) struct Judging {
 }
 
 impl Judging {
-    pub(super) fn new(run: &RunFiles, watchpoints: Watchpoints) -> Self {
+    pub(super) fn new(run: &RunFiles, watchpoints: Watchpoints, feeds: Option<&Feeds>) -> Self {
         let events = event_files(run);
-        let events =
-            events.map(|(rank, is_beside, source)| EventRecords::new(source, rank, is_beside));
+        let events = events
+            .map(|(rank, is_beside, source)| EventRecords::new(source, rank, is_beside, feeds));
         let mut judging = Self {
             observer: Observer::new(watchpoints.clone()),
             events: events.collect(),

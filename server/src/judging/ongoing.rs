@@ -12,6 +12,7 @@ use trainscope_analysis::watchpoint::Watchpoints;
 use super::events::EventRecords;
 use super::judge::{Judgement, Judging, event_files};
 use crate::discovery::runs::{RunFiles, fingerprint};
+use crate::reader::Feeds;
 
 /// Age below which a dump may be incomplete, unless the training has written the next one.
 const SETTLED: Duration = Duration::from_secs(1);
@@ -19,6 +20,7 @@ const SETTLED: Duration = Duration::from_secs(1);
 /// A run being judged.
 pub(crate) struct Ongoing {
     judging: Judging,
+    feeds: Feeds,
     /// Fingerprints of the evaluated tensor files, by rank and step.
     shown: FxHashMap<(u32, i64), u64>,
     /// The last evaluated step of each rank. Ranks do not wait for each other.
@@ -33,12 +35,14 @@ impl Ongoing {
     pub(crate) fn begin(
         run: &RunFiles,
         watchpoints: &Watchpoints,
+        feeds: &Feeds,
         threads: usize,
         progress: &mut dyn FnMut(u64),
     ) -> (Self, Judgement) {
         let began = Instant::now();
         let mut ongoing = Self {
-            judging: Judging::new(run, watchpoints.clone()),
+            judging: Judging::new(run, watchpoints.clone(), Some(feeds)),
+            feeds: feeds.clone(),
             shown: FxHashMap::default(),
             newest: FxHashMap::default(),
             beside: beside(run),
@@ -96,7 +100,7 @@ impl Ongoing {
                 file.begin_round(Some(source));
                 at += 1;
             } else {
-                let file = EventRecords::new(source, rank, is_beside);
+                let file = EventRecords::new(source, rank, is_beside, Some(&self.feeds));
                 self.judging.events.push(file);
             }
         }
@@ -198,144 +202,4 @@ fn beside(run: &RunFiles) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs::{self, File};
-    use std::io::Write as _;
-    use std::path::{Path, PathBuf};
-
-    use super::*;
-    use crate::discovery::find::find;
-    use crate::judging::judge::judge;
-
-    /// Files below a folder, relative to it, in order.
-    fn files(folder: &Path) -> Vec<PathBuf> {
-        let mut folders = vec![folder.to_owned()];
-        let mut files = Vec::new();
-        while let Some(next) = folders.pop() {
-            for entry in fs::read_dir(next).unwrap().flatten() {
-                let path = entry.path();
-                if path.is_dir() {
-                    folders.push(path);
-                } else if path.extension().is_none_or(|extension| extension != "toml") {
-                    files.push(path.strip_prefix(folder).unwrap().to_owned());
-                }
-            }
-        }
-        // Step 45 before step 100.
-        files.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
-        files
-    }
-
-    /// Lets a sample run grow in six parts; returns the number of times it had to be judged again.
-    fn grow(sample: &str) -> usize {
-        let from = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../sample-runs")
-            .join(sample);
-        let to = tempfile::tempdir().unwrap();
-        let all = files(&from);
-        let is_stream = |path: &Path| path.to_string_lossy().contains("tfevents");
-        let whole: Vec<&PathBuf> = all.iter().filter(|path| !is_stream(path)).collect();
-        let watchpoints = Watchpoints::recommended();
-        let mut ongoing: Option<Ongoing> = None;
-        let mut anew = 0;
-        for part in 1..=6 {
-            for path in &all {
-                let bytes = fs::read(from.join(path)).unwrap();
-                let target = to.path().join(path);
-                let upto = if is_stream(path) {
-                    bytes.len() * part / 6
-                } else {
-                    let place = whole.iter().position(|own| *own == path).unwrap();
-                    if place * 6 >= whole.len() * part {
-                        continue;
-                    }
-                    bytes.len()
-                };
-                fs::create_dir_all(target.parent().unwrap()).unwrap();
-                let has =
-                    fs::metadata(&target).map_or(0, |own| usize::try_from(own.len()).unwrap());
-                if has < upto {
-                    let mut file = File::options()
-                        .create(true)
-                        .append(true)
-                        .open(&target)
-                        .unwrap();
-                    file.write_all(&bytes[has..upto]).unwrap();
-                    // Long ago, so that no file counts as incomplete.
-                    let then =
-                        SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000 + part as u64);
-                    file.set_modified(then).unwrap();
-                }
-            }
-            let run = find(to.path(), 1).unwrap().runs.remove(0);
-            let gone_on = ongoing
-                .as_mut()
-                .and_then(|own| own.resume(&run, 1, &mut |_| {}));
-            let seen = gone_on.unwrap_or_else(|| {
-                let (made, judged) = Ongoing::begin(&run, &watchpoints, 1, &mut |_| {});
-                anew += usize::from(ongoing.is_some());
-                ongoing = Some(made);
-                judged
-            });
-            let expected = judge(&run, &watchpoints, 1, |_| {});
-            assert_eq!(seen.findings, expected.findings, "{sample}, part {part}");
-            assert_eq!(seen.damaged, expected.damaged, "{sample}, part {part}");
-            assert_eq!(seen.truncated, expected.truncated, "{sample}, part {part}");
-            assert!(part < 6 || seen.findings.judged.steps > 0);
-        }
-        anew
-    }
-
-    #[test]
-    fn what_is_judged_in_parts_is_what_is_judged_at_once() {
-        for sample in ["mlp/overflow", "mlp/vanishing", "torch/run1", "candle"] {
-            assert_eq!(grow(sample), 0, "{sample}");
-        }
-        // Ranks that grow apart.
-        assert!(grow("mlp/diverging") < 2);
-        // Two files of one training, written at the same time: judged again instead of resumed.
-        grow("mlp/restarted");
-        grow("mlp/torn");
-    }
-
-    #[test]
-    fn a_dump_that_may_still_be_written_waits_and_one_written_again_begins_anew() {
-        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sample-runs/mlp/overflow");
-        let to = tempfile::tempdir().unwrap();
-        let all = files(&from);
-        for path in &all {
-            let target = to.path().join(path);
-            fs::create_dir_all(target.parent().unwrap()).unwrap();
-            fs::copy(from.join(path), &target).unwrap();
-        }
-        let look = || find(to.path(), 1).unwrap().runs.remove(0);
-        let watchpoints = Watchpoints::recommended();
-        let (mut ongoing, _) = Ongoing::begin(&look(), &watchpoints, 1, &mut |_| {});
-        assert!(ongoing.is_waiting());
-        let dump = all
-            .iter()
-            .find(|path| path.ends_with("step_100.safetensors"))
-            .unwrap();
-        let dump = File::options()
-            .append(true)
-            .open(to.path().join(dump))
-            .unwrap();
-        let then = SystemTime::now()
-            .checked_sub(Duration::from_mins(1))
-            .unwrap();
-        dump.set_modified(then).unwrap();
-        let seen = ongoing.resume(&look(), 1, &mut |_| {}).unwrap();
-        assert!(!ongoing.is_waiting());
-        assert_eq!(
-            seen.findings,
-            judge(&look(), &watchpoints, 1, |_| {}).findings
-        );
-        // Without new files there is nothing to do; a rewritten dump is a new one.
-        assert_eq!(
-            ongoing.resume(&look(), 1, &mut |_| {}).unwrap().findings,
-            seen.findings
-        );
-        dump.set_modified(then + Duration::from_secs(1)).unwrap();
-        assert!(ongoing.resume(&look(), 1, &mut |_| {}).is_none());
-    }
-}
+mod tests;

@@ -19,6 +19,7 @@ use crate::discovery::find::find_new;
 use crate::discovery::runs::RunFiles;
 use crate::discovery::walk::Visited;
 use crate::index::Index;
+use crate::reader::Feeds;
 
 /// Delay after a change, to collect further ones.
 const SETTLE: Duration = Duration::from_millis(50);
@@ -61,6 +62,7 @@ pub struct Judged<'a> {
 pub(super) struct Scheduler<F> {
     state: Arc<RwLock<State>>,
     index: Index,
+    feeds: Feeds,
     on_judged: F,
     threads: usize,
     /// Growing runs, the most recent one last.
@@ -81,10 +83,16 @@ struct WatchpointChoice {
 }
 
 impl<F: FnMut(&Judged<'_>)> Scheduler<F> {
-    pub(super) fn new(state: &Arc<RwLock<State>>, index: &Index, on_judged: F) -> Self {
+    pub(super) fn new(
+        state: &Arc<RwLock<State>>,
+        index: &Index,
+        feeds: &Feeds,
+        on_judged: F,
+    ) -> Self {
         Self {
             state: Arc::clone(state),
             index: index.clone(),
+            feeds: feeds.clone(),
             on_judged,
             threads: std::thread::available_parallelism().map_or(1, |n| n.get().div_ceil(2)),
             kept: VecDeque::new(),
@@ -336,7 +344,7 @@ impl<F: FnMut(&Judged<'_>)> Scheduler<F> {
         drop(known);
         let mut told = Instant::now();
         let notices = self.index.notices();
-        let result = Ongoing::begin(run, watchpoints, self.threads, &mut |bytes| {
+        let result = Ongoing::begin(run, watchpoints, &self.feeds, self.threads, &mut |bytes| {
             reading.done_bytes.fetch_add(bytes, Ordering::Relaxed);
             if told.elapsed() >= TELL_INTERVAL {
                 told = Instant::now();

@@ -17,6 +17,7 @@ use super::scheduler::{Judged, Request, Scheduler};
 use super::state::{JudgedRun, State};
 use crate::discovery::base::bases;
 use crate::index::Index;
+use crate::reader::Feeds;
 use crate::watchpoints::{ChangeError, WatchpointFile};
 
 /// Judgements of the runs of all base directories. Cloning is cheap.
@@ -28,12 +29,14 @@ pub struct Judgements {
 }
 
 impl Judgements {
-    /// Starts to judge the runs of these base directories. The thread ends when the index does.
+    /// Starts to judge the runs of these base directories, with the blocks of `feeds` as they grow. The thread ends when
+    /// the index does.
     ///
     /// `on_judged` is called after each judgement.
     pub fn start(
         base_dirs: &[PathBuf],
         index: &Index,
+        feeds: &Feeds,
         on_judged: impl FnMut(&Judged<'_>) + Send + 'static,
     ) -> std::io::Result<Self> {
         let (request, requests) = mpsc::channel();
@@ -43,7 +46,7 @@ impl Judgements {
         std::thread::Builder::new()
             .name("diagnosis-wait".to_owned())
             .spawn(move || own.listen(notices, &request))?;
-        let scheduler = Scheduler::new(&judgements.state, index, on_judged);
+        let scheduler = Scheduler::new(&judgements.state, index, feeds, on_judged);
         std::thread::Builder::new()
             .name("diagnosis".to_owned())
             .spawn(move || scheduler.run(&requests))?;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use trainscope_format::body::GraphSource;
 use trainscope_format::{Checkpoint, Damage, Format, Graph, Stretch, TagInfo};
 
+use super::feed::{Fed, Feed, Feeds};
 use super::tail::{Block, Tail};
 use crate::discovery::file::{FileId, OpenFile};
 use crate::discovery::runs::EventSource;
@@ -28,8 +29,9 @@ pub(crate) struct Follower {
     decoder: Vec<u8>,
     open_damage: Option<Damage>,
     damages: Vec<Damage>,
-    /// Number of bytes up to which the file is to be opened and read.
+    /// Number of bytes up to which the file is to be read if the feed does not bring them.
     due_bytes: u64,
+    feed: Option<Feed>,
     /// The file while it is read, and the end of that.
     opened: Option<(OpenFile, u64)>,
     tail: Option<Tail>,
@@ -54,12 +56,18 @@ impl Buffers {
 }
 
 impl Follower {
-    /// A follower of a file from its first byte.
-    pub(crate) fn new(source: &EventSource) -> Self {
+    /// A follower of a file from its first byte; with feeds, also of the blocks that the index gets from now on.
+    pub(crate) fn new(source: &EventSource, feeds: Option<&Feeds>) -> Self {
+        let path = source.path.as_path().into();
+        let feeds = feeds.filter(|_| is_stream(source.format));
         Self {
-            path: source.path.as_path().into(),
+            feed: feeds.map(|feeds| feeds.subscribe(&path)),
+            path,
             format: source.format,
-            id: Arc::default(),
+            id: Arc::new(FileId {
+                identity: source.identity,
+                ..FileId::default()
+            }),
             tags: Vec::new(),
             fed_bytes: 0,
             offset: 0,
@@ -109,14 +117,16 @@ impl Follower {
         self.is_replaced
     }
 
-    /// Compares with the same path in a later walk, or looks for more; the next calls of [`Self::next`] read it.
-    pub(crate) fn expect(&mut self, walked: Option<&EventSource>) {
-        let is_other = |source: &EventSource| source.identity != self.id.identity;
-        if walked.is_some_and(|source| self.unreadable.is_some() || is_other(source)) {
+    /// Compares with the same path in a later walk; the next calls of [`Self::next`] read what it has more.
+    pub(crate) fn expect(&mut self, walked: &EventSource) {
+        let is_other = walked.identity != self.id.identity;
+        if self.unreadable.is_some() || is_other {
             self.is_replaced = true;
-        } else if walked.is_none_or(|source| source.stamp.len_bytes != self.fed_bytes) {
-            // Shorter than what was read: either it has grown since that walk, or it was truncated.
-            self.due_bytes = u64::MAX;
+        } else if walked.stamp.len_bytes < self.fed_bytes {
+            // Either it has grown since that walk, or it was truncated.
+            self.open(0);
+        } else {
+            self.due_bytes = walked.stamp.len_bytes;
         }
     }
 
@@ -126,16 +136,32 @@ impl Follower {
             if let Some(block) = self.read(buffers) {
                 return Some(block);
             }
-            if self.due_bytes <= self.fed_bytes {
+            if self.is_replaced {
                 return None;
             }
-            self.open();
+            match self.feed.as_ref().and_then(Feed::pop) {
+                Some(Fed::Block(block)) => {
+                    self.note_file(&block.file);
+                    if self.is_replaced {
+                        return None;
+                    }
+                    if block.begin_bytes == self.fed_bytes {
+                        self.tail = None;
+                        self.take(&block);
+                        return Some(block);
+                    }
+                    self.due_bytes = self.due_bytes.max(block.fed_bytes);
+                }
+                Some(Fed::Dropped(end)) => self.open(end),
+                None if self.fed_bytes < self.due_bytes => self.open(self.due_bytes),
+                None => return None,
+            }
         }
     }
 
-    /// Opens the file to read it as far as it is due.
-    fn open(&mut self) {
-        let end = std::mem::take(&mut self.due_bytes);
+    /// Opens the file to read it up to `end`.
+    fn open(&mut self, end: u64) {
+        self.due_bytes = 0;
         if self.is_replaced || self.unreadable.is_some() {
             return;
         }
@@ -150,21 +176,21 @@ impl Follower {
                 return;
             }
         };
-        self.set_file(&opened.id);
+        self.note_file(&opened.id);
         self.is_replaced |= opened.len_bytes < self.fed_bytes;
-        // Other files are one record, which was read with the first byte.
-        let is_stream = matches!(self.format, Format::Tfevents | Format::MindsporeSummary);
-        self.is_replaced |= !is_stream && (1..opened.len_bytes).contains(&self.fed_bytes);
-        if !self.is_replaced {
+        self.is_replaced |= self.fed_bytes > 0 && !is_stream(self.format);
+        if !self.is_replaced && self.fed_bytes < opened.len_bytes {
             let end = end.min(opened.len_bytes);
             self.opened = Some((opened, end));
         }
     }
 
     /// Compares the file with the one read so far.
-    fn set_file(&mut self, now: &Arc<FileId>) {
-        self.is_replaced |= self.fed_bytes > 0 && !now.continues(&self.id);
-        self.id = Arc::clone(now);
+    fn note_file(&mut self, now: &Arc<FileId>) {
+        self.is_replaced |= self.fed_bytes > 0 && !now.is_same(&self.id);
+        if self.fed_bytes == 0 || now.head.0.len() > self.id.head.0.len() {
+            self.id = Arc::clone(now);
+        }
     }
 
     /// Decodes the next block of the opened file.
@@ -224,4 +250,9 @@ impl Follower {
         file.read_exact_at(&mut bytes, offset).ok()?;
         Graph::read(source.format, &bytes).ok()
     }
+}
+
+/// True if later records follow those that were read. Other files are one whole, which is read again when it changes.
+fn is_stream(format: Format) -> bool {
+    !matches!(format, Format::Graph(_) | Format::Queues(_))
 }

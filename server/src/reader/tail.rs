@@ -21,6 +21,8 @@ pub(crate) struct Block {
     pub(crate) file: Arc<FileId>,
     /// Number of bytes fed before this block.
     pub(crate) begin_bytes: u64,
+    /// Number of bytes of the file that its records take; some may have been fed with earlier blocks.
+    pub(crate) record_bytes: u64,
     /// Bytes fed so far.
     pub(crate) fed_bytes: u64,
     /// The decoder's offset after them.
@@ -71,12 +73,14 @@ impl Tail {
             return Ok(false);
         }
         block.batch.clear();
+        let before = self.decoder.offset();
         self.decoder.push(&buffer[..n], &mut block.batch);
         block.begin_bytes = self.fed_bytes;
         self.fed_bytes += n as u64;
         let Checkpoint { offset, state, .. } = self.decoder.checkpoint();
         block.file = Arc::clone(&opened.id);
         block.fed_bytes = self.fed_bytes;
+        block.record_bytes = offset.saturating_sub(before);
         block.offset = offset;
         block.decoder = state;
         block.open_damage = self.decoder.open_damage();

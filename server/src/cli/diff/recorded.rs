@@ -33,7 +33,7 @@ impl Recorded {
         let mut buffers = Buffers::default();
         for (&rank, found) in &run.ranks {
             for source in &found.events {
-                let mut records = EventRecords::new(source, rank, false);
+                let mut records = EventRecords::new(source, rank, false, None);
                 records.advance(i64::MAX, &mut recorded, &mut buffers, &mut |_| {});
                 let mut fault = |offset, reason: &str| {
                     faults.push((Arc::clone(records.shown()), offset, reason.to_owned()));
