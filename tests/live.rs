@@ -1,11 +1,16 @@
-//! Files that grow, appear, move, shrink and vanish while the server runs: answers match the content on disk.
+//! Files that grow, appear, move, shrink and vanish while the server runs: answers match the content on disk, which is
+//! never changed.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use trainscope_api::runs::{FileStatus, RunStatus};
 
-use crate::support::lab::STARTED_SECS;
+use crate::support::lab::{STARTED_SECS, copy_folder, workspace_root};
+use crate::support::terminal::trainscope_in;
 use crate::support::wait::wait_until_equal;
 use crate::support::{Lab, Recording, Server, wait_for};
 
@@ -291,4 +296,55 @@ fn the_end_of_the_server_does_not_wait_for_streams() {
     server.wait_for_points("run", "loss", 1);
     let _live = server.live();
     assert_eq!(server.stop().code(), Some(0));
+}
+
+/// Path, length, time of the last change and content of everything below a folder.
+fn everything_below(folder: &Path) -> BTreeMap<PathBuf, (SystemTime, Vec<u8>)> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let changed = path.metadata().unwrap().modified().unwrap();
+            if path.is_dir() {
+                folders.push(path.clone());
+                found.insert(path, (changed, Vec::new()));
+            } else {
+                let bytes = fs::read(&path).unwrap();
+                found.insert(path, (changed, bytes));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn files_of_runs_are_only_read() {
+    let lab = Lab::new();
+    copy_folder(&workspace_root().join("sample-runs"), &lab.base());
+    let before = everything_below(&lab.base());
+    let server = lab.start();
+    wait_for("every run to be judged", || {
+        let runs = server.runs().runs;
+        (runs.len() > 20 && runs.iter().all(|run| run.health.is_some())).then_some(())
+    });
+    server.get("/api/graph_scene?run=candle");
+    server.get("/api/tensor_summary?run=mlp/overflow&tensor=fc1.weight&step=45&bins=40");
+    assert!(server.stop().success());
+    let base = lab.base();
+    for command in [
+        &["check", "mlp/overflow"][..],
+        &["diff", "mlp/frozen", "mlp/healthy"],
+        &["export", "mlp/overflow", "--kind", "scalars"],
+        &["report", "mlp/overflow", "-o", "../report.html"],
+    ] {
+        assert!(trainscope_in(&base, command).status < 2, "{command:?}");
+    }
+    let after = everything_below(&base);
+    for (path, content) in &before {
+        assert!(after.get(path) == Some(content), "{}", path.display());
+    }
+    let own = base.join(".trainscope");
+    let mut new = after.keys().filter(|path| !before.contains_key(*path));
+    assert!(new.all(|path| path.starts_with(&own)), "{:?}", after.keys());
 }
