@@ -8,7 +8,6 @@ mod chart;
 mod controls;
 pub(crate) mod download;
 mod graph;
-mod icon;
 mod marked;
 mod note;
 mod panel;
@@ -18,6 +17,7 @@ mod severity;
 mod state;
 mod step_range;
 
+pub use crate::icon::{Icon, IconName, fixed_icon};
 pub use asking::{Asking, ask_again};
 pub use card_fault::CardFault;
 pub use card_grid::{CardGrid, CardSize, MakeCard, Place};
@@ -31,7 +31,6 @@ pub use graph::{
     Colour, GraphCanvas, GraphOverview, Look, NodeGraph, Shade, View, figure_of, first_view,
     hit_at, use_graph_ink,
 };
-pub use icon::{Icon, IconName, fixed_icon};
 pub(crate) use marked::{marked, places};
 pub use note::{Note, NoteKind};
 pub use panel::RightPanel;

@@ -1,10 +1,11 @@
 //! The address bar as signals: links of this page and the browser's own buttons change what is shown without loading it
 //! again.
 
+use std::sync::OnceLock;
+
 use leptos::{ev, wasm_bindgen::JsCast};
 
 use crate::prelude::*;
-use crate::route;
 
 /// Effect of a change of address on the browser's history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +77,21 @@ pub fn use_address() -> Address {
     expect_context()
 }
 
+/// The path of the page's base without its last slash: empty, or the server's prefix.
+pub fn base_path() -> &'static str {
+    // It stays as long as the page, and each of a thousand links begins with it.
+    static PATH: OnceLock<String> = OnceLock::new();
+    PATH.get_or_init(|| {
+        let base = document().base_uri().ok().flatten();
+        let path = base.and_then(|base| web_sys::Url::new(&base).ok());
+        path.map(|url| {
+            let path = url.pathname();
+            path[..path.rfind('/').unwrap_or(0)].to_owned()
+        })
+        .unwrap_or_default()
+    })
+}
+
 fn now() -> (String, String) {
     let bar = window().location();
     (
@@ -99,7 +115,7 @@ fn followed(event: &web_sys::MouseEvent) -> Option<String> {
         || link.origin() != window().location().origin().ok()?;
     let path = link.pathname();
     let is_ours = path
-        .strip_prefix(route::base_path())
+        .strip_prefix(base_path())
         .is_some_and(|path| path == "/" || path.starts_with("/run/"));
     // A place on this very page is the browser's to find.
     let (pathname, search) = now();

@@ -5,12 +5,11 @@
 //! nothing. The base directory itself, the run `.`, has no segment of its own, because browsers drop `.` from paths: its
 //! scalars are at `/run/scalars`. Where no page is named, it is the overview.
 
-use std::sync::OnceLock;
-
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-use crate::location::use_address;
+use crate::location::{base_path, use_address};
 use crate::prelude::*;
+pub use crate::registry::RunPage;
 use crate::url_state::{self, join_list};
 
 /// Escaped in a segment of a path.
@@ -24,81 +23,6 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b',')
     .remove(b'=')
     .remove(b'+');
-
-/// A page inside a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RunPage {
-    /// Overview with links to the next pages.
-    Overview,
-    /// Curves.
-    Scalars,
-    /// Distribution of values.
-    Histograms,
-    /// Pictures and sound.
-    Images,
-    /// Texts.
-    Text,
-    /// Precision and recall.
-    PrCurves,
-    /// The computation graph.
-    Graph,
-    /// Data pipeline.
-    Pipeline,
-    /// Values of tensors.
-    Tensors,
-    /// Findings of watchpoints.
-    Debugger,
-}
-
-impl RunPage {
-    /// The last segment of its address.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Overview => "overview",
-            Self::Scalars => "scalars",
-            Self::Histograms => "histograms",
-            Self::Images => "images",
-            Self::Text => "text",
-            Self::PrCurves => "pr_curves",
-            Self::Graph => "graph",
-            Self::Pipeline => "pipeline",
-            Self::Tensors => "tensors",
-            Self::Debugger => "debugger",
-        }
-    }
-
-    /// The page that shows records of a kind, by its name in the API, if there is one.
-    pub fn of_kind(kind: &str) -> Option<Self> {
-        match kind {
-            "scalars" => Some(Self::Scalars),
-            "histograms" => Some(Self::Histograms),
-            "images" | "audio" => Some(Self::Images),
-            "text" => Some(Self::Text),
-            "pr_curves" => Some(Self::PrCurves),
-            "graphs" => Some(Self::Graph),
-            "lineage" => Some(Self::Pipeline),
-            "tensors" | "statistics" => Some(Self::Tensors),
-            _ => None,
-        }
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        [
-            Self::Overview,
-            Self::Scalars,
-            Self::Histograms,
-            Self::Images,
-            Self::Text,
-            Self::PrCurves,
-            Self::Graph,
-            Self::Pipeline,
-            Self::Tensors,
-            Self::Debugger,
-        ]
-        .into_iter()
-        .find(|page| page.as_str() == text)
-    }
-}
 
 /// Route of the current address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,21 +69,6 @@ pub fn use_place() -> Memo<Place> {
 pub fn use_run() -> Memo<Option<String>> {
     let place = use_place();
     Memo::new(move |_| place.with(|place| place.run().map(str::to_owned)))
-}
-
-/// The path of the page's base without its last slash: empty, or the server's prefix.
-pub fn base_path() -> &'static str {
-    // It stays as long as the page, and each of a thousand links begins with it.
-    static PATH: OnceLock<String> = OnceLock::new();
-    PATH.get_or_init(|| {
-        let base = document().base_uri().ok().flatten();
-        let path = base.and_then(|base| web_sys::Url::new(&base).ok());
-        path.map(|url| {
-            let path = url.pathname();
-            path[..path.rfind('/').unwrap_or(0)].to_owned()
-        })
-        .unwrap_or_default()
-    })
 }
 
 /// The address of the list of runs.
@@ -249,7 +158,7 @@ fn run_path(run: &str, page: RunPage) -> String {
             path.push('/');
         }
     }
-    path.push_str(page.as_str());
+    path.push_str(page.entry().segment);
     path
 }
 
@@ -265,7 +174,8 @@ fn parse(path: &str, base: &str) -> Place {
         return Place::Unknown;
     };
     let (run, page) = rest.rsplit_once('/').unwrap_or((".", rest));
-    let (run, page) = RunPage::parse(page).map_or((rest, RunPage::Overview), |page| (run, page));
+    let (run, page) =
+        RunPage::of_segment(page).map_or((rest, RunPage::Overview), |page| (run, page));
     let segment = |text: &str| {
         let text = percent_decode_str(text).decode_utf8_lossy();
         text.replace("~1", "%").replace("~0", "~")

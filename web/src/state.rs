@@ -17,6 +17,7 @@ use crate::format;
 use crate::live::{Connection, Live, use_live};
 use crate::notebook::Notes;
 use crate::prelude::*;
+use crate::registry::{Count, PageEntry};
 use crate::run_colour::RunColours;
 
 /// The list of runs is asked for at most this often while runs come and go.
@@ -158,15 +159,24 @@ impl AppState {
         self.tags.with(|tags| tags.get(run).cloned())
     }
 
-    /// Number of tensors of which a run has histograms, or statistics that are drawn as such; reactive.
-    pub fn histogram_tensors(self, run: &str) -> u64 {
-        if let Some(list) = self.tags(run) {
-            return names_of(&list, &[Kind::Histograms, Kind::Statistics]);
-        }
-        // One kind mostly holds the tensors of the other.
-        let kinds = self.run(run).map(|run| run.kinds).unwrap_or_default();
-        let of = |kind: &str| kinds.get(kind).copied().unwrap_or(0);
-        of("histograms").max(of("statistics"))
+    /// Number of tags, tensors or hits that a page shows of a run; `None` without records for it; reactive.
+    pub fn page_count(self, run: &Run, page: &PageEntry) -> Option<u64> {
+        let count = |kind: Kind| run.kinds.get(kind.as_str()).copied().unwrap_or(0);
+        let counts = page.all_kinds().map(count);
+        let count = match page.count {
+            Count::Always => return Some(0),
+            Count::Hits => {
+                let counts = run.health.as_ref()?.counts;
+                return Some(counts.error + counts.warning + counts.info);
+            }
+            Count::Tags | Count::Hidden => counts.sum(),
+            Count::Tensors => match self.tags(&run.id) {
+                Some(list) => names_of(&list, &page.all_kinds().collect::<Vec<_>>()),
+                // One kind mostly holds the tensors of the other.
+                None => counts.max().unwrap_or(0),
+            },
+        };
+        Some(count).filter(|count| *count > 0)
     }
 
     /// Looks at all tags that are known, without copying them; reactive.

@@ -4,6 +4,7 @@ use super::FrameState;
 use crate::components::RightPanel;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
+use crate::registry::KeyGroup;
 use crate::state::use_app_state;
 
 /// The panel that `?` opens.
@@ -14,7 +15,11 @@ pub(super) fn HelpPanel() -> impl IntoView {
     let state = use_app_state();
     let groups = move || {
         let keys = &i18n.texts().keys;
-        let [drag, double_click, ctrl_wheel, shift_wheel] = keys.gestures;
+        let [_, _, ctrl_wheel, shift_wheel] = keys.gestures;
+        let own = KeyGroup::all().into_iter().map(|group| {
+            let texts = i18n.texts();
+            (group.heading(texts), group.rows(texts))
+        });
         [
             (
                 keys.everywhere,
@@ -36,50 +41,9 @@ pub(super) fn HelpPanel() -> impl IntoView {
                     ("c", keys.together),
                 ],
             ),
-            (
-                keys.in_charts,
-                vec![
-                    ("f", keys.fit),
-                    ("← →", keys.steps),
-                    ("w s", keys.zoom),
-                    ("a d", keys.pan),
-                    ("z", keys.step_back),
-                    ("j k", keys.cards),
-                    ("p", keys.pin),
-                    ("o", keys.full),
-                    (drag, keys.drag),
-                    (double_click, keys.double_click),
-                ],
-            ),
-            (
-                keys.in_steps,
-                vec![
-                    ("← →", keys.other_step),
-                    ("space", keys.play),
-                    ("j k", keys.other_tensor),
-                    ("j k", keys.operations),
-                ],
-            ),
-            (
-                i18n.texts().graph.title,
-                vec![
-                    ("f", keys.fit_graph),
-                    ("+ −", keys.zoom),
-                    ("← → ↑ ↓", keys.node),
-                    ("↵", keys.open_scope),
-                    ("p", keys.path),
-                ],
-            ),
-            (
-                keys.in_debugger,
-                vec![
-                    ("j k", i18n.texts().debugger.next_hit),
-                    ("← →", i18n.texts().debugger.next_step),
-                    ("e", keys.edit),
-                ],
-            ),
         ]
         .into_iter()
+        .chain(own)
         .map(|(heading, rows)| {
             let rows = rows
                 .into_iter()

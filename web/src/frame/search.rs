@@ -156,7 +156,7 @@ pub(super) fn Search() -> impl IntoView {
                         many => (i18n.texts().runs.runs)(many.len() as u64),
                     };
                     (
-                        fixed_icon(icon_of(*page), 12).into_any(),
+                        fixed_icon(page.entry().icon, 12).into_any(),
                         name.clone(),
                         Some(beside),
                     )
@@ -255,17 +255,6 @@ pub(super) fn Search() -> impl IntoView {
                 </div>
             </Show>
         </div>
-    }
-}
-
-/// The icon of the page that shows a tag.
-fn icon_of(page: RunPage) -> IconName {
-    match page {
-        RunPage::Histograms => IconName::Histograms,
-        RunPage::Images => IconName::Images,
-        RunPage::Text => IconName::Text,
-        RunPage::Tensors => IconName::Tensors,
-        _ => IconName::Scalars,
     }
 }
 

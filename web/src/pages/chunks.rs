@@ -9,20 +9,20 @@ use super::graph::GraphPage;
 use super::histograms::HistogramsPage;
 use super::overview::OverviewPage;
 use super::pipeline::PipelinePage;
-use super::recorded::{RecordedPage, Shelf};
+use super::recorded::RecordedPage;
 use super::runs::RunsPage;
 use super::scalars::ScalarsPage;
 use super::tensors::TensorsPage;
 use crate::components::{IconName, StatePage};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
-use crate::route::RunPage;
+use crate::registry::RunPage;
 
 /// The view of a page, or that its code could not be fetched.
 type Page = Result<AnyView, SplitLoaderError>;
 
 macro_rules! chunks {
-    ($($chunk:ident, $view:ident, $fetch:ident: $page:expr;)*) => {
+    ($($chunk:ident, $view:ident, $fetch:ident, $of:pat, $page:expr;)*) => {
         /// A part of the program that holds one page, or pages that are of one kind.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Chunk {
@@ -31,6 +31,13 @@ macro_rules! chunks {
 
         impl Chunk {
             const ALL: &[Self] = &[$(Self::$chunk),*];
+
+            /// The chunk of a page of a run; without one, of the list of runs.
+            const fn of(page: Option<RunPage>) -> Self {
+                match page {
+                    $($of => Self::$chunk,)*
+                }
+            }
 
             async fn fetch(self) -> Result<(), SplitLoaderError> {
                 match self {
@@ -65,39 +72,18 @@ macro_rules! chunks {
 }
 
 chunks! {
-    Runs, runs, fetch_runs: |_| view! { <RunsPage /> }.into_any();
-    Overview, overview, fetch_overview: |_| view! { <OverviewPage /> }.into_any();
-    Scalars, scalars, fetch_scalars: |_| view! { <ScalarsPage /> }.into_any();
-    Debugger, debugger, fetch_debugger: |_| view! { <DebuggerPage /> }.into_any();
-    Graph, graph, fetch_graph: |_| view! { <GraphPage /> }.into_any();
-    Histograms, histograms, fetch_histograms: |_| view! { <HistogramsPage /> }.into_any();
-    Tensors, tensors, fetch_tensors: |_| view! { <TensorsPage /> }.into_any();
-    Recorded, recorded, fetch_recorded: |page| {
-        let shelf = match page {
-            Some(RunPage::Text) => Shelf::Text,
-            Some(RunPage::PrCurves) => Shelf::PrCurves,
-            _ => Shelf::Images,
-        };
-        view! { <RecordedPage shelf /> }.into_any()
+    Runs, runs, fetch_runs, None, |_| view! { <RunsPage /> }.into_any();
+    Overview, overview, fetch_overview, Some(RunPage::Overview), |_| view! { <OverviewPage /> }.into_any();
+    Scalars, scalars, fetch_scalars, Some(RunPage::Scalars), |_| view! { <ScalarsPage /> }.into_any();
+    Debugger, debugger, fetch_debugger, Some(RunPage::Debugger), |_| view! { <DebuggerPage /> }.into_any();
+    Graph, graph, fetch_graph, Some(RunPage::Graph), |_| view! { <GraphPage /> }.into_any();
+    Histograms, histograms, fetch_histograms, Some(RunPage::Histograms), |_| view! { <HistogramsPage /> }.into_any();
+    Tensors, tensors, fetch_tensors, Some(RunPage::Tensors), |_| view! { <TensorsPage /> }.into_any();
+    Recorded, recorded, fetch_recorded, Some(RunPage::Images | RunPage::Text | RunPage::PrCurves), |page| {
+        let page = page.unwrap_or(RunPage::Images);
+        view! { <RecordedPage page /> }.into_any()
     };
-    Pipeline, pipeline, fetch_pipeline: |_| view! { <PipelinePage /> }.into_any();
-}
-
-impl Chunk {
-    /// The chunk of a page of a run; without one, of the list of runs.
-    fn of(page: Option<RunPage>) -> Self {
-        match page {
-            None => Self::Runs,
-            Some(RunPage::Overview) => Self::Overview,
-            Some(RunPage::Scalars) => Self::Scalars,
-            Some(RunPage::Histograms) => Self::Histograms,
-            Some(RunPage::Images | RunPage::Text | RunPage::PrCurves) => Self::Recorded,
-            Some(RunPage::Graph) => Self::Graph,
-            Some(RunPage::Pipeline) => Self::Pipeline,
-            Some(RunPage::Tensors) => Self::Tensors,
-            Some(RunPage::Debugger) => Self::Debugger,
-        }
-    }
+    Pipeline, pipeline, fetch_pipeline, Some(RunPage::Pipeline), |_| view! { <PipelinePage /> }.into_any();
 }
 
 /// State of the code of a page.
@@ -189,6 +175,22 @@ pub fn PageOnDemand(
         .into_any(),
         Some(Progress::Fetching) | None => {
             view! { <main class="main" aria-busy="true"></main> }.into_any()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::PAGES;
+
+    #[test]
+    fn the_first_script_knows_the_chunk_of_every_page() {
+        let script = include_str!("../../boot.js");
+        for entry in &PAGES {
+            let chunk = format!("{:?}", Chunk::of(Some(entry.page))).to_lowercase();
+            let alias = format!("{}: '{chunk}'", entry.segment);
+            assert!(chunk == entry.segment || script.contains(&alias), "{alias}");
         }
     }
 }

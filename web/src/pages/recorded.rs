@@ -7,13 +7,12 @@
     reason = "signals are handles of a word or two; only debug builds add where each was made"
 )]
 
-use trainscope_format::Kind;
-
 use crate::components::browse::{Browse, DamageNote, Nothing, NothingView, Side};
-use crate::components::{CardGrid, CardSize, IconName, Place};
+use crate::components::{CardGrid, CardSize, Place};
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
 use crate::prelude::*;
+use crate::registry::RunPage;
 
 mod audio;
 mod card;
@@ -34,41 +33,15 @@ use card::Card;
 use settings::Settings;
 use toolbar::Toolbar;
 
-/// Page of recorded media.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shelf {
-    /// Pictures and sound.
-    Images,
-    /// Text.
-    Text,
-    /// Precision and recall.
-    PrCurves,
-}
-
-impl Shelf {
-    const fn kinds(self) -> &'static [Kind] {
-        match self {
-            Self::Images => &[Kind::Images, Kind::Audio],
-            Self::Text => &[Kind::Text],
-            Self::PrCurves => &[Kind::PrCurves],
-        }
-    }
-
-    const fn icon(self) -> IconName {
-        match self {
-            Self::Images => IconName::Images,
-            Self::Text => IconName::Text,
-            Self::PrCurves => IconName::Scalars,
-        }
-    }
-}
-
 /// Such records of the run that the address names.
 #[component]
-pub fn RecordedPage(shelf: Shelf) -> impl IntoView {
+pub fn RecordedPage(
+    /// Page of images and audio, of text, or of precision-recall curves.
+    page: RunPage,
+) -> impl IntoView {
     let i18n = use_i18n();
-    let browse = Browse::from_address(shelf.kinds());
-    let settings = Settings::provide(browse, shelf);
+    let browse = Browse::from_address(page.entry().kinds);
+    let settings = Settings::provide(browse, page);
     let nothing = Memo::new(move |_| Nothing::of(browse));
     let totals = Signal::derive(move || {
         browse.entries.with(|entries| {
@@ -79,7 +52,13 @@ pub fn RecordedPage(shelf: Shelf) -> impl IntoView {
     let none = Signal::derive(move || {
         let texts = i18n.texts().recorded;
         let runs = browse.shown.with(|shown| shown.join(", "));
-        (texts.none)(&runs, texts.nouns[shelf as usize])
+        let [images, text, curves] = texts.nouns;
+        let noun = match page {
+            RunPage::Text => text,
+            RunPage::PrCurves => curves,
+            _ => images,
+        };
+        (texts.none)(&runs, noun)
     });
     use_keys(move |key, event| {
         let is_typing = event.target().is_some_and(|target| {
@@ -90,7 +69,7 @@ pub fn RecordedPage(shelf: Shelf) -> impl IntoView {
             "ArrowLeft" | "ArrowRight" if !is_typing => {
                 settings.go(key == "ArrowRight");
             }
-            " " if shelf == Shelf::Images && !is_typing => settings.play(),
+            " " if page == RunPage::Images && !is_typing => settings.play(),
             "Escape" if settings.full.with_untracked(Option::is_some) => settings.set_full(None),
             _ => return false,
         }
@@ -98,15 +77,15 @@ pub fn RecordedPage(shelf: Shelf) -> impl IntoView {
     });
     browse.show_rest();
     let cards = search::cards(settings);
-    if shelf == Shelf::Text {
+    if page == RunPage::Text {
         search::keep(settings);
     }
     let size = Signal::derive(move || {
         let runs = browse.shown.with(|shown| shown.len());
         // Single texts are read, many are looked through.
         let is_read = runs > 1 || cards.with(|cards| cards.len() < 2);
-        let is_wide = shelf == Shelf::Text && is_read || runs > 2;
-        if is_wide && shelf != Shelf::PrCurves {
+        let is_wide = page == RunPage::Text && is_read || runs > 2;
+        if is_wide && page != RunPage::PrCurves {
             CardSize::Large
         } else {
             CardSize::Medium
@@ -125,7 +104,7 @@ pub fn RecordedPage(shelf: Shelf) -> impl IntoView {
                             <NothingView
                                 browse=browse
                                 reason=reason
-                                icon=shelf.icon()
+                                icon=page.entry().icon
                                 none=none
                                 none_next=Signal::derive(move || {
                                     i18n.texts().recorded.none_next.to_owned()

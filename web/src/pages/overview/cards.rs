@@ -13,7 +13,8 @@ use crate::format;
 use crate::i18n::{I18n, Texts, use_i18n};
 use crate::pages::debugger::ClassBar;
 use crate::prelude::*;
-use crate::route::{self, RunPage};
+use crate::registry::{Count, RunPage};
+use crate::route;
 use crate::state::use_app_state;
 
 /// Watchpoints in the card of the debugger.
@@ -23,116 +24,86 @@ const MOST_COLUMNS: usize = 4;
 /// Rows of a card that lists names with values.
 const PAIRS: usize = 6;
 
-/// A kind of data, in the order of the cards.
+/// A kind of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Card {
-    Scalars,
-    Histograms,
-    Tensors,
-    Debugger,
-    Images,
-    Text,
-    Graph,
-    PrCurves,
-    Pipeline,
+    /// That of a page, which the card leads to.
+    Page(RunPage),
     Configuration,
 }
 
-/// Kinds of records that the page of the data pipeline shows.
-const FED: [&str; 3] = ["lineage", "profile", "input_queues"];
-
 impl Card {
+    /// In the order of the page. The overview has no card of itself.
     const ALL: [Self; 10] = [
-        Self::Scalars,
-        Self::Histograms,
-        Self::Tensors,
-        Self::Debugger,
-        Self::Images,
-        Self::Text,
-        Self::Graph,
-        Self::PrCurves,
-        Self::Pipeline,
+        Self::Page(RunPage::Scalars),
+        Self::Page(RunPage::Histograms),
+        Self::Page(RunPage::Tensors),
+        Self::Page(RunPage::Debugger),
+        Self::Page(RunPage::Images),
+        Self::Page(RunPage::Text),
+        Self::Page(RunPage::Graph),
+        Self::Page(RunPage::PrCurves),
+        Self::Page(RunPage::Pipeline),
         Self::Configuration,
     ];
 
-    /// Number of tags; reactive.
-    fn count(self, model: Model) -> u64 {
-        let count = |kind| model.kind(kind);
+    /// Number of tags; `None` without a card; reactive.
+    fn count(self, model: Model) -> Option<u64> {
+        let run = model.info.get()?;
         match self {
-            Self::Scalars => count("scalars"),
-            Self::Histograms => use_app_state().histogram_tensors(&model.run()),
-            Self::Tensors => count("statistics").max(count("tensors")),
-            Self::Debugger => 1,
-            Self::Images => count("images") + count("audio"),
-            Self::Text => count("text"),
-            Self::Graph => count("graphs"),
-            Self::PrCurves => count("pr_curves"),
-            Self::Pipeline => FED.into_iter().map(count).sum(),
-            Self::Configuration => {
-                let info = model.info.get();
-                info.map_or(0, |run| run.hparams.len() as u64)
-            }
+            Self::Page(RunPage::Debugger) => Some(1),
+            Self::Page(page) => use_app_state().page_count(&run, page.entry()),
+            Self::Configuration => Some(run.hparams.len() as u64).filter(|count| *count > 0),
         }
     }
 
     const fn icon(self) -> IconName {
         match self {
-            Self::Scalars | Self::PrCurves => IconName::Scalars,
-            Self::Histograms => IconName::Histograms,
-            Self::Tensors => IconName::Tensors,
-            Self::Debugger => IconName::Debugger,
-            Self::Images => IconName::Images,
-            Self::Text => IconName::Text,
-            Self::Graph => IconName::Graph,
-            Self::Pipeline => IconName::Pipeline,
+            Self::Page(page) => page.entry().icon,
             Self::Configuration => IconName::Sliders,
         }
     }
 
     /// Its name in the style sheet and in tests.
-    const fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
-            Self::Scalars => "scalars",
-            Self::Histograms => "histograms",
-            Self::Tensors => "tensors",
-            Self::Debugger => "debugger",
-            Self::Images => "images",
-            Self::Text => "text",
-            Self::Graph => "graphs",
-            Self::PrCurves => "pr_curves",
-            Self::Pipeline => "pipeline",
+            Self::Page(RunPage::Graph) => "graphs",
+            Self::Page(page) => page.entry().segment,
             Self::Configuration => "configuration",
         }
     }
 
-    fn title(self, texts: &Texts) -> &'static str {
+    fn title(self, texts: &'static Texts) -> &'static str {
         match self {
-            Self::Debugger => texts.debugger.title,
+            Self::Page(page @ (RunPage::Debugger | RunPage::Pipeline)) => {
+                (page.entry().title)(texts)
+            }
+            Self::Page(_) => (texts.runs.kind)(self.name()),
             Self::Configuration => texts.overview.configuration,
-            Self::Pipeline => texts.pipeline.title,
-            other => (texts.runs.kind)(other.name()),
         }
     }
 
     /// Text beside the title; reactive.
     fn beside(self, model: Model, texts: &Texts) -> String {
         let words = &texts.overview;
-        let count = self.count(model);
+        let count = self.count(model).unwrap_or(0);
         match self {
-            Self::Scalars | Self::Images | Self::Text | Self::PrCurves => (words.tags)(count),
-            Self::Pipeline => String::new(),
-            Self::Histograms | Self::Tensors => (words.tensors)(count),
-            Self::Debugger => {
+            Self::Page(RunPage::Debugger) => {
                 let found = model.findings.get();
                 found.map_or_else(String::new, |found| {
                     let counts = found.counts;
                     (words.hit_count)(counts.error + counts.warning + counts.info)
                 })
             }
-            Self::Graph => {
+            Self::Page(RunPage::Graph) => {
                 let graph = model.graph.get();
                 graph.map_or_else(String::new, |graph| (words.nodes)(graph.nodes))
             }
+            Self::Page(page) => match page.entry().count {
+                Count::Tags => (words.tags)(count),
+                Count::Tensors => (words.tensors)(count),
+                Count::Always | Count::Hidden | Count::Hits => String::new(),
+            },
             Self::Configuration => (words.values)(count),
         }
     }
@@ -145,7 +116,7 @@ pub(super) fn view(model: Model) -> AnyView {
         let mut cards = before.cloned().unwrap_or_default();
         if model.info.get().is_some() {
             for card in Card::ALL {
-                if !cards.contains(&card) && card.count(model) > 0 {
+                if !cards.contains(&card) && card.count(model).is_some() {
                     cards.push(card);
                 }
             }
@@ -176,15 +147,7 @@ fn columns(cards: usize) -> usize {
 fn frame(model: Model, card: Card, i18n: I18n) -> AnyView {
     let run = model.run();
     let href = match card {
-        Card::Scalars => Some(route::scalars_href(&run, &[], None)),
-        Card::Debugger => Some(route::run_href(&run, RunPage::Debugger)),
-        Card::Histograms => Some(route::run_href(&run, RunPage::Histograms)),
-        Card::Images => Some(route::run_href(&run, RunPage::Images)),
-        Card::Text => Some(route::run_href(&run, RunPage::Text)),
-        Card::Tensors => Some(route::run_href(&run, RunPage::Tensors)),
-        Card::Graph => Some(route::run_href(&run, RunPage::Graph)),
-        Card::PrCurves => Some(route::run_href(&run, RunPage::PrCurves)),
-        Card::Pipeline => Some(route::run_href(&run, RunPage::Pipeline)),
+        Card::Page(page) => Some(route::run_href(&run, page)),
         Card::Configuration => None,
     };
     let title = move || {
@@ -216,8 +179,20 @@ fn frame(model: Model, card: Card, i18n: I18n) -> AnyView {
 }
 
 fn body(model: Model, card: Card, i18n: I18n) -> AnyView {
-    match card {
-        Card::Scalars => {
+    let Card::Page(page) = card else {
+        return (move || {
+            let info = model.info.get();
+            let mut all = info
+                .as_deref()
+                .map(hyperparameters::all)
+                .unwrap_or_default();
+            all.truncate(PAIRS);
+            pairs(all)
+        })
+        .into_any();
+    };
+    match page {
+        RunPage::Scalars => {
             let tag = move || Some(model.curves.get().first()?.0.clone());
             view! {
                 <p class="micro ink3 cut">
@@ -227,7 +202,7 @@ fn body(model: Model, card: Card, i18n: I18n) -> AnyView {
             }
             .into_any()
         }
-        Card::Histograms => (move || {
+        RunPage::Histograms => (move || {
             let Some(heat) = model.heat.get() else {
                 return last_steps(model, Kind::Statistics, i18n);
             };
@@ -240,37 +215,29 @@ fn body(model: Model, card: Card, i18n: I18n) -> AnyView {
             .into_any()
         })
         .into_any(),
-        Card::Tensors => (move || tensor(model, i18n)).into_any(),
-        Card::Debugger => (move || hits(model, i18n)).into_any(),
-        Card::Images => (move || model.picture.get().map(|own| picture(&own, i18n))).into_any(),
-        Card::Text => (move || model.text.get().map(|own| text(own, i18n))).into_any(),
-        Card::Graph => (move || {
+        RunPage::Tensors => (move || tensor(model, i18n)).into_any(),
+        RunPage::Debugger => (move || hits(model, i18n)).into_any(),
+        RunPage::Images => (move || model.picture.get().map(|own| picture(&own, i18n))).into_any(),
+        RunPage::Text => (move || model.text.get().map(|own| text(own, i18n))).into_any(),
+        RunPage::Graph => (move || {
             model
                 .graph
                 .get()
                 .map(|graph| pairs(counted(graph.commonest())))
         })
         .into_any(),
-        Card::PrCurves => (move || last_steps(model, Kind::PrCurves, i18n)).into_any(),
-        Card::Pipeline => (move || {
-            let own = FED.into_iter().filter(|kind| model.kind(kind) > 0);
-            let own = own.map(|kind| {
+        RunPage::PrCurves => (move || last_steps(model, Kind::PrCurves, i18n)).into_any(),
+        RunPage::Pipeline => (move || {
+            let kinds = page.entry().all_kinds().map(Kind::as_str);
+            let own = kinds.filter(|kind| model.kind(kind) > 0).map(|kind| {
                 let name = (i18n.texts().runs.kind)(kind);
                 (name.to_owned(), format::count(model.kind(kind)))
             });
             pairs(own.collect())
         })
         .into_any(),
-        Card::Configuration => (move || {
-            let info = model.info.get();
-            let mut all = info
-                .as_deref()
-                .map(hyperparameters::all)
-                .unwrap_or_default();
-            all.truncate(PAIRS);
-            pairs(all)
-        })
-        .into_any(),
+        // The page that the cards are on.
+        RunPage::Overview => ().into_any(),
     }
 }
 

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Shelf;
 use super::search::Found;
 use crate::components::browse::Browse;
 use crate::prelude::*;
+use crate::registry::RunPage;
 use crate::url_state::History;
 
 /// Sizes of pictures: fitted into their card, or so many pixels of the screen for each of theirs.
@@ -19,7 +19,7 @@ pub(super) struct Settings {
     /// Runs and tags.
     pub(super) browse: Browse,
     /// Page.
-    pub(super) shelf: Shelf,
+    pub(super) page: RunPage,
     /// The step of all cards; `None` is the last. Follows the slider at once, the address once it is let go.
     pub(super) step: RwSignal<Option<i64>>,
     /// Cards with a step of their own.
@@ -53,7 +53,7 @@ const FRAME: Duration = Duration::from_millis(600);
 
 impl Settings {
     /// Reads the address.
-    pub(super) fn provide(browse: Browse, shelf: Shelf) -> Self {
+    pub(super) fn provide(browse: Browse, page: RunPage) -> Self {
         let url = browse.url;
         let (step, own, light) = (url.param("step"), url.list("own"), url.param("light"));
         let (zoom, source, find) = (url.param("zoom"), url.param("source"), url.param("find"));
@@ -61,7 +61,7 @@ impl Settings {
         let against = url.param("against");
         let settings = Self {
             browse,
-            shelf,
+            page,
             step: RwSignal::new(None),
             own: Memo::new(move |_| own.with(|items| parse_own(items))),
             whole: Memo::new(move |_| {

@@ -1,10 +1,10 @@
 //! Settings of all cards: the step, and those specific to the page.
 
-use super::Shelf;
 use super::settings::{Against, Settings, ZOOMS};
 use crate::components::{IconButton, IconName, SegOption, Segmented};
 use crate::i18n::{RecordedTexts, use_i18n};
 use crate::prelude::*;
+use crate::registry::RunPage;
 
 /// The bar over the cards.
 #[component]
@@ -13,10 +13,10 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
     let word = move |word: fn(&RecordedTexts) -> &'static str| {
         Signal::derive(move || word(i18n.texts().recorded).to_owned())
     };
-    let own = match settings.shelf {
-        Shelf::Images => view! { <LightAndSize settings=settings /> }.into_any(),
-        Shelf::Text => view! { <Reading settings=settings /> }.into_any(),
-        Shelf::PrCurves => ().into_any(),
+    let own = match settings.page {
+        RunPage::Images => view! { <LightAndSize settings=settings /> }.into_any(),
+        RunPage::Text => view! { <Reading settings=settings /> }.into_any(),
+        _ => ().into_any(),
     };
     view! {
         <div class="toolbar">
@@ -35,7 +35,7 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
                     settings.go(true);
                 }
             />
-            {(settings.shelf == Shelf::Images)
+            {(settings.page == RunPage::Images)
                 .then(|| {
                     view! {
                         <IconButton

@@ -1,0 +1,305 @@
+//! The registry of pages: one row per page of a run, from which its address, rail entry, search results, help and
+//! overview card follow. Its code is in [`crate::pages`].
+
+use trainscope_format::Kind;
+
+use crate::i18n::{KeyTexts, Texts};
+use crate::icon::IconName;
+
+/// A page inside a run, in the order of the rail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RunPage {
+    Overview,
+    Scalars,
+    Histograms,
+    Images,
+    Text,
+    PrCurves,
+    Graph,
+    Pipeline,
+    Tensors,
+    Debugger,
+}
+
+/// One page of a run.
+pub struct PageEntry {
+    pub page: RunPage,
+    /// Last segment of its address.
+    pub segment: &'static str,
+    pub title: fn(&'static Texts) -> &'static str,
+    pub icon: IconName,
+    /// Kinds of records that links lead to this page for.
+    pub kinds: &'static [Kind],
+    /// Other kinds of records that it shows.
+    pub more_kinds: &'static [Kind],
+    pub count: Count,
+    /// Its keys in the help panel.
+    pub keys: &'static [KeyGroup],
+}
+
+/// Number beside the title of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Count {
+    /// No number; the page exists for every run.
+    Always,
+    /// No number; the page exists if there are records of its kinds.
+    Hidden,
+    /// Sum of the tags of its kinds.
+    Tags,
+    /// Tensors, of which one may have records of several kinds.
+    Tensors,
+    /// Hits of watchpoints.
+    Hits,
+}
+
+/// Rows of keys with one heading in the help panel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyGroup {
+    Charts,
+    Steps,
+    Graph,
+    Debugger,
+}
+
+/// All pages of a run, in the order of [`RunPage`].
+pub const PAGES: [PageEntry; 10] = [
+    PageEntry {
+        page: RunPage::Overview,
+        segment: "overview",
+        title: |texts| texts.overview.title,
+        icon: IconName::Overview,
+        kinds: &[],
+        more_kinds: &[],
+        count: Count::Always,
+        keys: &[],
+    },
+    PageEntry {
+        page: RunPage::Scalars,
+        segment: "scalars",
+        title: |texts| texts.frame.scalars,
+        icon: IconName::Scalars,
+        kinds: &[Kind::Scalars],
+        more_kinds: &[],
+        count: Count::Tags,
+        keys: &[KeyGroup::Charts],
+    },
+    PageEntry {
+        page: RunPage::Histograms,
+        segment: "histograms",
+        title: |texts| texts.histograms.title,
+        icon: IconName::Histograms,
+        kinds: &[Kind::Histograms],
+        more_kinds: &[Kind::Statistics],
+        count: Count::Tensors,
+        keys: &[KeyGroup::Charts],
+    },
+    PageEntry {
+        page: RunPage::Images,
+        segment: "images",
+        title: |texts| texts.recorded.titles[0],
+        icon: IconName::Images,
+        kinds: &[Kind::Images, Kind::Audio],
+        more_kinds: &[],
+        count: Count::Tags,
+        keys: &[KeyGroup::Steps],
+    },
+    PageEntry {
+        page: RunPage::Text,
+        segment: "text",
+        title: |texts| texts.recorded.titles[1],
+        icon: IconName::Text,
+        kinds: &[Kind::Text],
+        more_kinds: &[],
+        count: Count::Tags,
+        keys: &[KeyGroup::Steps],
+    },
+    PageEntry {
+        page: RunPage::PrCurves,
+        segment: "pr_curves",
+        title: |texts| texts.recorded.titles[2],
+        icon: IconName::Scalars,
+        kinds: &[Kind::PrCurves],
+        more_kinds: &[],
+        count: Count::Tags,
+        keys: &[KeyGroup::Steps],
+    },
+    PageEntry {
+        page: RunPage::Graph,
+        segment: "graph",
+        title: |texts| texts.graph.title,
+        icon: IconName::Graph,
+        kinds: &[Kind::Graphs],
+        more_kinds: &[],
+        count: Count::Hidden,
+        keys: &[KeyGroup::Graph],
+    },
+    PageEntry {
+        page: RunPage::Pipeline,
+        segment: "pipeline",
+        title: |texts| texts.pipeline.title,
+        icon: IconName::Pipeline,
+        kinds: &[Kind::Lineage],
+        more_kinds: &[Kind::Profile, Kind::InputQueues],
+        count: Count::Hidden,
+        keys: &[KeyGroup::Steps],
+    },
+    PageEntry {
+        page: RunPage::Tensors,
+        segment: "tensors",
+        title: |texts| texts.tensors.title,
+        icon: IconName::Tensors,
+        kinds: &[Kind::Tensors, Kind::Statistics],
+        more_kinds: &[],
+        count: Count::Tensors,
+        keys: &[KeyGroup::Steps],
+    },
+    PageEntry {
+        page: RunPage::Debugger,
+        segment: "debugger",
+        title: |texts| texts.debugger.title,
+        icon: IconName::Debugger,
+        kinds: &[],
+        more_kinds: &[],
+        count: Count::Hits,
+        keys: &[KeyGroup::Debugger],
+    },
+];
+
+impl RunPage {
+    /// Its row of the registry.
+    pub const fn entry(self) -> &'static PageEntry {
+        &PAGES[self as usize]
+    }
+
+    /// The page that shows records of a kind, by its name in the API, if there is one.
+    pub fn of_kind(kind: &str) -> Option<Self> {
+        let is_of = |entry: &&PageEntry| entry.kinds.iter().any(|own| own.as_str() == kind);
+        PAGES.iter().find(is_of).map(|entry| entry.page)
+    }
+
+    /// The page with a segment of an address.
+    pub fn of_segment(segment: &str) -> Option<Self> {
+        let entry = PAGES.iter().find(|entry| entry.segment == segment);
+        entry.map(|entry| entry.page)
+    }
+}
+
+impl PageEntry {
+    /// All kinds of records that it shows.
+    pub fn all_kinds(&self) -> impl Iterator<Item = Kind> {
+        self.kinds.iter().chain(self.more_kinds).copied()
+    }
+}
+
+impl KeyGroup {
+    /// The groups of all pages, each once.
+    pub fn all() -> Vec<Self> {
+        let mut groups: Vec<Self> = Vec::new();
+        for group in PAGES.iter().flat_map(|entry| entry.keys) {
+            if !groups.contains(group) {
+                groups.push(*group);
+            }
+        }
+        groups
+    }
+
+    pub const fn heading(self, texts: &Texts) -> &'static str {
+        match self {
+            Self::Charts => texts.keys.in_charts,
+            Self::Steps => texts.keys.in_steps,
+            Self::Graph => texts.graph.title,
+            Self::Debugger => texts.keys.in_debugger,
+        }
+    }
+
+    /// Keys, separated by spaces, and their effects.
+    pub fn rows(self, texts: &Texts) -> Vec<(&'static str, &'static str)> {
+        let keys: &KeyTexts = &texts.keys;
+        let [drag, double_click, ..] = keys.gestures;
+        match self {
+            Self::Charts => vec![
+                ("f", keys.fit),
+                ("← →", keys.steps),
+                ("w s", keys.zoom),
+                ("a d", keys.pan),
+                ("z", keys.step_back),
+                ("j k", keys.cards),
+                ("p", keys.pin),
+                ("o", keys.full),
+                (drag, keys.drag),
+                (double_click, keys.double_click),
+            ],
+            Self::Steps => vec![
+                ("← →", keys.other_step),
+                ("space", keys.play),
+                ("j k", keys.other_tensor),
+                ("j k", keys.operations),
+            ],
+            Self::Graph => vec![
+                ("f", keys.fit_graph),
+                ("+ −", keys.zoom),
+                ("← → ↑ ↓", keys.node),
+                ("↵", keys.open_scope),
+                ("p", keys.path),
+            ],
+            Self::Debugger => vec![
+                ("j k", texts.debugger.next_hit),
+                ("← →", texts.debugger.next_step),
+                ("e", keys.edit),
+            ],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::i18n::Locale;
+
+    #[test]
+    fn every_page_has_all_that_the_registry_promises() {
+        let mut segments = BTreeSet::new();
+        let mut kinds = BTreeSet::new();
+        for (index, entry) in PAGES.iter().enumerate() {
+            let PageEntry { page, segment, .. } = entry;
+            assert_eq!(
+                *page as usize, index,
+                "{segment} is at the place of its variant"
+            );
+            assert!(segments.insert(segment), "{segment} is given once");
+            assert_eq!(RunPage::of_segment(segment), Some(*page));
+            for locale in [Locale::En, Locale::Zh] {
+                assert!(
+                    !(entry.title)(locale.texts()).is_empty(),
+                    "{segment} has a title"
+                );
+            }
+            for kind in entry.kinds {
+                assert!(kinds.insert(kind.as_str()), "{kind:?} leads to one page");
+                assert_eq!(RunPage::of_kind(kind.as_str()), Some(*page));
+            }
+            assert_eq!(
+                entry.all_kinds().next().is_some(),
+                !matches!(entry.count, Count::Always | Count::Hits),
+                "{segment} is shown if it has records"
+            );
+        }
+    }
+
+    #[test]
+    fn help_lists_the_keys_of_every_page_that_has_keys() {
+        let groups = KeyGroup::all();
+        for entry in &PAGES {
+            let has_keys = entry.keys.iter().all(|group| groups.contains(group));
+            assert!(has_keys, "{}", entry.segment);
+        }
+        for group in groups {
+            for locale in [Locale::En, Locale::Zh] {
+                assert!(!group.heading(locale.texts()).is_empty());
+                assert!(!group.rows(locale.texts()).is_empty());
+            }
+        }
+    }
+}
