@@ -1,5 +1,8 @@
 //! Plots for any plotters backend: canvas in the browser, SVG in tests and reports, PNG in exports.
 //!
+//! Of plotters this uses the backends and nothing above them: its axes and series know neither a lane of NaN, nor
+//! envelopes of minimum and maximum, nor coordinates below a pixel.
+//!
 //! A plot is plain data ([`line::Spec`]); [`geometry::Geometry`] computes positions in CSS pixels, and the drawing
 //! functions draw them on a backend. Nothing here depends on a browser or a framework, and no input causes a panic:
 //! NaN and infinities are findings with marks of their own, empty data yields axes without lines.

@@ -2,6 +2,9 @@
 //!
 //! One packed block is `least` (8 bytes), `shift` and `width` (1 byte each), then `width` bits per number, the first
 //! one lowest. Common trailing zero bits are shifted out: integers stored as floats end in many.
+//!
+//! For a chunk of a noisy loss, `pco` 0.4 is 3 to 6 % smaller, but takes 20 times as long to write and twice as long to
+//! read (44 and 3.5 µs, here 2.0 and 1.2), and its blocks of 64 points, read alone, would be larger than these.
 
 /// Maximum number of values in one block.
 pub(super) const BLOCK: usize = 64;
