@@ -46,17 +46,19 @@ pub(crate) struct At<'a> {
 
 /// The records of an event file, as a listener needs them.
 pub(crate) struct EventRecords {
-    rank: u32,
-    shown: Arc<str>,
-    file: Follower,
+    pub(crate) rank: u32,
+    /// Path for display.
+    pub(crate) shown: Arc<str>,
+    pub(crate) file: Follower,
     /// Names of scalars for judging: those of evaluations have the folder of their run before the tag.
     scalars: Vec<Arc<str>>,
     evaluates: Option<Arc<str>>,
     /// True if it belongs to another run, which is judged separately: then only its scalars count.
-    is_beside: bool,
+    pub(crate) is_beside: bool,
     /// The last block and the number of its records that were passed on; the others are ahead of the current step.
     block: Option<(Arc<Block>, usize)>,
-    has_statistics: bool,
+    /// True if it has tensors, whose order matters.
+    pub(crate) has_statistics: bool,
     /// Number of bytes read before the current round; `None` in its first one.
     before_bytes: Option<u64>,
 }
@@ -82,34 +84,9 @@ impl EventRecords {
         }
     }
 
-    /// True if it is a file of another run.
-    pub(crate) fn is_beside(&self) -> bool {
-        self.is_beside
-    }
-
-    /// Path for display.
-    pub(crate) fn shown(&self) -> &Arc<str> {
-        &self.shown
-    }
-
-    /// The file.
-    pub(crate) fn file(&self) -> &Follower {
-        &self.file
-    }
-
-    /// True if it has tensors, whose order matters.
-    pub(crate) fn has_statistics(&self) -> bool {
-        self.has_statistics
-    }
-
-    /// Rank of its records.
-    pub(crate) fn rank(&self) -> u32 {
-        self.rank
-    }
-
     /// Begins a round: with the file of a later walk, if there was one.
     pub(crate) fn begin_round(&mut self, walked: Option<&EventSource>) {
-        self.before_bytes = Some(self.file.fed_bytes());
+        self.before_bytes = Some(self.file.fed_bytes);
         if let Some(source) = walked {
             self.file.expect(source);
         }
@@ -118,7 +95,7 @@ impl EventRecords {
     /// True if blocks were read in this round that follow those of an earlier one.
     pub(crate) fn is_grown(&self) -> bool {
         let before = self.before_bytes;
-        before.is_some_and(|before| before < self.file.fed_bytes())
+        before.is_some_and(|before| before < self.file.fed_bytes)
     }
 
     /// Passes on all records up to and including `step`; all with [`i64::MAX`]. Returns the number of bytes read.
@@ -140,11 +117,11 @@ impl EventRecords {
                 }
                 buffers.reuse(block);
             }
-            let before = self.file.fed_bytes();
+            let before = self.file.fed_bytes;
             let Some(block) = self.file.next(buffers) else {
                 return;
             };
-            progress(self.file.fed_bytes().saturating_sub(before));
+            progress(self.file.fed_bytes.saturating_sub(before));
             self.show_scalars(&block.batch, listener);
             let done = if self.is_beside {
                 block.batch.records.len()
@@ -188,7 +165,7 @@ impl EventRecords {
             rank: self.rank,
             tag: &tag.name,
             step: record.step,
-            path: self.file.path(),
+            path: &self.file.path,
             shown: &self.shown,
         };
         match &record.body {

@@ -421,15 +421,15 @@ impl Judging {
     /// Result for everything evaluated so far.
     pub(super) fn judged(&self) -> Judgement {
         let mut judged = self.judged.clone();
-        for file in self.events.iter().filter(|file| !file.is_beside()) {
-            let (shown, file) = (file.shown(), file.file());
+        for file in self.events.iter().filter(|file| !file.is_beside) {
+            let (shown, file) = (&file.shown, &file.file);
             let fault = |offset, reason: &str| Fault {
                 file: Arc::clone(shown),
                 offset,
                 reason: reason.to_owned(),
-                len_bytes: file.fed_bytes(),
+                len_bytes: file.fed_bytes,
             };
-            let unreadable = file.unreadable().map(|reason| fault(0, reason));
+            let unreadable = file.unreadable.as_deref().map(|reason| fault(0, reason));
             judged.damaged.extend(unreadable);
             let before = judged.damaged.len();
             let damages = file.damages();
@@ -451,7 +451,7 @@ impl Judging {
 
     /// Framework of the training, inferred from files that only its writers use.
     fn framework(&self) -> Framework {
-        let ends = |end: &str| self.events.iter().any(|file| file.shown().ends_with(end));
+        let ends = |end: &str| self.events.iter().any(|file| file.shown.ends_with(end));
         if !self.graphs.is_empty() || ends("_MS") || ends("_lineage") {
             Framework::MindSpore
         } else if !self.observer.recorded.is_empty() {

@@ -94,7 +94,7 @@ impl Ongoing {
         let mut at = 0;
         for (rank, is_beside, source) in event_files(run) {
             let is_it = |file: &&mut EventRecords| {
-                **file.file().path() == *source.path && file.is_beside() == is_beside
+                *file.file.path == *source.path && file.is_beside == is_beside
             };
             if let Some(file) = self.judging.events[..known].iter_mut().find(is_it) {
                 file.begin_round(Some(source));
@@ -131,7 +131,7 @@ impl Ongoing {
     /// True if an event file was replaced or truncated.
     fn is_replaced(&self) -> bool {
         let mut files = self.judging.events.iter();
-        files.any(|file| file.file().is_replaced())
+        files.any(|file| file.file.is_replaced)
     }
 
     fn show(&mut self, run: &RunFiles, threads: usize, progress: &mut dyn FnMut(u64)) {
@@ -161,10 +161,10 @@ impl Ongoing {
             .judging
             .events
             .iter()
-            .filter(|file| file.has_statistics());
+            .filter(|file| file.has_statistics);
         let is_late = files.any(|file| {
-            let last = before.insert(file.rank(), file);
-            last.is_some_and(|last| last.is_grown() || last.file().path() > file.file().path())
+            let last = before.insert(file.rank, file);
+            last.is_some_and(|last| last.is_grown() || last.file.path > file.file.path)
         });
         is_late || self.judging.is_disordered()
     }

@@ -20,46 +20,27 @@ const BLOCK_BYTES: u64 = 1 << 10;
 #[derive(Clone, Default)]
 pub struct Feeds(Arc<Mutex<Queues>>);
 
+#[derive(Default)]
 struct Queues {
     by_path: FxHashMap<Arc<Path>, Vec<Queue>>,
     waiting_bytes: u64,
-    /// Limit of `waiting_bytes`.
-    max_bytes: u64,
     last_id: u64,
-}
-
-impl Default for Queues {
-    fn default() -> Self {
-        Self {
-            by_path: FxHashMap::default(),
-            waiting_bytes: 0,
-            max_bytes: MAX_WAITING_BYTES,
-            last_id: 0,
-        }
-    }
+    /// Limit of `waiting_bytes`, if it is not [`MAX_WAITING_BYTES`].
+    max_bytes: Option<u64>,
 }
 
 /// Blocks of one file for one follower.
+#[derive(Default)]
 struct Queue {
     id: u64,
     blocks: VecDeque<Arc<Block>>,
-    /// End of the last dropped block.
-    dropped_bytes: u64,
-}
-
-/// Content of a feed.
-pub(super) enum Fed {
-    /// The next block.
-    Block(Arc<Block>),
-    /// Blocks up to this offset were dropped.
-    Dropped(u64),
 }
 
 impl Feeds {
     /// The same feeds with another limit.
     #[cfg(test)]
     pub(crate) fn with_room(&self, max_bytes: u64) -> Self {
-        self.0.lock().max_bytes = max_bytes;
+        self.0.lock().max_bytes = Some(max_bytes);
         self.clone()
     }
 
@@ -73,34 +54,31 @@ impl Feeds {
     pub(super) fn subscribe(&self, path: &Arc<Path>) -> Feed {
         let queues = &mut *self.0.lock();
         queues.last_id += 1;
-        let queue = Queue {
-            id: queues.last_id,
-            blocks: VecDeque::new(),
-            dropped_bytes: 0,
-        };
+        let id = queues.last_id;
         let of_path = queues.by_path.entry(Arc::clone(path)).or_default();
-        of_path.push(queue);
+        of_path.push(Queue {
+            id,
+            ..Queue::default()
+        });
         Feed {
             feeds: self.clone(),
             path: Arc::clone(path),
-            id: queues.last_id,
+            id,
         }
     }
 
     /// Hands a published block to all followers of its file; never waits for any of them.
     pub(crate) fn push(&self, path: &Path, block: &Arc<Block>) {
         let queues = &mut *self.0.lock();
-        for queue in queues.by_path.get_mut(path).into_iter().flatten() {
-            let fits = queues.waiting_bytes + weight(block) <= queues.max_bytes;
-            if fits && queue.dropped_bytes == 0 {
-                queue.blocks.push_back(Arc::clone(block));
+        let max_bytes = queues.max_bytes.unwrap_or(MAX_WAITING_BYTES);
+        for Queue { blocks, .. } in queues.by_path.get_mut(path).into_iter().flatten() {
+            if queues.waiting_bytes + weight(block) <= max_bytes {
                 queues.waiting_bytes += weight(block);
+                blocks.push_back(Arc::clone(block));
             } else {
-                queue.dropped_bytes = block.fed_bytes;
                 // They would be read again with those that are missing.
-                for dropped in queue.blocks.drain(..) {
-                    queues.waiting_bytes -= weight(&dropped);
-                }
+                queues.waiting_bytes -= blocks.drain(..).map(|block| weight(&block)).sum::<u64>();
+                blocks.push_back(Arc::new(block.without_records()));
             }
         }
     }
@@ -114,17 +92,14 @@ pub(super) struct Feed {
 }
 
 impl Feed {
-    /// The next block, if one waits.
-    pub(super) fn pop(&self) -> Option<Fed> {
+    /// The next block, if one waits. It does not follow the last one if blocks were dropped.
+    pub(super) fn pop(&self) -> Option<Arc<Block>> {
         let queues = &mut *self.feeds.0.lock();
         let mut of_path = queues.by_path.get_mut(&self.path)?.iter_mut();
         let queue = of_path.find(|queue| queue.id == self.id)?;
-        if queue.dropped_bytes > 0 {
-            return Some(Fed::Dropped(std::mem::take(&mut queue.dropped_bytes)));
-        }
         let block = queue.blocks.pop_front()?;
         queues.waiting_bytes -= weight(&block);
-        Some(Fed::Block(block))
+        Some(block)
     }
 }
 
@@ -141,7 +116,11 @@ impl Drop for Feed {
     }
 }
 
-/// Bytes of the file that a block's records take, which may have come with earlier blocks.
+/// Bytes of the file that a block's records take, which may have come with earlier blocks; nothing for one that only
+/// tells of a gap.
 fn weight(block: &Block) -> u64 {
+    if block.is_gap() {
+        return 0;
+    }
     BLOCK_BYTES + block.record_bytes
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use trainscope_format::body::GraphSource;
 use trainscope_format::{Checkpoint, Damage, Format, Graph, Stretch, TagInfo};
 
-use super::feed::{Fed, Feed, Feeds};
+use super::feed::{Feed, Feeds};
 use super::tail::{Block, Tail};
 use crate::discovery::file::{FileId, OpenFile};
 use crate::discovery::runs::EventSource;
@@ -19,24 +19,25 @@ const MAX_GRAPH_BYTES: u64 = 1 << 30;
 
 /// A file and how far it was read.
 pub(crate) struct Follower {
-    path: Arc<Path>,
+    pub(crate) path: Arc<Path>,
     format: Format,
     id: Arc<FileId>,
-    /// All tags so far, in order of their ids.
-    tags: Vec<TagInfo>,
-    fed_bytes: u64,
-    offset: u64,
-    decoder: Vec<u8>,
-    open_damage: Option<Damage>,
+    /// Number of bytes read.
+    pub(crate) fed_bytes: u64,
+    /// End of the complete records.
+    checkpoint: Checkpoint,
     damages: Vec<Damage>,
+    open_damage: Option<Damage>,
     /// Number of bytes up to which the file is to be read if the feed does not bring them.
     due_bytes: u64,
     feed: Option<Feed>,
     /// The file while it is read, and the end of that.
     opened: Option<(OpenFile, u64)>,
     tail: Option<Tail>,
-    is_replaced: bool,
-    unreadable: Option<String>,
+    /// True if another file has taken its place, or it was truncated: its blocks are no longer its content.
+    pub(crate) is_replaced: bool,
+    /// Reason why it could not be read at all, or completely.
+    pub(crate) unreadable: Option<String>,
 }
 
 /// Memory that followers share.
@@ -68,12 +69,10 @@ impl Follower {
                 identity: source.identity,
                 ..FileId::default()
             }),
-            tags: Vec::new(),
             fed_bytes: 0,
-            offset: 0,
-            decoder: Vec::new(),
-            open_damage: None,
+            checkpoint: Checkpoint::default(),
             damages: Vec::new(),
+            open_damage: None,
             due_bytes: u64::MAX,
             opened: None,
             tail: None,
@@ -82,19 +81,9 @@ impl Follower {
         }
     }
 
-    /// Path of the file.
-    pub(crate) fn path(&self) -> &Arc<Path> {
-        &self.path
-    }
-
     /// All tags so far, in order of their ids.
     pub(crate) fn tags(&self) -> &[TagInfo] {
-        &self.tags
-    }
-
-    /// Number of bytes read.
-    pub(crate) fn fed_bytes(&self) -> u64 {
-        self.fed_bytes
+        &self.checkpoint.tags
     }
 
     /// Damaged ranges, the one at the end included.
@@ -104,17 +93,8 @@ impl Follower {
 
     /// Offset of a truncated last record.
     pub(crate) fn torn_at(&self) -> Option<u64> {
-        (self.unreadable.is_none() && self.offset < self.fed_bytes).then_some(self.offset)
-    }
-
-    /// Reason why it could not be read at all, or completely.
-    pub(crate) fn unreadable(&self) -> Option<&str> {
-        self.unreadable.as_deref()
-    }
-
-    /// True if another file has taken its place, or it was truncated: its blocks are no longer its content.
-    pub(crate) fn is_replaced(&self) -> bool {
-        self.is_replaced
+        let offset = self.checkpoint.offset;
+        (self.unreadable.is_none() && offset < self.fed_bytes).then_some(offset)
     }
 
     /// Compares with the same path in a later walk; the next calls of [`Self::next`] read what it has more.
@@ -136,25 +116,18 @@ impl Follower {
             if let Some(block) = self.read(buffers) {
                 return Some(block);
             }
-            if self.is_replaced {
-                return None;
-            }
-            match self.feed.as_ref().and_then(Feed::pop) {
-                Some(Fed::Block(block)) => {
-                    self.note_file(&block.file);
-                    if self.is_replaced {
-                        return None;
-                    }
-                    if block.begin_bytes == self.fed_bytes {
-                        self.tail = None;
-                        self.take(&block);
-                        return Some(block);
-                    }
-                    self.due_bytes = self.due_bytes.max(block.fed_bytes);
+            if let Some(block) = self.feed.as_ref().and_then(Feed::pop) {
+                self.note_file(&block.file);
+                if block.begin_bytes == self.fed_bytes && !self.is_replaced {
+                    self.tail = None;
+                    self.take(&block);
+                    return Some(block);
                 }
-                Some(Fed::Dropped(end)) => self.open(end),
-                None if self.fed_bytes < self.due_bytes => self.open(self.due_bytes),
-                None => return None,
+                self.due_bytes = self.due_bytes.max(block.fed_bytes);
+            } else if self.fed_bytes < self.due_bytes {
+                self.open(self.due_bytes);
+            } else {
+                return None;
             }
         }
     }
@@ -196,17 +169,7 @@ impl Follower {
     /// Decodes the next block of the opened file.
     fn read(&mut self, buffers: &mut Buffers) -> Option<Arc<Block>> {
         let (opened, end) = self.opened.as_ref()?;
-        let resume = || {
-            Tail::new(
-                self.format,
-                &self.path,
-                Checkpoint {
-                    offset: self.offset,
-                    tags: self.tags.clone(),
-                    state: self.decoder.clone(),
-                },
-            )
-        };
+        let resume = || Tail::new(self.format, &self.path, self.checkpoint.clone());
         let tail = self.tail.get_or_insert_with(resume);
         let mut block = std::mem::take(&mut buffers.spare);
         match tail.fill(opened, *end, &mut buffers.bytes, &mut block) {
@@ -225,11 +188,12 @@ impl Follower {
 
     /// Continues after a block.
     fn take(&mut self, block: &Block) {
-        self.tags.extend_from_slice(&block.batch.new_tags);
-        self.damages.extend_from_slice(&block.batch.damages);
         self.fed_bytes = block.fed_bytes;
-        self.offset = block.offset;
-        self.decoder.clone_from(&block.decoder);
+        let tags = &block.batch.new_tags;
+        self.checkpoint.tags.extend_from_slice(tags);
+        self.checkpoint.offset = block.offset;
+        self.checkpoint.state.clone_from(&block.decoder);
+        self.damages.extend_from_slice(&block.batch.damages);
         self.open_damage.clone_from(&block.open_damage);
     }
 

@@ -33,6 +33,26 @@ pub(crate) struct Block {
     pub(crate) open_damage: Option<Damage>,
 }
 
+/// Value of [`Block::begin_bytes`] at no offset.
+const NOWHERE: u64 = u64::MAX;
+
+impl Block {
+    /// A block that only tells how far the file was read.
+    pub(super) fn without_records(&self) -> Self {
+        Self {
+            file: Arc::clone(&self.file),
+            begin_bytes: NOWHERE,
+            fed_bytes: self.fed_bytes,
+            ..Self::default()
+        }
+    }
+
+    /// True if its records are missing.
+    pub(super) fn is_gap(&self) -> bool {
+        self.begin_bytes == NOWHERE
+    }
+}
+
 /// A decoder between two blocks, with the number of bytes fed.
 pub(crate) struct Tail {
     decoder: Box<dyn Decoder>,

@@ -175,9 +175,9 @@ proptest! {
         file.append(rest);
         index.turn(&file, &feeds);
         content.read(&mut follower);
-        prop_assert!(!follower.is_replaced());
-        prop_assert_eq!(follower.unreadable(), None);
-        prop_assert_eq!(follower.fed_bytes(), bytes.len() as u64);
+        prop_assert!(!follower.is_replaced);
+        prop_assert_eq!(&follower.unreadable, &None);
+        prop_assert_eq!(follower.fed_bytes, bytes.len() as u64);
         prop_assert_eq!(follower.tags(), &content.tags);
         let mut expected = Content::default();
         expected.read(&mut Follower::new(&file.walk(), None));
@@ -202,8 +202,8 @@ fn blocks_of_the_index_need_no_file() {
     index.turn(&file, &feeds);
     fs::remove_file(&file.path).unwrap();
     content.read(&mut follower);
-    assert_eq!(follower.fed_bytes(), bytes.len() as u64);
-    assert!(!follower.is_replaced());
+    assert_eq!(follower.fed_bytes, bytes.len() as u64);
+    assert!(!follower.is_replaced);
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn another_file_of_the_same_path_is_noticed() {
         let feeds = Feeds::default();
         let mut follower = Follower::new(&file.walk(), Some(&feeds));
         Content::default().read(&mut follower);
-        assert_eq!(follower.fed_bytes(), bytes.len() as u64);
+        assert_eq!(follower.fed_bytes, bytes.len() as u64);
         (file, feeds, follower)
     };
     // Truncated: the next walk sees it.
@@ -227,7 +227,7 @@ fn another_file_of_the_same_path_is_noticed() {
         .unwrap();
     follower.expect(&file.walk());
     Content::default().read(&mut follower);
-    assert!(follower.is_replaced());
+    assert!(follower.is_replaced);
 
     // Written again in place with other content: its blocks say so, long before they reach the old length, and so does
     // a look after they were dropped.
@@ -238,7 +238,7 @@ fn another_file_of_the_same_path_is_noticed() {
         feeds.with_room(room);
         IndexTail::default().turn(&file, &feeds);
         Content::default().read(&mut follower);
-        assert!(follower.is_replaced(), "{room}");
+        assert!(follower.is_replaced, "{room}");
     }
     // Removed.
     let (file, feeds, mut follower) = begin(&bytes[..len / 2]);
@@ -247,7 +247,7 @@ fn another_file_of_the_same_path_is_noticed() {
     IndexTail::default().turn(&file, &feeds);
     fs::remove_file(&file.path).unwrap();
     Content::default().read(&mut follower);
-    assert!(follower.is_replaced());
+    assert!(follower.is_replaced);
 }
 
 #[test]

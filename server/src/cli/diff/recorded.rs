@@ -36,10 +36,10 @@ impl Recorded {
                 let mut records = EventRecords::new(source, rank, false, None);
                 records.advance(i64::MAX, &mut recorded, &mut buffers, &mut |_| {});
                 let mut fault = |offset, reason: &str| {
-                    faults.push((Arc::clone(records.shown()), offset, reason.to_owned()));
+                    faults.push((Arc::clone(&records.shown), offset, reason.to_owned()));
                 };
-                let file = records.file();
-                if let Some(reason) = file.unreadable() {
+                let file = &records.file;
+                if let Some(reason) = &file.unreadable {
                     fault(0, reason);
                 }
                 for damage in file.damages() {
