@@ -19,26 +19,33 @@ mod recording;
 mod settings;
 mod view;
 
-/// Topic of a remark, in the order in which an expert checks them.
+/// Row of the guided diagnosis, in the order in which an expert checks them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Topic {
-    /// Learning rate, batch size, momentum.
+    /// Recorded data, and checks that need more.
+    Recorded,
+    /// Learning rate, batch size, size of updates, clipping.
     Hyperparameters,
-    /// The graph.
+    /// The graph, weights, gradients, activations.
     Model,
     /// Input data.
     Input,
+    /// Loss and gradient norm.
+    Loss,
+    /// Metric and generalisation.
+    Metric,
 }
 
 impl Topic {
-    /// Name used for remarks without a node.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Hyperparameters => "hyperparameters",
-            Self::Model => "graph",
-            Self::Input => "data pipeline",
-        }
-    }
+    /// All topics in order.
+    pub const ALL: [Self; 6] = [
+        Self::Recorded,
+        Self::Hyperparameters,
+        Self::Model,
+        Self::Input,
+        Self::Loss,
+        Self::Metric,
+    ];
 }
 
 /// A rule of the guided diagnosis. Its name is part of the API.
@@ -75,11 +82,6 @@ impl Rule {
         Self::Scaling,
     ];
 
-    /// Finds a rule by name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|rule| rule.name() == name)
-    }
-
     /// Name, which is also the id of the condition that turns its faults into hits.
     pub const fn name(self) -> &'static str {
         match self {
@@ -100,6 +102,15 @@ impl Rule {
             Self::Settings => Topic::Hyperparameters,
             Self::Shuffling | Self::Scaling => Topic::Input,
             _ => Topic::Model,
+        }
+    }
+
+    /// Object of the rule, for remarks without a node.
+    pub const fn object(self) -> &'static str {
+        match self.topic() {
+            Topic::Hyperparameters => "hyperparameters",
+            Topic::Input => "data pipeline",
+            _ => "graph",
         }
     }
 

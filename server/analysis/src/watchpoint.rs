@@ -11,7 +11,6 @@ pub mod config;
 mod evaluator;
 mod first_cause;
 mod histograms;
-mod measures;
 mod model;
 mod report;
 mod surroundings;
@@ -24,10 +23,11 @@ pub use config::{ConfigError, WatchpointConfig, Watchpoints};
 pub use evaluator::Evaluator;
 pub use model::condition::{Condition, Watchpoint};
 pub use model::finding::{
-    Cause, Figures, Findings, FirstCause, Hit, Inconclusive, Judged, Missing, UnreadTensor,
+    Cause, Figures, Findings, FirstCause, Hit, Inconclusive, Judged, UnreadTensor,
 };
 pub use model::key::Key;
 pub use model::measure;
+pub use model::missing::Missing;
 pub use model::observation::{Needs, Observation, channel_axis};
 pub use model::parameter::Limits;
 pub use model::subject::{role_of, role_of_name};

@@ -97,7 +97,7 @@ impl Program {
 }
 
 fn severity(findings: &Findings, condition: &str) -> Option<Severity> {
-    let hit = findings.hits.iter().find(|h| &*h.condition == condition)?;
+    let hit = findings.hits.iter().find(|h| h.condition.id == condition)?;
     assert!(!hit.sentence.en.is_empty() && !hit.sentence.zh.is_empty());
     Some(hit.severity)
 }
@@ -275,7 +275,7 @@ fn one_answer_for_every_sample_is_found_and_is_the_cause_of_dead_gradients() {
                 assert_eq!(found, expected, "{units} units, seed {seed}");
                 if is_faulty {
                     let first = findings.first_hit().unwrap();
-                    assert_eq!(&*first.condition, "constant_output");
+                    assert_eq!(first.condition.id, "constant_output");
                     assert!(severity(&findings, "tensor_all_zero").is_some());
                 }
             }
@@ -297,7 +297,7 @@ fn one_answer_for_every_sample_is_found_and_is_the_cause_of_dead_gradients() {
     let first = program
         .findings()
         .first_hit()
-        .map(|hit| hit.condition.to_string());
+        .map(|hit| hit.condition.id.to_owned());
     assert_eq!(first.as_deref(), Some("gradient_vanishing"));
     // If all targets are the same, the outputs may be too.
     let mut program = Program::new(Some(&keras(1, "linear", r#""mse""#)));

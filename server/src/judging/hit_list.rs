@@ -38,7 +38,7 @@ impl Listing {
             *hits_of.entry(hit.watchpoint).or_insert(0) += 1;
             let own = [
                 &*hit.tensor,
-                &*hit.condition,
+                hit.condition.id,
                 hit.node.as_deref().unwrap_or_default(),
             ];
             *known.entry(own).or_insert_with(|| {

@@ -53,7 +53,7 @@ pub(crate) fn answer(judged: &JudgedRun, query: &FindingsQuery, limit: usize) ->
         .iter()
         .take(limit)
         .map(|item| Inconclusive {
-            condition: item.condition.to_string(),
+            condition: item.condition.id.to_owned(),
             rank: item.rank,
             step: item.step,
             tensor: item.tensor.to_string(),
@@ -150,7 +150,7 @@ pub(crate) fn health(judged: &JudgedRun) -> Health {
     let first = findings.first_hit().map(|hit| {
         let watchpoint = judged.watchpoints.all().get(hit.watchpoint as usize);
         FirstHit {
-            condition: hit.condition.to_string(),
+            condition: hit.condition.id.to_owned(),
             severity: hit.severity,
             title: watchpoint.map(title).unwrap_or_default(),
             step: hit.step,
@@ -225,9 +225,9 @@ pub(crate) fn hit(judged: &JudgedRun, hit: &watchpoint::Hit) -> Hit {
         });
     let before = judged.watchpoints.all().get(..hit.watchpoint as usize);
     let alike = before.into_iter().flatten();
-    let alike = alike.filter(|own| own.condition.id == &*hit.condition);
+    let alike = alike.filter(|own| own.condition == hit.condition);
     Hit {
-        condition: hit.condition.to_string(),
+        condition: hit.condition.id.to_owned(),
         watchpoint: hit.watchpoint,
         nth: u32::try_from(alike.count()).unwrap_or(u32::MAX),
         severity: hit.severity,
@@ -302,8 +302,8 @@ fn remark(own: &diagnosis::Remark) -> Remark {
         rule: own.rule.name().to_owned(),
         topic: match own.rule.topic() {
             diagnosis::Topic::Hyperparameters => RemarkTopic::Hyperparameters,
-            diagnosis::Topic::Model => RemarkTopic::Model,
             diagnosis::Topic::Input => RemarkTopic::Input,
+            _ => RemarkTopic::Model,
         },
         state: match own.state {
             diagnosis::State::Unknown => RemarkState::Unknown,

@@ -117,7 +117,7 @@ mod tests {
     fn hits() -> Vec<Hit> {
         // Steps 0, 0, 0, 1, 1, …; ranks 0, 1, 0, …; one of three is an error.
         let hit = |number: u32| Hit {
-            condition: "c".into(),
+            condition: trainscope_analysis::watchpoint::CONDITIONS[0],
             watchpoint: number % 2,
             severity: if number.is_multiple_of(3) {
                 Severity::Error
@@ -218,7 +218,7 @@ mod tests {
 
     fn page_wanted(page: &Page, all: &[Hit], key: &str) -> Option<u64> {
         let told = |hit: &Hit| trainscope_api::findings::Hit {
-            condition: hit.condition.to_string(),
+            condition: hit.condition.id.to_owned(),
             watchpoint: hit.watchpoint,
             nth: 0,
             severity: hit.severity,

@@ -3,14 +3,14 @@
 //! All defaults are defined here and nowhere else. Ids and parameters of the first seventeen are those of
 //! `MindInsight`.
 
-mod activations;
-mod answers;
-mod design;
-mod gradients;
-mod run;
-mod scalars;
-mod tensors;
-mod weights;
+pub(super) mod activations;
+pub(super) mod answers;
+pub(super) mod design;
+pub(super) mod gradients;
+pub(super) mod run;
+pub(super) mod scalars;
+pub(super) mod tensors;
+pub(super) mod weights;
 
 use trainscope_format::Severity;
 
@@ -18,6 +18,7 @@ pub use super::model::condition::{Condition, ConditionNeeds};
 pub use super::model::key::Key;
 pub use super::model::parameter::{Parameter, Range};
 pub use super::model::subject::Target;
+use crate::diagnosis::Topic;
 pub use crate::text::Text;
 
 /// All conditions, by target.
@@ -104,6 +105,8 @@ const BASE: Condition = Condition {
     cooldown: 0,
     is_formula: false,
     needs: NOTHING,
+    topic: Topic::Model,
+    rule: None,
     watches: |_, _| true,
     reads_histograms: false,
     formula: None,
@@ -170,6 +173,8 @@ impl Parameter {
 
 #[cfg(test)]
 mod tests {
+    use trainscope_format::digits::Operator;
+
     use super::CONDITIONS;
 
     /// Expressions that avoid the usual terms, and persons instead of parameters.
@@ -214,6 +219,24 @@ mod tests {
                 "a title, not a sentence: {}",
                 condition.says.en
             );
+        }
+    }
+
+    #[test]
+    fn every_limit_says_what_is_compared_and_how() {
+        for condition in CONDITIONS {
+            for parameter in condition.parameters.iter().filter(|own| own.is_limit) {
+                let place = (condition.id, parameter.name);
+                let quantity = parameter.quantity();
+                assert_ne!(quantity.en, parameter.text.en, "{place:?}");
+                assert_ne!(quantity.zh, parameter.text.zh, "{place:?}");
+                let is_below = parameter.text.en.ends_with("below");
+                assert_eq!(
+                    parameter.operator() == Operator::Below,
+                    is_below,
+                    "{place:?}"
+                );
+            }
         }
     }
 }

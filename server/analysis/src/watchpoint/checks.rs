@@ -24,10 +24,10 @@ pub(crate) mod vanishing;
 pub(crate) mod zeros;
 
 use super::model::condition::{Judgement, Seen, Verdict, Watchpoint};
-use super::model::finding::Missing;
 use super::model::found::Found;
 use super::model::history::Digest;
 use super::model::key::Key;
+use super::model::missing::Missing;
 use super::model::parameter::{Evidence, Limits};
 use super::model::run::Run;
 

@@ -17,7 +17,18 @@ use trainscope_format::{Severity, digits};
 
 use crate::diagnosis::{Causes, Rule};
 use crate::text::Sentence;
+use crate::watchpoint::catalogue::answers::CONSTANT_OUTPUT;
+use crate::watchpoint::catalogue::gradients::{GRADIENT_EXPLODING, GRADIENT_VANISHING};
+use crate::watchpoint::catalogue::scalars::{
+    INITIAL_LOSS, LEARNING_RATE_JUMP, LEARNING_RATE_RANGE, LOSS_NAN, LOSS_PLATEAU,
+};
+use crate::watchpoint::catalogue::tensors::{CLASS_IMBALANCE, INPUT_RANGE, TENSOR_OVERFLOW};
+use crate::watchpoint::catalogue::weights::{
+    BAD_INITIALIZATION, FROZEN_BUT_TRAINABLE, WEIGHT_CHANGE_TOO_LARGE, WEIGHT_CHANGE_TOO_SMALL,
+    WEIGHT_NOT_CHANGED, WEIGHT_OVERFLOW,
+};
 use crate::watchpoint::config::Watchpoints;
+use crate::watchpoint::model::condition::Condition;
 use crate::watchpoint::model::finding::{Cause, FirstCause, Hit};
 use crate::watchpoint::model::run::{Flow, LOSS_FLOW, Run};
 
@@ -51,16 +62,16 @@ pub(crate) fn first_cause(
     // Signals that vanish in the forward pass make gradients vanish in the backward pass: the former hits name the
     // layers at fault.
     let mut vanishing = placed().filter(|(_, (other, _))| {
-        let is_vanishing = &*other.condition == "gradient_vanishing";
+        let is_vanishing = is(other, &[&GRADIENT_VANISHING]);
         is_vanishing && other.severity >= Severity::Warning && other.step <= hit.step
     });
-    if let ("constant_output", Some((index, (other, _)))) = (&*hit.condition, vanishing.next()) {
+    if let Some((index, (other, _))) = vanishing.next().filter(|_| is(hit, &[&CONSTANT_OUTPUT])) {
         (first, hit, flow) = (index, other, &flows[index]);
     }
     // An update far beyond the size of a bias is the effect of an input that jumped at the same time.
     let jumped_input = placed().find(|(_, (other, _))| {
         let near = hit.step.saturating_sub(2)..=hit.step.saturating_add(2);
-        is(other, &["input_range"])
+        is(other, &[&INPUT_RANGE])
             && other.severity >= Severity::Warning
             && near.contains(&other.step)
     });
@@ -73,7 +84,7 @@ pub(crate) fn first_cause(
     }
     let program = placed().find(|(_, (fault, _))| {
         fault.severity >= Severity::Warning
-            && match Rule::named(&fault.condition).map(Rule::causes) {
+            && match fault.condition.rule.map(Rule::causes) {
                 Some(Causes::Everything) => may_follow(hit, *flow, fault),
                 // The logarithm of a number outside of 0 to 1 is NaN or infinite.
                 Some(Causes::NoProgress) => {
@@ -147,28 +158,28 @@ fn learning_rate_before<'h>(hit: &Hit, flow: Flow, hits: &'h [Hit]) -> Option<(u
     let is_given = is(
         hit,
         &[
-            "input_range",
-            "class_imbalance",
-            "bad_initialization",
-            "initial_loss",
+            &INPUT_RANGE,
+            &CLASS_IMBALANCE,
+            &BAD_INITIALIZATION,
+            &INITIAL_LOSS,
         ],
     );
     let stands_still = is(
         hit,
         &[
-            "loss_plateau",
-            "weight_not_changed",
-            "frozen_but_trainable",
-            "weight_change_too_small",
-            "gradient_vanishing",
+            &LOSS_PLATEAU,
+            &WEIGHT_NOT_CHANGED,
+            &FROZEN_BUT_TRAINABLE,
+            &WEIGHT_CHANGE_TOO_SMALL,
+            &GRADIENT_VANISHING,
         ],
     );
     let jumped = |rate: &Hit| {
         let near = hit.step.saturating_sub(2)..=hit.step;
-        is(rate, &["learning_rate_jump"]) && near.contains(&rate.step)
+        is(rate, &[&LEARNING_RATE_JUMP]) && near.contains(&rate.step)
     };
     let is_implausible = |rate: &Hit| {
-        is(rate, &["learning_rate_range"])
+        is(rate, &[&LEARNING_RATE_RANGE])
             && rate.severity >= Severity::Warning
             && (rate.step <= hit.step || stands_still)
     };
@@ -185,31 +196,31 @@ fn may_follow(hit: &Hit, flow: Flow, cause: &Hit) -> bool {
     !is_overflow(hit) || flow.0 > 1 || flow.0 == 0 && hit.step > cause.step
 }
 
-fn is(hit: &Hit, conditions: &[&str]) -> bool {
-    conditions.contains(&&*hit.condition)
+fn is(hit: &Hit, conditions: &[&Condition]) -> bool {
+    conditions.contains(&hit.condition)
 }
 
 fn is_update_of_offset(hit: &Hit, run: &Run<'_>) -> bool {
     let mut tensors = run.tensors.iter();
-    is(hit, &["weight_change_too_large"])
+    is(hit, &[&WEIGHT_CHANGE_TOO_LARGE])
         && tensors.any(|t| t.name == hit.tensor && t.subject.is_vector())
 }
 
 fn is_overflow(hit: &Hit) -> bool {
     is(
         hit,
-        &["tensor_overflow", "weight_overflow", "gradient_exploding"],
+        &[&TENSOR_OVERFLOW, &WEIGHT_OVERFLOW, &GRADIENT_EXPLODING],
     )
 }
 
 /// True for a hit about NaN or infinities.
 fn is_not_finite(hit: &Hit) -> bool {
-    is_overflow(hit) || &*hit.condition == "loss_nan"
+    is_overflow(hit) || is(hit, &[&LOSS_NAN])
 }
 
 /// True for a hit about the program itself, not about its results.
 fn is_of_program(hit: &Hit) -> bool {
-    Rule::named(&hit.condition).is_some()
+    hit.condition.rule.is_some()
 }
 
 /// Sentence of a first cause: the finding, its inputs, and the number of hits that follow.

@@ -9,8 +9,8 @@ use trainscope_format::{Histogram, Role, Severity, TensorSummary};
 
 use super::checks::overflow;
 use super::model::condition::{Judgement, Watchpoint};
-use super::model::finding::Missing;
 use super::model::found::Found;
+use super::model::missing::Missing;
 use super::model::run::Run;
 use super::model::subject::{Class, Target};
 use super::model::tensor::Tensor;

@@ -9,6 +9,7 @@ pub(super) mod key;
 pub(super) mod knowledge;
 pub(super) mod labels;
 pub mod measure;
+pub(super) mod missing;
 pub(super) mod observation;
 pub(super) mod parameter;
 pub(super) mod run;

@@ -5,18 +5,21 @@ use std::sync::Arc;
 use trainscope_format::Severity;
 use trainscope_format::float::Float;
 
+use super::catalogue::activations::{DEAD_RELU, SATURATED_ACTIVATION};
+use super::catalogue::scalars::SCALAR_NOT_FINITE;
+use super::catalogue::tensors::{INPUT_RANGE, NEAR_OVERFLOW, TENSOR_ALL_ZERO};
 use super::checks::judge;
 use super::config::Watchpoints;
 use super::first_cause;
 use super::histograms;
-use super::model::condition::Watchpoint;
+use super::model::condition::{Condition, Watchpoint};
 use super::model::finding::{Figures, Findings, FirstCause, Hit, Inconclusive, Judged};
 use super::model::found::Found;
 use super::model::key::Key;
 use super::model::run::{Flow, Run};
 use super::model::subject::{Class, Target};
 use super::model::tensor::Tensor;
-use crate::diagnosis::{Rule, State};
+use crate::diagnosis::State;
 use crate::text::Sentence;
 
 /// Computes all findings.
@@ -26,14 +29,14 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
     for (index, watchpoint) in (0..).zip(watchpoints.all()).filter(|(_, w)| w.on) {
         let mut judged = judge(run, index, watchpoint);
         histograms::judge(run, index, watchpoint, &mut judged);
-        let condition: Arc<str> = watchpoint.condition.id.into();
+
         hits.extend(judged.found.into_iter().map(|found| {
             let flow = found.flow;
-            (flow, told(index, watchpoint, &condition, found))
+            (flow, told(index, watchpoint, found))
         }));
         inconclusive.extend(judged.missing.into_iter().map(
             |(rank, tensor, (reason, step, steps))| Inconclusive {
-                condition: Arc::clone(&condition),
+                condition: watchpoint.condition,
                 watchpoint: index,
                 rank,
                 step,
@@ -140,25 +143,22 @@ fn raise_inputs(run: &Run<'_>, watchpoints: &Watchpoints, hits: &mut [(Flow, Hit
     places.sort_unstable();
     places.dedup();
     let second = places.get(1).copied().unwrap_or(i64::MAX);
-    let symptoms = [
-        "dead_relu",
-        "saturated_activation",
-        "tensor_all_zero",
-        "near_overflow",
+    let symptoms: [&Condition; 4] = [
+        &DEAD_RELU,
+        &SATURATED_ACTIVATION,
+        &TENSOR_ALL_ZERO,
+        &NEAR_OVERFLOW,
     ];
     let follows = |(flow, hit): &&(Flow, Hit)| {
         let is_first_layer = flow.0 == 2 && flow.1 < second;
-        is_first_layer && symptoms.contains(&&*hit.condition) && hit.severity >= Severity::Warning
+        is_first_layer && symptoms.contains(&hit.condition) && hit.severity >= Severity::Warning
     };
     let worst: Vec<(i64, u32, Severity)> = hits
         .iter()
         .filter(follows)
         .map(|(_, hit)| (hit.step, hit.rank, hit.severity))
         .collect();
-    for (_, hit) in hits
-        .iter_mut()
-        .filter(|(_, h)| &*h.condition == "input_range")
-    {
+    for (_, hit) in hits.iter_mut().filter(|(_, h)| h.condition == &INPUT_RANGE) {
         let may_raise = watchpoints
             .all()
             .get(hit.watchpoint as usize)
@@ -172,7 +172,7 @@ fn raise_inputs(run: &Run<'_>, watchpoints: &Watchpoints, hits: &mut [(Flow, Hit
 
 /// True if there are data for a condition about the run as a whole.
 fn has_data_of(run: &Run<'_>, watchpoint: &Watchpoint) -> bool {
-    if let Some(rule) = Rule::named(watchpoint.condition.id) {
+    if let Some(rule) = watchpoint.condition.rule {
         let mut remarks = run.remarks.iter();
         return remarks.any(|own| own.rule == rule && own.state > State::Unknown);
     }
@@ -181,19 +181,19 @@ fn has_data_of(run: &Run<'_>, watchpoint: &Watchpoint) -> bool {
 
 /// True if a watchpoint applies to every scalar, of any meaning.
 fn is_of_any_scalar(watchpoint: &Watchpoint) -> bool {
-    watchpoint.condition.id == ANY_SCALAR
+    watchpoint.condition == ANY_SCALAR
 }
 
 /// The condition about NaN in any scalar.
-const ANY_SCALAR: &str = "scalar_not_finite";
+const ANY_SCALAR: &Condition = &SCALAR_NOT_FINITE;
 
 /// Removes hits of non-finite scalars if a warning or error about the same scalar begins no later and ends no earlier.
 fn drop_repeated(hits: &mut Vec<(Flow, Hit)>) {
-    let notes = hits.iter().filter(|(_, hit)| &*hit.condition == ANY_SCALAR);
+    let notes = hits.iter().filter(|(_, hit)| hit.condition == ANY_SCALAR);
     let is_repeated = |note: &Hit| {
         hits.iter().any(|(_, other)| {
             other.severity >= Severity::Warning
-                && &*other.condition != ANY_SCALAR
+                && other.condition != ANY_SCALAR
                 && (other.rank, &other.tensor) == (note.rank, &note.tensor)
                 && (other.step..=other.last_step).contains(&note.step)
         })
@@ -203,11 +203,11 @@ fn drop_repeated(hits: &mut Vec<(Flow, Hit)>) {
         .map(|(_, note)| (note.rank, note.tensor.clone()))
         .collect();
     hits.retain(|(_, hit)| {
-        &*hit.condition != ANY_SCALAR || !repeated.contains(&(hit.rank, hit.tensor.clone()))
+        hit.condition != ANY_SCALAR || !repeated.contains(&(hit.rank, hit.tensor.clone()))
     });
 }
 
-fn told(index: u32, watchpoint: &Watchpoint, condition: &Arc<str>, found: Found) -> Hit {
+fn told(index: u32, watchpoint: &Watchpoint, found: Found) -> Hit {
     // The limit of a count is 0: a single one is a hit.
     let limit = |key: Key| {
         let mut parameters = watchpoint.condition.parameters.iter();
@@ -239,7 +239,7 @@ fn told(index: u32, watchpoint: &Watchpoint, condition: &Arc<str>, found: Found)
         _ => watchpoint.severity,
     };
     let mut hit = Hit {
-        condition: Arc::clone(condition),
+        condition: watchpoint.condition,
         watchpoint: index,
         severity,
         rank: found.rank,

@@ -9,7 +9,7 @@ fn is_alarm(training: &Training, condition: &str) -> bool {
 }
 
 fn first(findings: &Findings) -> Option<(&str, i64)> {
-    findings.first_hit().map(|h| (&*h.condition, h.step))
+    findings.first_hit().map(|h| (h.condition.id, h.step))
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn units_that_come_to_their_ends_at_once_were_put_there() {
     let told = findings
         .hits
         .iter()
-        .any(|h| &*h.condition == "saturated_activation");
+        .any(|h| h.condition.id == "saturated_activation");
     assert!(told && alarms(&findings).is_empty(), "{:?}", findings.hits);
 }
 

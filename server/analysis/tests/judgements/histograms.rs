@@ -73,7 +73,7 @@ impl Run {
     /// The hits of `weight_not_changed`, of all seeds.
     fn hits(&self) -> Vec<(i64, i64, Severity, String)> {
         let all = (0..SEEDS).flat_map(|seed| self.recorded(seed).judge().hits);
-        all.filter(|hit| &*hit.condition == "weight_not_changed")
+        all.filter(|hit| hit.condition.id == "weight_not_changed")
             .map(|hit| (hit.step, hit.last_step, hit.severity, hit.sentence.en))
             .collect()
     }

@@ -173,7 +173,7 @@ fn an_infinite_norm_of_the_gradient_is_the_cause_of_the_loss_after_it() {
         skipped
             .hits
             .iter()
-            .any(|h| &*h.condition == "gradient_exploding")
+            .any(|h| h.condition.id == "gradient_exploding")
     );
 }
 
@@ -249,11 +249,16 @@ fn a_batch_that_never_changes_is_a_note() {
     let note = repeated
         .hits
         .iter()
-        .find(|h| &*h.condition == "repeated_batch");
+        .find(|h| h.condition.id == "repeated_batch");
     assert_eq!(note.map(|h| &*h.tensor), Some("activation/0"));
     assert_eq!(alarms(&repeated), [""; 0]);
     let other = numbered("Identity", |s, i| at(1, s / 2, i), false).judge();
-    assert!(!other.hits.iter().any(|h| &*h.condition == "repeated_batch"));
+    assert!(
+        !other
+            .hits
+            .iter()
+            .any(|h| h.condition.id == "repeated_batch")
+    );
 }
 
 #[test]
@@ -297,6 +302,6 @@ fn large_updates_are_a_fault_only_after_the_loss_has_stopped_to_fall() {
     let mut large = findings
         .hits
         .iter()
-        .filter(|h| &*h.condition == "update_ratio");
+        .filter(|h| h.condition.id == "update_ratio");
     assert!(large.all(|h| h.step > 10), "{:?}", alarms(&findings));
 }

@@ -48,7 +48,7 @@ fn overflows_are_named_where_they_begin() {
     let findings = training.judge();
     let first = findings
         .first_hit()
-        .map(|h| (&*h.condition, h.step, &*h.tensor));
+        .map(|h| (h.condition.id, h.step, &*h.tensor));
     assert_eq!(first, Some(("tensor_overflow", 5, "activation/fc2")));
     let seen = alarms(&findings);
     for condition in [
@@ -159,7 +159,7 @@ fn updates_are_too_large_where_they_do_harm() {
         expect(condition, &harm);
     }
     let findings = harm.judge();
-    let first = findings.first_hit().map(|h| (&*h.condition, h.step));
+    let first = findings.first_hit().map(|h| (h.condition.id, h.step));
     assert_eq!(first, Some(("learning_rate_jump", 7)));
     let tiny = Training {
         steps: 20,
@@ -440,7 +440,7 @@ fn ranks_that_part_are_named_with_the_first_that_differs() {
     let findings = parted.judge();
     let first = findings
         .first_hit()
-        .map(|h| (&*h.condition, h.step, h.rank, &*h.tensor));
+        .map(|h| (h.condition.id, h.step, h.rank, &*h.tensor));
     assert_eq!(first, Some(("rank_divergence", 6, 1, "weight/head.weight")));
     expect_note("silent_corruption", &parted);
 }

@@ -247,7 +247,7 @@ fn frozen_weights_are_one_note() {
             let mut notes = findings
                 .hits
                 .iter()
-                .filter(|h| &*h.condition == "frozen_weights");
+                .filter(|h| h.condition.id == "frozen_weights");
             let note = notes
                 .next()
                 .map(|h| h.sentence.en.clone())

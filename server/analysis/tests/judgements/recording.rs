@@ -117,7 +117,7 @@ pub(crate) fn alarms(findings: &Findings) -> Vec<String> {
     let alarms = findings.hits.iter();
     let alarms = alarms.filter(|h| h.severity >= Severity::Warning);
     alarms
-        .map(|h| format!("{} {} {}", h.condition, h.step, h.tensor))
+        .map(|h| format!("{} {} {}", h.condition.id, h.step, h.tensor))
         .collect()
 }
 
@@ -125,6 +125,6 @@ pub(crate) fn alarms(findings: &Findings) -> Vec<String> {
 pub(crate) fn first(findings: &Findings) -> String {
     let hit = findings.first_hit();
     hit.map_or_else(String::new, |h| {
-        format!("{} {} {}", h.condition, h.step, h.tensor)
+        format!("{} {} {}", h.condition.id, h.step, h.tensor)
     })
 }

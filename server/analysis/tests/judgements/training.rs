@@ -251,7 +251,7 @@ pub(crate) fn alarms(findings: &Findings) -> Vec<&str> {
         .hits
         .iter()
         .filter(|h| h.severity >= Severity::Warning);
-    let mut ids: Vec<&str> = alarms.map(|h| &*h.condition).collect();
+    let mut ids: Vec<&str> = alarms.map(|h| h.condition.id).collect();
     ids.sort_unstable();
     ids.dedup();
     ids
@@ -262,7 +262,7 @@ pub(crate) fn expect(condition: &str, training: &Training) {
     let hits: Vec<_> = findings
         .hits
         .iter()
-        .map(|h| (&h.condition, h.step, &h.tensor))
+        .map(|h| (&h.condition.id, h.step, &h.tensor))
         .collect();
     assert!(
         alarms(&findings).contains(&condition),
@@ -273,6 +273,6 @@ pub(crate) fn expect(condition: &str, training: &Training) {
 
 pub(crate) fn expect_note(condition: &str, training: &Training) {
     let findings = training.judge();
-    let is_there = findings.hits.iter().any(|h| &*h.condition == condition);
+    let is_there = findings.hits.iter().any(|h| h.condition.id == condition);
     assert!(is_there, "{condition}: {:?}", findings.hits);
 }

@@ -47,7 +47,7 @@ impl Baseline {
     pub(super) fn knows(&self, run: &str, hit: &Hit) -> bool {
         !self.0.is_empty()
             && self.0.contains(&Known {
-                condition: hit.condition.to_string(),
+                condition: hit.condition.id.to_owned(),
                 run: run.to_owned(),
                 rank: hit.rank,
                 tensor: hit.tensor.to_string(),

@@ -6,7 +6,7 @@ use super::tensors::RANGE_PARAMETERS;
 use super::{BASE, Condition, ConditionNeeds, Key, NOTHING, Range, Target, limit, text};
 use crate::watchpoint::checks::{range, units};
 
-pub(super) static ACTIVATION_RANGE: Condition = Condition {
+pub(crate) static ACTIVATION_RANGE: Condition = Condition {
     id: "activation_range",
     target: Target::Activation,
     parameters: RANGE_PARAMETERS,
@@ -39,7 +39,7 @@ pub(super) static ACTIVATION_RANGE: Condition = Condition {
     ..BASE
 };
 
-pub(super) static DEAD_RELU: Condition = Condition {
+pub(crate) static DEAD_RELU: Condition = Condition {
     id: "dead_relu",
     target: Target::Activation,
     parameters: &[
@@ -88,7 +88,7 @@ pub(super) static DEAD_RELU: Condition = Condition {
     ..BASE
 };
 
-pub(super) static SATURATED_ACTIVATION: Condition = Condition {
+pub(crate) static SATURATED_ACTIVATION: Condition = Condition {
     id: "saturated_activation",
     target: Target::Activation,
     parameters: &[
@@ -137,7 +137,7 @@ pub(super) static SATURATED_ACTIVATION: Condition = Condition {
     ..BASE
 };
 
-pub(super) static ATTENTION_COLLAPSE: Condition = Condition {
+pub(crate) static ATTENTION_COLLAPSE: Condition = Condition {
     id: "attention_collapse",
     target: Target::Activation,
     parameters: &[

@@ -3,10 +3,11 @@
 use trainscope_format::Severity;
 
 use super::{BASE, Condition, ConditionNeeds, Key, NOTHING, Range, Target, limit, text};
+use crate::diagnosis::Topic;
 use crate::watchpoint::checks::{answers, contradiction};
 use crate::watchpoint::model::subject::Class;
 
-pub(super) static UNREACHABLE_TARGETS: Condition = Condition {
+pub(crate) static UNREACHABLE_TARGETS: Condition = Condition {
     id: "unreachable_targets",
     target: Target::Tensor,
     parameters: &[limit(
@@ -50,7 +51,7 @@ pub(super) static UNREACHABLE_TARGETS: Condition = Condition {
     ..BASE
 };
 
-pub(super) static CONSTANT_OUTPUT: Condition = Condition {
+pub(crate) static CONSTANT_OUTPUT: Condition = Condition {
     id: "constant_output",
     target: Target::Activation,
     parameters: &[limit(
@@ -93,7 +94,7 @@ pub(super) static CONSTANT_OUTPUT: Condition = Condition {
     ..BASE
 };
 
-pub(super) static FRACTIONAL_CLASSES: Condition = Condition {
+pub(crate) static FRACTIONAL_CLASSES: Condition = Condition {
     id: "fractional_classes",
     target: Target::Tensor,
     parameters: &[limit(
@@ -133,7 +134,7 @@ pub(super) static FRACTIONAL_CLASSES: Condition = Condition {
     ..BASE
 };
 
-pub(super) static LOSS_CONTRADICTION: Condition = Condition {
+pub(crate) static LOSS_CONTRADICTION: Condition = Condition {
     id: "loss_contradiction",
     target: Target::Scalar,
     parameters: &[
@@ -153,6 +154,7 @@ pub(super) static LOSS_CONTRADICTION: Condition = Condition {
         )
         .at(-1e-3),
     ],
+    topic: Topic::Loss,
     severity: Severity::Warning,
     needs: ConditionNeeds {
         history: true,
@@ -188,7 +190,7 @@ pub(super) static LOSS_CONTRADICTION: Condition = Condition {
     ..BASE
 };
 
-pub(super) static CONSTANT_LOSS: Condition = Condition {
+pub(crate) static CONSTANT_LOSS: Condition = Condition {
     id: "constant_loss",
     target: Target::Scalar,
     parameters: &[limit(
@@ -200,6 +202,7 @@ pub(super) static CONSTANT_LOSS: Condition = Condition {
         ),
     )
     .at(1e-6)],
+    topic: Topic::Loss,
     severity: Severity::Warning,
     needs: ConditionNeeds {
         history: true,

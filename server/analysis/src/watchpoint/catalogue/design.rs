@@ -4,19 +4,24 @@
 use trainscope_format::Severity;
 
 use super::{BASE, Condition, Target, text};
+use crate::diagnosis::Rule;
 use crate::watchpoint::checks::design;
 
-/// A condition whose hits are faults and notes of its rule.
-const RULE: Condition = Condition {
-    target: Target::Run,
-    severity: Severity::Warning,
-    watches: |_, _| false,
-    judge: Some(design::remarked),
-    ..BASE
-};
+/// A condition whose hits are faults and notes of a rule, without texts.
+const fn of(rule: Rule) -> Condition {
+    Condition {
+        id: rule.name(),
+        target: Target::Run,
+        severity: Severity::Warning,
+        topic: rule.topic(),
+        rule: Some(rule),
+        watches: |_, _| false,
+        judge: Some(design::remarked),
+        ..BASE
+    }
+}
 
-pub(super) static SETTINGS: Condition = Condition {
-    id: "settings",
+pub(crate) static SETTINGS: Condition = Condition {
     says: text("implausible hyper-parameter", "超参数取值异常"),
     checks: text(
         "A learning rate is 0, negative, not finite or above 1000; a batch has fewer than 1 sample, or 1 with batch \
@@ -38,11 +43,10 @@ pub(super) static SETTINGS: Condition = Condition {
         "Correct the value in the configuration of the training.",
         "请在训练配置中更正该值。",
     ),
-    ..RULE
+    ..of(Rule::Settings)
 };
 
-pub(super) static LOSS_ACTIVATION: Condition = Condition {
-    id: "loss_activation",
+pub(crate) static LOSS_ACTIVATION: Condition = Condition {
     says: text(
         "loss does not fit output activation",
         "损失与输出激活函数不匹配",
@@ -75,11 +79,10 @@ pub(super) static LOSS_ACTIVATION: Condition = Condition {
          cross-entropy. A number: no activation and a squared or absolute error.",
         "多类之一：每类一个单元，softmax 与多类交叉熵。是或否：一个单元，sigmoid 与二元交叉熵。数值：不用激活函数，平方或绝对误差。",
     ),
-    ..RULE
+    ..of(Rule::LossActivation)
 };
 
-pub(super) static BROADCAST: Condition = Condition {
-    id: "broadcast",
+pub(crate) static BROADCAST: Condition = Condition {
     says: text("accidental broadcasting", "意外的广播"),
     checks: text(
         "A loss or a difference that is reduced to one compares [n, 1] with [n], or [n]s of which one is a column: the \
@@ -99,11 +102,10 @@ pub(super) static BROADCAST: Condition = Condition {
         "Squeeze the column, or give both the same shape.",
         "对列向量使用 squeeze，或使两者形状一致。",
     ),
-    ..RULE
+    ..of(Rule::Broadcast)
 };
 
-pub(super) static UNUSED_PARAMETERS: Condition = Condition {
-    id: "unused_parameters",
+pub(crate) static UNUSED_PARAMETERS: Condition = Condition {
     says: text("unused parameter", "未使用的参数"),
     checks: text(
         "A trainable parameter of the graph feeds no operation.",
@@ -121,11 +123,10 @@ pub(super) static UNUSED_PARAMETERS: Condition = Condition {
         "Call the layer in the forward pass, or remove it.",
         "在前向计算中调用该层，或将其删除。",
     ),
-    ..RULE
+    ..of(Rule::UnusedParameters)
 };
 
-pub(super) static USELESS_BIAS: Condition = Condition {
-    id: "useless_bias",
+pub(crate) static USELESS_BIAS: Condition = Condition {
     severity: Severity::Info,
     says: text("bias cancelled by normalization", "偏置被归一化抵消"),
     checks: text(
@@ -138,11 +139,10 @@ pub(super) static USELESS_BIAS: Condition = Condition {
     ),
     not_judged: text("No graph was recorded.", "未记录计算图。"),
     advice: text("Build the layer without a bias.", "构建该层时不使用偏置。"),
-    ..RULE
+    ..of(Rule::UselessBias)
 };
 
-pub(super) static LINEAR_LAYERS: Condition = Condition {
-    id: "linear_layers",
+pub(crate) static LINEAR_LAYERS: Condition = Condition {
     severity: Severity::Info,
     says: text("no activation between two layers", "两层之间没有激活函数"),
     checks: text(
@@ -162,11 +162,10 @@ pub(super) static LINEAR_LAYERS: Condition = Condition {
         "Add an activation between them, or remove one.",
         "在两层之间加激活函数，或去掉一层。",
     ),
-    ..RULE
+    ..of(Rule::LinearLayers)
 };
 
-pub(super) static SHUFFLING: Condition = Condition {
-    id: "shuffling",
+pub(crate) static SHUFFLING: Condition = Condition {
     severity: Severity::Info,
     says: text("samples are not shuffled", "样本未打乱"),
     checks: text(
@@ -186,11 +185,10 @@ pub(super) static SHUFFLING: Condition = Condition {
         "Shuffle the samples of the training set once per epoch.",
         "训练集的样本每轮打乱一次。",
     ),
-    ..RULE
+    ..of(Rule::Shuffling)
 };
 
-pub(super) static SCALING: Condition = Condition {
-    id: "scaling",
+pub(crate) static SCALING: Condition = Condition {
     severity: Severity::Info,
     says: text("pixels are not scaled", "像素值未归一化"),
     checks: text(
@@ -209,5 +207,5 @@ pub(super) static SCALING: Condition = Condition {
         "Divide by 255, or subtract the mean and divide by the standard deviation.",
         "除以 255，或减去均值后除以标准差。",
     ),
-    ..RULE
+    ..of(Rule::Scaling)
 };

@@ -3,9 +3,10 @@
 use trainscope_format::Severity;
 
 use super::{BASE, Condition, ConditionNeeds, Key, NOTHING, Range, Target, limit, text};
+use crate::diagnosis::Topic;
 use crate::watchpoint::checks::{explosion, magnitude, overflow, precision, vanishing};
 
-pub(super) static GRADIENT_EXPLODING: Condition = Condition {
+pub(crate) static GRADIENT_EXPLODING: Condition = Condition {
     id: "gradient_exploding",
     target: Target::Gradient,
     severity: Severity::Error,
@@ -35,7 +36,7 @@ pub(super) static GRADIENT_EXPLODING: Condition = Condition {
     ..BASE
 };
 
-pub(super) static GRADIENT_VANISHING: Condition = Condition {
+pub(crate) static GRADIENT_VANISHING: Condition = Condition {
     id: "gradient_vanishing",
     target: Target::Gradient,
     parameters: &[
@@ -83,7 +84,7 @@ pub(super) static GRADIENT_VANISHING: Condition = Condition {
     ..BASE
 };
 
-pub(super) static GRADIENT_TOO_LARGE: Condition = Condition {
+pub(crate) static GRADIENT_TOO_LARGE: Condition = Condition {
     id: "gradient_too_large",
     target: Target::Gradient,
     parameters: &[
@@ -129,7 +130,7 @@ pub(super) static GRADIENT_TOO_LARGE: Condition = Condition {
     ..BASE
 };
 
-pub(super) static EXPLODING_NORM: Condition = Condition {
+pub(crate) static EXPLODING_NORM: Condition = Condition {
     id: "exploding_norm",
     target: Target::Gradient,
     parameters: &[limit(
@@ -141,6 +142,7 @@ pub(super) static EXPLODING_NORM: Condition = Condition {
         ),
     )
     .at(10.0)],
+    topic: Topic::Loss,
     severity: Severity::Info,
     needs: ConditionNeeds {
         history: true,
@@ -168,7 +170,7 @@ pub(super) static EXPLODING_NORM: Condition = Condition {
     ..BASE
 };
 
-pub(super) static GRAD_NORM_ZSCORE: Condition = Condition {
+pub(crate) static GRAD_NORM_ZSCORE: Condition = Condition {
     id: "grad_norm_zscore",
     target: Target::Gradient,
     parameters: &[
@@ -192,6 +194,7 @@ pub(super) static GRAD_NORM_ZSCORE: Condition = Condition {
         .at(128.0)
         .support(),
     ],
+    topic: Topic::Loss,
     severity: Severity::Info,
     needs: ConditionNeeds {
         history: true,
@@ -213,7 +216,7 @@ pub(super) static GRAD_NORM_ZSCORE: Condition = Condition {
     ..BASE
 };
 
-pub(super) static UNDERFLOW_FP16: Condition = Condition {
+pub(crate) static UNDERFLOW_FP16: Condition = Condition {
     id: "underflow_fp16",
     target: Target::Gradient,
     parameters: &[limit(
@@ -250,7 +253,7 @@ pub(super) static UNDERFLOW_FP16: Condition = Condition {
     ..BASE
 };
 
-pub(super) static CLIP_ALWAYS: Condition = Condition {
+pub(crate) static CLIP_ALWAYS: Condition = Condition {
     id: "clip_always",
     target: Target::Gradient,
     parameters: &[limit(
@@ -259,6 +262,7 @@ pub(super) static CLIP_ALWAYS: Condition = Condition {
         text("share of clipped steps above", "被裁剪的迭代比例大于"),
     )
     .at(0.9)],
+    topic: Topic::Hyperparameters,
     severity: Severity::Info,
     needs: ConditionNeeds {
         history: true,

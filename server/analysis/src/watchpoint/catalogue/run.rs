@@ -3,10 +3,11 @@
 use trainscope_format::Severity;
 
 use super::{BASE, Condition, ConditionNeeds, Key, NOTHING, Range, Target, limit, text};
+use crate::diagnosis::Topic;
 use crate::watchpoint::checks::{program, ranks};
 use crate::watchpoint::model::subject::Class;
 
-pub(super) static RANK_DIVERGENCE: Condition = Condition {
+pub(crate) static RANK_DIVERGENCE: Condition = Condition {
     id: "rank_divergence",
     target: Target::Run,
     severity: Severity::Error,
@@ -38,7 +39,7 @@ pub(super) static RANK_DIVERGENCE: Condition = Condition {
     ..BASE
 };
 
-pub(super) static SILENT_CORRUPTION: Condition = Condition {
+pub(crate) static SILENT_CORRUPTION: Condition = Condition {
     id: "silent_corruption",
     target: Target::Run,
     severity: Severity::Info,
@@ -67,7 +68,7 @@ pub(super) static SILENT_CORRUPTION: Condition = Condition {
     ..BASE
 };
 
-pub(super) static STALLED: Condition = Condition {
+pub(crate) static STALLED: Condition = Condition {
     id: "stalled",
     target: Target::Run,
     parameters: &[
@@ -84,6 +85,7 @@ pub(super) static STALLED: Condition = Condition {
         )
         .at(20.0),
     ],
+    topic: Topic::Loss,
     severity: Severity::Info,
     watches: |_, _| false,
     judge: Some(program::stalled),

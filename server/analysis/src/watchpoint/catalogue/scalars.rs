@@ -3,12 +3,14 @@
 use trainscope_format::Severity;
 
 use super::{BASE, Condition, ConditionNeeds, Key, NOTHING, Range, Target, limit, text};
+use crate::diagnosis::Topic;
 use crate::watchpoint::checks::{held_out, initial, loss, plateau, precision, rate};
 use crate::watchpoint::model::subject::Class;
 
-pub(super) static LOSS_NAN: Condition = Condition {
+pub(crate) static LOSS_NAN: Condition = Condition {
     id: "loss_nan",
     target: Target::Scalar,
+    topic: Topic::Loss,
     severity: Severity::Error,
     watches: |_, _| false,
     judge: Some(loss::not_finite),
@@ -28,9 +30,10 @@ pub(super) static LOSS_NAN: Condition = Condition {
     ..BASE
 };
 
-pub(super) static SCALAR_NOT_FINITE: Condition = Condition {
+pub(crate) static SCALAR_NOT_FINITE: Condition = Condition {
     id: "scalar_not_finite",
     target: Target::Scalar,
+    topic: Topic::Loss,
     severity: Severity::Info,
     watches: |_, _| false,
     judge: Some(loss::scalar_not_finite),
@@ -56,7 +59,7 @@ pub(super) static SCALAR_NOT_FINITE: Condition = Condition {
     ..BASE
 };
 
-pub(super) static LOSS_SPIKE: Condition = Condition {
+pub(crate) static LOSS_SPIKE: Condition = Condition {
     id: "loss_spike",
     target: Target::Scalar,
     parameters: &[
@@ -83,6 +86,7 @@ pub(super) static LOSS_SPIKE: Condition = Condition {
         )
         .at(1.1),
     ],
+    topic: Topic::Loss,
     severity: Severity::Warning,
     needs: ConditionNeeds {
         history: true,
@@ -110,7 +114,7 @@ pub(super) static LOSS_SPIKE: Condition = Condition {
     ..BASE
 };
 
-pub(super) static LOSS_DIVERGENCE: Condition = Condition {
+pub(crate) static LOSS_DIVERGENCE: Condition = Condition {
     id: "loss_divergence",
     target: Target::Scalar,
     parameters: &[limit(
@@ -119,6 +123,7 @@ pub(super) static LOSS_DIVERGENCE: Condition = Condition {
         text("loss / best loss above", "损失与最好值之比大于"),
     )
     .at(2.0)],
+    topic: Topic::Loss,
     severity: Severity::Warning,
     patience: 3,
     needs: ConditionNeeds {
@@ -144,7 +149,7 @@ pub(super) static LOSS_DIVERGENCE: Condition = Condition {
     ..BASE
 };
 
-pub(super) static LOSS_PLATEAU: Condition = Condition {
+pub(crate) static LOSS_PLATEAU: Condition = Condition {
     id: "loss_plateau",
     target: Target::Scalar,
     parameters: &[
@@ -165,6 +170,7 @@ pub(super) static LOSS_PLATEAU: Condition = Condition {
         )
         .at(0.05),
     ],
+    topic: Topic::Loss,
     severity: Severity::Info,
     needs: ConditionNeeds {
         history: true,
@@ -192,7 +198,7 @@ pub(super) static LOSS_PLATEAU: Condition = Condition {
     ..BASE
 };
 
-pub(super) static SLOW_CONVERGENCE: Condition = Condition {
+pub(crate) static SLOW_CONVERGENCE: Condition = Condition {
     id: "slow_convergence",
     target: Target::Scalar,
     parameters: &[
@@ -210,6 +216,7 @@ pub(super) static SLOW_CONVERGENCE: Condition = Condition {
         )
         .at(0.1),
     ],
+    topic: Topic::Loss,
     severity: Severity::Info,
     needs: ConditionNeeds {
         history: true,
@@ -234,7 +241,7 @@ pub(super) static SLOW_CONVERGENCE: Condition = Condition {
     ..BASE
 };
 
-pub(super) static LOSS_OSCILLATION: Condition = Condition {
+pub(crate) static LOSS_OSCILLATION: Condition = Condition {
     id: "loss_oscillation",
     target: Target::Scalar,
     parameters: &[
@@ -252,6 +259,7 @@ pub(super) static LOSS_OSCILLATION: Condition = Condition {
         .at(50.0)
         .support(),
     ],
+    topic: Topic::Loss,
     severity: Severity::Info,
     needs: ConditionNeeds {
         history: true,
@@ -273,7 +281,7 @@ pub(super) static LOSS_OSCILLATION: Condition = Condition {
     ..BASE
 };
 
-pub(super) static INITIAL_LOSS: Condition = Condition {
+pub(crate) static INITIAL_LOSS: Condition = Condition {
     id: "initial_loss",
     target: Target::Scalar,
     parameters: &[limit(
@@ -285,6 +293,7 @@ pub(super) static INITIAL_LOSS: Condition = Condition {
         ),
     )
     .at(0.2)],
+    topic: Topic::Loss,
     severity: Severity::Info,
     watches: |_, _| false,
     judge: Some(initial::loss),
@@ -308,7 +317,7 @@ pub(super) static INITIAL_LOSS: Condition = Condition {
     ..BASE
 };
 
-pub(super) static OVERFIT: Condition = Condition {
+pub(crate) static OVERFIT: Condition = Condition {
     id: "overfit",
     target: Target::Scalar,
     parameters: &[limit(
@@ -320,6 +329,7 @@ pub(super) static OVERFIT: Condition = Condition {
         ),
     )
     .at(0.1)],
+    topic: Topic::Metric,
     severity: Severity::Info,
     patience: 3,
     needs: ConditionNeeds {
@@ -345,7 +355,7 @@ pub(super) static OVERFIT: Condition = Condition {
     ..BASE
 };
 
-pub(super) static UNDERFIT: Condition = Condition {
+pub(crate) static UNDERFIT: Condition = Condition {
     id: "underfit",
     target: Target::Scalar,
     parameters: &[
@@ -363,6 +373,7 @@ pub(super) static UNDERFIT: Condition = Condition {
         )
         .at(0.9),
     ],
+    topic: Topic::Metric,
     severity: Severity::Info,
     needs: ConditionNeeds {
         history: true,
@@ -390,7 +401,7 @@ pub(super) static UNDERFIT: Condition = Condition {
     ..BASE
 };
 
-pub(super) static BATCHNORM_DRIFT: Condition = Condition {
+pub(crate) static BATCHNORM_DRIFT: Condition = Condition {
     id: "batchnorm_drift",
     target: Target::Scalar,
     parameters: &[
@@ -447,9 +458,10 @@ pub(super) static BATCHNORM_DRIFT: Condition = Condition {
     ..BASE
 };
 
-pub(super) static LOSSSCALE_THRASH: Condition = Condition {
+pub(crate) static LOSSSCALE_THRASH: Condition = Condition {
     id: "lossscale_thrash",
     target: Target::Scalar,
+    topic: Topic::Hyperparameters,
     severity: Severity::Info,
     needs: ConditionNeeds {
         history: true,
@@ -478,7 +490,7 @@ pub(super) static LOSSSCALE_THRASH: Condition = Condition {
     ..BASE
 };
 
-pub(super) static LEARNING_RATE_JUMP: Condition = Condition {
+pub(crate) static LEARNING_RATE_JUMP: Condition = Condition {
     id: "learning_rate_jump",
     target: Target::Scalar,
     parameters: &[limit(
@@ -487,6 +499,7 @@ pub(super) static LEARNING_RATE_JUMP: Condition = Condition {
         text("rate / previous maximum above", "与此前最大值之比大于"),
     )
     .at(10.0)],
+    topic: Topic::Hyperparameters,
     severity: Severity::Info,
     needs: ConditionNeeds {
         history: true,
@@ -511,7 +524,7 @@ pub(super) static LEARNING_RATE_JUMP: Condition = Condition {
     ..BASE
 };
 
-pub(super) static LEARNING_RATE_RANGE: Condition = Condition {
+pub(crate) static LEARNING_RATE_RANGE: Condition = Condition {
     id: "learning_rate_range",
     target: Target::Scalar,
     parameters: &[
@@ -528,6 +541,7 @@ pub(super) static LEARNING_RATE_RANGE: Condition = Condition {
         )
         .at(1e-3),
     ],
+    topic: Topic::Loss,
     severity: Severity::Info,
     needs: ConditionNeeds {
         history: true,

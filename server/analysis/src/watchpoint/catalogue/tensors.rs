@@ -3,10 +3,11 @@
 use trainscope_format::Severity;
 
 use super::{BASE, Condition, ConditionNeeds, Key, NOTHING, Parameter, Range, Target, limit, text};
+use crate::diagnosis::Topic;
 use crate::watchpoint::checks::{data, magnitude, overflow, precision, program, range, zeros};
 use crate::watchpoint::model::subject::Class;
 
-pub(super) static TENSOR_OVERFLOW: Condition = Condition {
+pub(crate) static TENSOR_OVERFLOW: Condition = Condition {
     id: "tensor_overflow",
     target: Target::Tensor,
     severity: Severity::Error,
@@ -38,7 +39,7 @@ pub(super) static TENSOR_OVERFLOW: Condition = Condition {
     ..BASE
 };
 
-pub(super) static OPERATOR_OVERFLOW: Condition = Condition {
+pub(crate) static OPERATOR_OVERFLOW: Condition = Condition {
     id: "operator_overflow",
     target: Target::Tensor,
     severity: Severity::Error,
@@ -69,7 +70,7 @@ pub(super) static OPERATOR_OVERFLOW: Condition = Condition {
     ..BASE
 };
 
-pub(super) static NEAR_OVERFLOW: Condition = Condition {
+pub(crate) static NEAR_OVERFLOW: Condition = Condition {
     id: "near_overflow",
     target: Target::Tensor,
     parameters: &[limit(
@@ -104,7 +105,7 @@ pub(super) static NEAR_OVERFLOW: Condition = Condition {
     ..BASE
 };
 
-pub(super) static TENSOR_ALL_ZERO: Condition = Condition {
+pub(crate) static TENSOR_ALL_ZERO: Condition = Condition {
     id: "tensor_all_zero",
     target: Target::Tensor,
     parameters: &[limit(
@@ -173,7 +174,7 @@ pub(super) const RANGE_PARAMETERS: &[Parameter] = &[
     ),
 ];
 
-pub(super) static TENSOR_RANGE: Condition = Condition {
+pub(crate) static TENSOR_RANGE: Condition = Condition {
     id: "tensor_range",
     target: Target::Tensor,
     parameters: RANGE_PARAMETERS,
@@ -202,7 +203,7 @@ pub(super) static TENSOR_RANGE: Condition = Condition {
     ..BASE
 };
 
-pub(super) static TENSOR_TOO_LARGE: Condition = Condition {
+pub(crate) static TENSOR_TOO_LARGE: Condition = Condition {
     id: "tensor_too_large",
     target: Target::Tensor,
     parameters: &[
@@ -241,7 +242,7 @@ pub(super) static TENSOR_TOO_LARGE: Condition = Condition {
     ..BASE
 };
 
-pub(super) static TENSOR_TOO_SMALL: Condition = Condition {
+pub(crate) static TENSOR_TOO_SMALL: Condition = Condition {
     id: "tensor_too_small",
     target: Target::Tensor,
     parameters: &[
@@ -280,7 +281,7 @@ pub(super) static TENSOR_TOO_SMALL: Condition = Condition {
     ..BASE
 };
 
-pub(super) static INPUT_RANGE: Condition = Condition {
+pub(crate) static INPUT_RANGE: Condition = Condition {
     id: "input_range",
     target: Target::Tensor,
     parameters: &[limit(
@@ -289,6 +290,7 @@ pub(super) static INPUT_RANGE: Condition = Condition {
         text("max |x| above", "max |x| 大于"),
     )
     .at(50.0)],
+    topic: Topic::Input,
     severity: Severity::Info,
     needs: ConditionNeeds {
         history: true,
@@ -316,7 +318,7 @@ pub(super) static INPUT_RANGE: Condition = Condition {
     ..BASE
 };
 
-pub(super) static CLASS_IMBALANCE: Condition = Condition {
+pub(crate) static CLASS_IMBALANCE: Condition = Condition {
     id: "class_imbalance",
     target: Target::Tensor,
     parameters: &[limit(
@@ -328,6 +330,7 @@ pub(super) static CLASS_IMBALANCE: Condition = Condition {
         ),
     )
     .at(0.85)],
+    topic: Topic::Input,
     severity: Severity::Info,
     needs: ConditionNeeds {
         exponents: true,
@@ -356,7 +359,7 @@ pub(super) static CLASS_IMBALANCE: Condition = Condition {
     ..BASE
 };
 
-pub(super) static REPEATED_BATCH: Condition = Condition {
+pub(crate) static REPEATED_BATCH: Condition = Condition {
     id: "repeated_batch",
     target: Target::Tensor,
     severity: Severity::Info,

@@ -3,11 +3,12 @@
 use trainscope_format::Severity;
 
 use super::{BASE, Condition, ConditionNeeds, Key, NOTHING, Range, Target, limit, text};
+use crate::diagnosis::Topic;
 use crate::watchpoint::checks::{
     change, initial, magnitude, overflow, ranks, standstill, update, zeros,
 };
 
-pub(super) static WEIGHT_INITIALIZATION: Condition = Condition {
+pub(crate) static WEIGHT_INITIALIZATION: Condition = Condition {
     id: "weight_initialization",
     target: Target::Weight,
     parameters: &[
@@ -51,7 +52,7 @@ pub(super) static WEIGHT_INITIALIZATION: Condition = Condition {
     ..BASE
 };
 
-pub(super) static BAD_INITIALIZATION: Condition = Condition {
+pub(crate) static BAD_INITIALIZATION: Condition = Condition {
     id: "bad_initialization",
     target: Target::Weight,
     parameters: &[
@@ -91,7 +92,7 @@ pub(super) static BAD_INITIALIZATION: Condition = Condition {
     ..BASE
 };
 
-pub(super) static WEIGHT_OVERFLOW: Condition = Condition {
+pub(crate) static WEIGHT_OVERFLOW: Condition = Condition {
     id: "weight_overflow",
     target: Target::Weight,
     severity: Severity::Error,
@@ -118,7 +119,7 @@ pub(super) static WEIGHT_OVERFLOW: Condition = Condition {
     ..BASE
 };
 
-pub(super) static WEIGHT_NOT_CHANGED: Condition = Condition {
+pub(crate) static WEIGHT_NOT_CHANGED: Condition = Condition {
     id: "weight_not_changed",
     target: Target::Weight,
     parameters: &[
@@ -176,7 +177,7 @@ pub(super) static WEIGHT_NOT_CHANGED: Condition = Condition {
     ..BASE
 };
 
-pub(super) static FROZEN_BUT_TRAINABLE: Condition = Condition {
+pub(crate) static FROZEN_BUT_TRAINABLE: Condition = Condition {
     id: "frozen_but_trainable",
     target: Target::Weight,
     severity: Severity::Warning,
@@ -187,7 +188,7 @@ pub(super) static FROZEN_BUT_TRAINABLE: Condition = Condition {
         ..NOTHING
     },
     watches: |subject, _| subject.is(Target::Weight),
-    judge: Some(standstill::judge),
+    judge: Some(standstill::with_gradient),
     says: text("weight with gradient never updated", "权重有梯度却未更新"),
     checks: text(
         "As weight_not_changed in context, for weights with a recorded, nonzero gradient.",
@@ -206,7 +207,7 @@ pub(super) static FROZEN_BUT_TRAINABLE: Condition = Condition {
     ..BASE
 };
 
-pub(super) static FROZEN_WEIGHTS: Condition = Condition {
+pub(crate) static FROZEN_WEIGHTS: Condition = Condition {
     id: "frozen_weights",
     target: Target::Weight,
     severity: Severity::Info,
@@ -238,7 +239,7 @@ pub(super) static FROZEN_WEIGHTS: Condition = Condition {
     ..BASE
 };
 
-pub(super) static WEIGHT_CHANGE_TOO_LARGE: Condition = Condition {
+pub(crate) static WEIGHT_CHANGE_TOO_LARGE: Condition = Condition {
     id: "weight_change_too_large",
     target: Target::Weight,
     parameters: &[
@@ -260,6 +261,7 @@ pub(super) static WEIGHT_CHANGE_TOO_LARGE: Condition = Condition {
         .at(1e-9)
         .support(),
     ],
+    topic: Topic::Hyperparameters,
     severity: Severity::Warning,
     is_formula: true,
     needs: ConditionNeeds {
@@ -289,7 +291,7 @@ pub(super) static WEIGHT_CHANGE_TOO_LARGE: Condition = Condition {
     ..BASE
 };
 
-pub(super) static WEIGHT_CHANGE_TOO_SMALL: Condition = Condition {
+pub(crate) static WEIGHT_CHANGE_TOO_SMALL: Condition = Condition {
     id: "weight_change_too_small",
     target: Target::Weight,
     parameters: &[
@@ -311,6 +313,7 @@ pub(super) static WEIGHT_CHANGE_TOO_SMALL: Condition = Condition {
         .at(1e-9)
         .support(),
     ],
+    topic: Topic::Hyperparameters,
     severity: Severity::Info,
     is_formula: true,
     needs: ConditionNeeds {
@@ -337,7 +340,7 @@ pub(super) static WEIGHT_CHANGE_TOO_SMALL: Condition = Condition {
     ..BASE
 };
 
-pub(super) static UPDATE_RATIO: Condition = Condition {
+pub(crate) static UPDATE_RATIO: Condition = Condition {
     id: "update_ratio",
     target: Target::Weight,
     parameters: &[
@@ -354,6 +357,7 @@ pub(super) static UPDATE_RATIO: Condition = Condition {
         )
         .at(0.1),
     ],
+    topic: Topic::Hyperparameters,
     severity: Severity::Info,
     needs: ConditionNeeds {
         change: true,
@@ -382,7 +386,7 @@ pub(super) static UPDATE_RATIO: Condition = Condition {
     ..BASE
 };
 
-pub(super) static WEIGHT_TOO_LARGE: Condition = Condition {
+pub(crate) static WEIGHT_TOO_LARGE: Condition = Condition {
     id: "weight_too_large",
     target: Target::Weight,
     parameters: &[
@@ -431,7 +435,7 @@ pub(super) static WEIGHT_TOO_LARGE: Condition = Condition {
     ..BASE
 };
 
-pub(super) static WEIGHT_TOO_SMALL: Condition = Condition {
+pub(crate) static WEIGHT_TOO_SMALL: Condition = Condition {
     id: "weight_too_small",
     target: Target::Weight,
     parameters: &[
@@ -480,7 +484,7 @@ pub(super) static WEIGHT_TOO_SMALL: Condition = Condition {
     ..BASE
 };
 
-pub(super) static SHARED_WEIGHTS: Condition = Condition {
+pub(crate) static SHARED_WEIGHTS: Condition = Condition {
     id: "shared_weights",
     target: Target::Weight,
     severity: Severity::Info,

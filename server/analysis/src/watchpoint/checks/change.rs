@@ -1,9 +1,9 @@
 //! Changes since the previous step.
 
 use super::{Evidence, Limits, Seen, Verdict, any_of, not_finite};
-use crate::watchpoint::model::finding::Missing;
 use crate::watchpoint::model::history::Digest;
 use crate::watchpoint::model::key::Key;
+use crate::watchpoint::model::missing::Missing;
 
 /// A hit if no element differs by more than
 /// the tolerance.

@@ -8,14 +8,14 @@ use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::found::Found;
 use crate::watchpoint::model::run::{PROGRAM_FLOW, Run};
 
-/// The fault or note of the rule with the name of the condition. It applies to all steps of the run.
+/// The fault or note of the rule of the condition. It applies to all steps of the run.
 pub(crate) fn remarked(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let id = watchpoint.condition.id;
-    let remark = run.remarks.iter().find(|own| own.rule.name() == id);
+    let rule = watchpoint.condition.rule;
+    let remark = run.remarks.iter().find(|own| Some(own.rule) == rule);
     let Some(remark) = remark.filter(|own| own.state >= State::Note) else {
         return Judgement::default();
     };
-    let tensor = remark.node.as_deref().unwrap_or(remark.rule.topic().name());
+    let tensor = remark.node.as_deref().unwrap_or(remark.rule.object());
     if !watchpoint.covers(tensor) {
         return Judgement::default();
     }

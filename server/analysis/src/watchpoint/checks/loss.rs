@@ -5,9 +5,9 @@ use trainscope_format::Severity;
 use super::{Evidence, Judgement};
 use crate::text::Sentence;
 use crate::watchpoint::model::condition::Watchpoint;
-use crate::watchpoint::model::finding::Missing;
 use crate::watchpoint::model::found::{Found, number};
 use crate::watchpoint::model::key::Key;
+use crate::watchpoint::model::missing::Missing;
 use crate::watchpoint::model::run::{Flow, LATE_FLOW, LOSS_FLOW, Run, high_level};
 use crate::watchpoint::model::scalars::{Meaning, NotFinite, Series, median, noise, spread};
 

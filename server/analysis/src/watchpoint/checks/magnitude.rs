@@ -36,7 +36,7 @@ mod tests {
     use super::super::Evidence;
     use super::super::testing::verdict;
     use super::*;
-    use crate::watchpoint::model::finding::Missing;
+    use crate::watchpoint::model::missing::Missing;
 
     const OFF: f64 = f64::NAN;
 

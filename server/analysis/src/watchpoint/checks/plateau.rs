@@ -5,9 +5,9 @@ use trainscope_format::{Severity, digits};
 use super::loss::is_relative;
 use super::{Evidence, Judgement};
 use crate::watchpoint::model::condition::Watchpoint;
-use crate::watchpoint::model::finding::Missing;
 use crate::watchpoint::model::found::{Found, number, percent};
 use crate::watchpoint::model::key::Key;
+use crate::watchpoint::model::missing::Missing;
 use crate::watchpoint::model::run::{LOSS_FLOW, Run, chance};
 use crate::watchpoint::model::scalars::{Meaning, Series, median};
 

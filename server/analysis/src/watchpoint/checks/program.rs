@@ -4,9 +4,9 @@ use trainscope_format::digits;
 
 use super::{Evidence, Judgement};
 use crate::watchpoint::model::condition::Watchpoint;
-use crate::watchpoint::model::finding::Missing;
 use crate::watchpoint::model::found::Found;
 use crate::watchpoint::model::key::Key;
+use crate::watchpoint::model::missing::Missing;
 use crate::watchpoint::model::run::{LATE_FLOW, Run};
 use crate::watchpoint::model::scalars::{Meaning, median};
 

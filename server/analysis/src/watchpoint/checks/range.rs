@@ -1,8 +1,8 @@
 //! Shares of elements inside a range, and the distance of minimum and maximum.
 
 use super::{Evidence, Limits, Seen, Verdict, not_finite};
-use crate::watchpoint::model::finding::Missing;
 use crate::watchpoint::model::key::Key;
+use crate::watchpoint::model::missing::Missing;
 
 /// Percentage of elements inside a range, both ends inclusive, and max − min.
 ///

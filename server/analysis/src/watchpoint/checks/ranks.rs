@@ -7,9 +7,9 @@ use trainscope_format::Severity;
 
 use super::{Evidence, Judgement};
 use crate::watchpoint::model::condition::Watchpoint;
-use crate::watchpoint::model::finding::Missing;
 use crate::watchpoint::model::found::Found;
 use crate::watchpoint::model::key::Key;
+use crate::watchpoint::model::missing::Missing;
 use crate::watchpoint::model::run::Run;
 use crate::watchpoint::model::subject::{Class, Family};
 use crate::watchpoint::model::tensor::Tensor;

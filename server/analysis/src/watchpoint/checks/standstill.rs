@@ -22,9 +22,17 @@ struct Still {
 /// Weights that no longer change, until the end of the recording, although they have a gradient or nothing shows that
 /// they have none.
 pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    still_weights(run, watchpoint, false)
+}
+
+/// The same weights, only those with a recorded gradient.
+pub(crate) fn with_gradient(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    still_weights(run, watchpoint, true)
+}
+
+fn still_weights(run: &Run<'_>, watchpoint: &Watchpoint, needs_gradient: bool) -> Judgement {
     let mut judged = Judgement::default();
     let moves = ranks_with_changes(run);
-    let needs_gradient = watchpoint.condition.id == "frozen_but_trainable";
     for &rank in &run.ranks {
         if !needs_gradient {
             judged

@@ -4,10 +4,10 @@ use trainscope_format::Severity;
 
 use super::{Evidence, Judgement};
 use crate::watchpoint::model::condition::Watchpoint;
-use crate::watchpoint::model::finding::Missing;
 use crate::watchpoint::model::found::{Found, number, percent};
 use crate::watchpoint::model::history::Digest;
 use crate::watchpoint::model::key::Key;
+use crate::watchpoint::model::missing::Missing;
 use crate::watchpoint::model::run::{Run, high_level};
 use crate::watchpoint::model::subject::{Class, Family};
 use crate::watchpoint::model::tensor::Tensor;

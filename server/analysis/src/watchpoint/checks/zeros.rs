@@ -132,7 +132,7 @@ fn final_zeros(tensor: &Tensor, limit: f64) -> Option<(i64, i64, usize, usize)> 
 mod tests {
     use super::super::testing::{on, summary, verdict};
     use super::*;
-    use crate::watchpoint::model::finding::Missing;
+    use crate::watchpoint::model::missing::Missing;
 
     const OFF: f64 = f64::NAN;
 

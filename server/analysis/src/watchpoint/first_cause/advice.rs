@@ -8,7 +8,17 @@ use trainscope_format::tensor::DType;
 
 use super::{is, is_not_finite};
 use crate::text::Sentence;
+use crate::watchpoint::catalogue::gradients::{
+    EXPLODING_NORM, GRAD_NORM_ZSCORE, GRADIENT_TOO_LARGE,
+};
+use crate::watchpoint::catalogue::scalars::{
+    LEARNING_RATE_JUMP, LEARNING_RATE_RANGE, LOSS_DIVERGENCE, LOSS_NAN, LOSS_SPIKE,
+    SCALAR_NOT_FINITE,
+};
+use crate::watchpoint::catalogue::tensors::NEAR_OVERFLOW;
+use crate::watchpoint::catalogue::weights::WEIGHT_CHANGE_TOO_LARGE;
 use crate::watchpoint::config::Watchpoints;
+use crate::watchpoint::model::condition::Condition;
 use crate::watchpoint::model::finding::Hit;
 use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::run::Run;
@@ -31,14 +41,14 @@ pub(super) fn advice(
         let own = own.map(|own| own.condition.advice).unwrap_or_default();
         sentence(own.en, own.zh)
     };
-    if !is_not_finite(first) && !is(first, &["scalar_not_finite"]) {
+    if !is_not_finite(first) && !is(first, &[&SCALAR_NOT_FINITE]) {
         return of_condition();
     }
     reason(first, hits, run).unwrap_or_else(of_condition)
 }
 
 fn reason(first: &Hit, hits: &[Hit], run: &Run<'_>) -> Option<Sentence> {
-    let earlier = |conditions: &'static [&'static str]| {
+    let earlier = |conditions: &[&Condition]| {
         let near = first.step.saturating_sub(LEAD)..=first.step;
         let mut all = hits.iter();
         all.find(|hit| hit.rank == first.rank && near.contains(&hit.step) && is(hit, conditions))
@@ -52,24 +62,24 @@ fn reason(first: &Hit, hits: &[Hit], run: &Run<'_>) -> Option<Sentence> {
             "数据本身含 NaN 或 Inf：剔除或修复这些样本，并检查预处理（除以为零的标准差、缺失值）。",
         ));
     }
-    let mut rates = hits.iter().filter(|hit| is(hit, &["learning_rate_range"]));
+    let mut rates = hits.iter().filter(|hit| is(hit, &[&LEARNING_RATE_RANGE]));
     let is_high = |hit: &Hit| hit.values.of(Key::RateGt).is_some();
     let has_high = rates.any(|hit| hit.step <= first.step && is_high(hit));
-    if has_high || earlier(&["learning_rate_jump"]).is_some() {
+    if has_high || earlier(&[&LEARNING_RATE_JUMP]).is_some() {
         return Some(sentence(
             "Correct the learning rate: it is implausible before the first NaN or Inf.",
             "修正学习率：在首次出现 NaN 或 Inf 之前它已不合理。",
         ));
     }
     let is_half = own.is_some_and(|own| own.dtype == DType::F16);
-    if is_half || earlier(&["near_overflow"]).is_some() {
+    if is_half || earlier(&[&NEAR_OVERFLOW]).is_some() {
         return Some(sentence(
             "fp16 ends at 65,504: compute this part in fp32 or bf16, or normalize its input; for gradients use dynamic loss \
              scaling (GradScaler).",
             "fp16 的上限为 65,504：此处改用 fp32 或 bf16，或归一化其输入；梯度请使用动态损失缩放（GradScaler）。",
         ));
     }
-    if let Some(update) = earlier(&["weight_change_too_large"]) {
+    if let Some(update) = earlier(&[&WEIGHT_CHANGE_TOO_LARGE]) {
         return Some(after(
             update,
             "Lower the learning rate or clip the gradient: an update was larger than the weight itself at step",
@@ -84,7 +94,7 @@ fn reason(first: &Hit, hits: &[Hit], run: &Run<'_>) -> Option<Sentence> {
             "虽有损失缩放仍超出 fp16 范围：溢出时应降低缩放并跳过该次更新（GradScaler），调低初始缩放，或改用 bf16。",
         ));
     }
-    let growth = earlier(&["exploding_norm", "grad_norm_zscore", "gradient_too_large"]);
+    let growth = earlier(&[&EXPLODING_NORM, &GRAD_NORM_ZSCORE, &GRADIENT_TOO_LARGE]);
     if let Some(growth) = growth.filter(|hit| hit.step < first.step) {
         return Some(after(
             growth,
@@ -93,7 +103,7 @@ fn reason(first: &Hit, hits: &[Hit], run: &Run<'_>) -> Option<Sentence> {
             "裁剪梯度范数（通常为 1），降低学习率或延长预热；fp16 请使用动态损失缩放，或改用 bf16。梯度范数开始上升于迭代",
         ));
     }
-    let loss = earlier(&["loss_divergence", "loss_spike"]);
+    let loss = earlier(&[&LOSS_DIVERGENCE, &LOSS_SPIKE]);
     if let Some(loss) = loss.filter(|hit| hit.step < first.step) {
         return Some(after(
             loss,
@@ -101,7 +111,7 @@ fn reason(first: &Hit, hits: &[Hit], run: &Run<'_>) -> Option<Sentence> {
             "降低学习率或裁剪梯度。损失开始发散于迭代",
         ));
     }
-    if !is(first, &["loss_nan"]) {
+    if !is(first, &[&LOSS_NAN]) {
         return None;
     }
     // The loss is the end of a step: either its tensors show where it began, or they were not recorded.

@@ -2,19 +2,21 @@
 
 use std::sync::Arc;
 
+use serde::{Serialize, Serializer};
 use trainscope_format::Severity;
 use trainscope_format::tensor::Tolerance;
 use wildmatch::WildMatch;
 
-use super::finding::Missing;
 use super::found::Found;
 use super::history::Digest;
 use super::key::Key;
+use super::missing::Missing;
 use super::observation::{Needs, Observation};
 use super::parameter::{Evidence, Limits, Parameter};
 use super::run::Run;
 use super::subject::{Subject, Target};
 use super::tensor::Tensor;
+use crate::diagnosis::{Rule, Topic};
 use crate::text::Text;
 
 /// A condition of the catalogue.
@@ -41,6 +43,10 @@ pub struct Condition {
     pub is_formula: bool,
     /// Data that it needs.
     pub needs: ConditionNeeds,
+    /// Row of the guided diagnosis.
+    pub topic: Topic,
+    /// Rule of the guided diagnosis whose faults are its hits.
+    pub rule: Option<Rule>,
     /// True for tensors that it applies to, by their subject, with or without context.
     pub(crate) watches: fn(&Subject, bool) -> bool,
     /// True if a histogram of a tensor is enough for the formula.
@@ -61,6 +67,22 @@ pub struct Condition {
     pub advice: Text,
     /// Quantity that a hit counts if no limit was exceeded.
     pub(crate) counts: Text,
+}
+
+/// Conditions are equal if they have the same id.
+impl PartialEq for Condition {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for Condition {}
+
+impl Serialize for Condition {
+    /// Writes the id.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.id)
+    }
 }
 
 /// Data that a condition needs beside counts and moments.

@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 use trainscope_format::Severity;
+use trainscope_format::digits::{Operator, Unit};
 use trainscope_format::float::Float;
 
+use super::condition::Condition;
 use super::key::Key;
 use super::measure::Measure;
-use crate::text::Sentence;
+use super::missing::Missing;
+use crate::text::{Sentence, Text};
 
 /// All findings of one run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -48,8 +51,8 @@ pub struct UnreadTensor {
 /// A condition that was met.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Hit {
-    /// The id of the condition.
-    pub condition: Arc<str>,
+    /// The condition.
+    pub condition: &'static Condition,
     /// Index of the watchpoint in [`Watchpoints::all`](crate::watchpoint::Watchpoints::all).
     pub watchpoint: u32,
     /// Severity: that of the watchpoint, or a higher one if the context of the run makes it certain.
@@ -72,6 +75,63 @@ pub struct Hit {
     pub measure: Option<Box<Measure>>,
     /// The finding as a sentence.
     pub sentence: Sentence,
+}
+
+impl Hit {
+    /// Measured quantities, one for each limit exceeded.
+    pub fn measures(&self) -> Vec<Measure> {
+        if let Some(own) = &self.measure {
+            return vec![Measure::clone(own)];
+        }
+        let parameters = self.condition.parameters.iter();
+        let limits = self.values.iter().filter_map(|(name, value)| {
+            let parameter = parameters.clone().find(|own| own.name == *name)?;
+            let limit = self.thresholds.of(*name)?;
+            Some(Measure {
+                name: *name,
+                quantity: parameter.quantity(),
+                operator: parameter.operator(),
+                unit: parameter.unit(),
+                value: *value,
+                limit: Some(Float(limit)),
+                of: None,
+            })
+        });
+        let mut all: Vec<Measure> = limits.collect();
+        if let Some(count) = self.values.of(Key::Count) {
+            let nan = self.values.of(Key::Nan);
+            let quantity = match nan {
+                Some(nan) if nan >= count => Text {
+                    en: "NaN",
+                    zh: "NaN",
+                },
+                Some(nan) if nan > 0.0 => Text {
+                    en: "NaN or ±∞",
+                    zh: "NaN 或 ±∞",
+                },
+                Some(_) => Text {
+                    en: "±∞", zh: "±∞"
+                },
+                None => self.condition.counts,
+            };
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a count of elements"
+            )]
+            let of = self.values.of(Key::Elements).map(|of| of as u64);
+            all.push(Measure {
+                name: Key::Count,
+                quantity: quantity.into(),
+                operator: Operator::Above,
+                unit: Unit::Count,
+                value: Float(count),
+                limit: None,
+                of,
+            });
+        }
+        all
+    }
 }
 
 /// Numbers by name, in the order of the names. A hit has one or two, and there may be a hundred thousand hits: a map
@@ -112,8 +172,8 @@ impl Serialize for Figures {
 /// A condition that could not be evaluated.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Inconclusive {
-    /// The id of the condition.
-    pub condition: Arc<str>,
+    /// The condition.
+    pub condition: &'static Condition,
     /// Index of the watchpoint, as in [`Hit::watchpoint`].
     pub watchpoint: u32,
     /// Rank that recorded it.
@@ -126,41 +186,6 @@ pub struct Inconclusive {
     pub reason: Missing,
     /// Number of such steps.
     pub steps: u64,
-}
-
-/// Reason why a value could not be judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Missing {
-    /// A NaN in the tensor, or in its previous step, and the condition compares numbers.
-    Nan,
-    /// An infinity in the tensor, or in its previous step, and the condition compares finite numbers.
-    Inf,
-    /// There is no previous step, or it had another shape.
-    NoPrevious,
-    /// The change since the previous step was not recorded.
-    NoChange,
-    /// The tolerance of the recorded change does not decide it.
-    Tolerance,
-    /// Exponents were not recorded.
-    NoExponents,
-    /// The statistics bound the share from both sides, and the limit is between the bounds: it takes the elements to
-    /// decide.
-    Bounds,
-    /// Statistics by channel were not recorded.
-    NoChannels,
-    /// Content hashes were not recorded.
-    NoHash,
-    /// There are too few steps.
-    TooShort,
-    /// Overflows of operators were not recorded.
-    NoOverflowFiles,
-    /// Overflows of operators were recorded in a format that has to be converted first.
-    UnreadOverflowFiles,
-    /// It has no elements.
-    Empty,
-    /// Only a histogram was recorded, which does not decide it.
-    OnlyHistogram,
 }
 
 /// The first cause; other hits may follow from it.

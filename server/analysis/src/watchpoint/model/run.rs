@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use foldhash::fast::RandomState;
 
-use super::finding::Missing;
 use super::history::Digest;
 use super::knowledge::{Knowledge, Places};
+use super::missing::Missing;
 use super::scalars::{Meaning, OtherScalar, Series, median};
 use super::steps::Steps;
 use super::subject::{Class, Family, Subject};

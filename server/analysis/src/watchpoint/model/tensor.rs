@@ -6,9 +6,9 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 use trainscope_format::tensor::DType;
 
-use super::finding::Missing;
 use super::history::History;
 use super::labels::Labels;
+use super::missing::Missing;
 use super::parameter::Evidence;
 use super::subject::Subject;
 

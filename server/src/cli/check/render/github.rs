@@ -26,18 +26,18 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
         let mut told: Vec<&str> = Vec::new();
         for hit in &run.findings.hits {
             let is_first = first.is_some_and(|(_, first)| std::ptr::eq(first, hit));
-            if is_first || told.contains(&&*hit.condition) {
+            if is_first || told.contains(&hit.condition.id) {
                 continue;
             }
-            told.push(&hit.condition);
+            told.push(hit.condition.id);
             let same = |other: &&Hit| other.condition == hit.condition;
             let more = run.findings.hits.iter().filter(same).count() - 1;
             let mut message = hit.sentence.en.clone();
             if more > 0 {
                 let hits = words::plural(more as u64, "more hit", "more hits");
-                message = format!("{message} ({hits} of {})", hit.condition);
+                message = format!("{message} ({hits} of {})", hit.condition.id);
             }
-            annotate(out, hit.severity, &hit.condition, run, hit, &message)?;
+            annotate(out, hit.severity, hit.condition.id, run, hit, &message)?;
         }
         let level = match run.findings.verdict() {
             Verdict::Nothing => Some("warning"),

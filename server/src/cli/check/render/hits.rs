@@ -70,7 +70,7 @@ pub(super) fn write(
             step.into(),
             rank.unwrap_or_default().into(),
             styled(style, severity),
-            row.hit.condition.as_ref().into(),
+            row.hit.condition.id.into(),
             row.tensor.into(),
             styled(style, row.found),
             row.limit.into(),

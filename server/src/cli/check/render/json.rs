@@ -165,7 +165,7 @@ impl<'a> JsonRun<'a> {
 impl<'a> JsonHit<'a> {
     fn of(run: &'a Judgement, hit: &'a Hit) -> Self {
         Self {
-            condition: &hit.condition,
+            condition: hit.condition.id,
             severity: hit.severity,
             run: &run.name,
             rank: hit.rank,
@@ -191,7 +191,7 @@ impl<'a> JsonCause<'a> {
 impl<'a> JsonInconclusive<'a> {
     fn of(run: &'a Judgement, item: &'a Inconclusive) -> Self {
         Self {
-            condition: &item.condition,
+            condition: item.condition.id,
             run: &run.name,
             rank: item.rank,
             step: item.step,

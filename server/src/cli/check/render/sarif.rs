@@ -137,7 +137,7 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
         .iter()
         .flat_map(|run| run.findings.hits.iter().map(move |hit| (run, hit)))
         .map(|(run, hit)| {
-            let index = conditions.iter().position(|c| *c.id == *hit.condition);
+            let index = conditions.iter().position(|c| *c == hit.condition);
             let is_first = first.is_some_and(|first| std::ptr::eq(first, hit));
             outcome(run, hit, index.unwrap_or(0), is_first)
         })
@@ -240,9 +240,12 @@ fn unchecked(run: &Judgement) -> Option<Notification<'_>> {
 
 fn outcome<'a>(run: &'a Judgement, hit: &'a Hit, rule_index: usize, is_first: bool) -> Outcome<'a> {
     // Without the step: the same fault a step later is the same result.
-    let fingerprint = format!("{}:{}:{}:{}", run.name, hit.rank, hit.condition, hit.tensor);
+    let fingerprint = format!(
+        "{}:{}:{}:{}",
+        run.name, hit.rank, hit.condition.id, hit.tensor
+    );
     Outcome {
-        rule_id: &hit.condition,
+        rule_id: hit.condition.id,
         rule_index,
         level: level(hit.severity),
         message: Message {

@@ -221,7 +221,7 @@ fn summary(
         .findings
         .first_hit()
         .or(hits.first())
-        .map(|hit| &*hit.condition);
+        .map(|hit| hit.condition.id);
     if let Some(example) = example
         && !options.shows_all
     {

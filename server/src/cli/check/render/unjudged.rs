@@ -21,7 +21,7 @@ pub(super) fn write(
 ) -> io::Result<()> {
     let mut by_reason: BTreeMap<(&str, Missing), Vec<&str>> = BTreeMap::new();
     for item in &findings.inconclusive {
-        let key = (&*item.condition, item.reason);
+        let key = (item.condition.id, item.reason);
         by_reason.entry(key).or_default().push(&item.tensor);
     }
     let conditions: std::collections::BTreeSet<&str> =
