@@ -6,6 +6,7 @@ mod compare;
 mod worker;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
@@ -370,14 +371,7 @@ impl Loop {
             }
             Outcome::Replaced => {
                 if let Ok(metadata) = std::fs::metadata(&path) {
-                    let found = SourceFile {
-                        place: source.place(),
-                        format: source.format,
-                        identity: Identity::of(&metadata),
-                        len_bytes: metadata.len(),
-                        modified: metadata.modified().ok(),
-                        unreadable: None,
-                    };
+                    let found = known.on_disk(&metadata);
                     self.replace(&found);
                 }
             }
@@ -446,6 +440,18 @@ impl TrackedFile {
             busy: false,
             again: false,
             replaced: None,
+        }
+    }
+
+    /// The file of its path as it is now.
+    fn on_disk(&self, metadata: &Metadata) -> SourceFile {
+        SourceFile {
+            place: self.source.place(),
+            format: self.source.format,
+            identity: Identity::of(metadata),
+            len_bytes: metadata.len(),
+            modified: metadata.modified().ok(),
+            unreadable: None,
         }
     }
 }

@@ -169,14 +169,7 @@ impl Loop {
                     let metadata = std::fs::metadata(&path);
                     match (self.known.get(&path), metadata) {
                         (Some(known), Ok(metadata)) if metadata.is_file() => {
-                            let found = SourceFile {
-                                place: known.source.place(),
-                                format: known.source.format,
-                                identity: Identity::of(&metadata),
-                                len_bytes: metadata.len(),
-                                modified: metadata.modified().ok(),
-                                unreadable: None,
-                            };
+                            let found = known.on_disk(&metadata);
                             self.look(&found);
                         }
                         (Some(_), _) => walk = true,
