@@ -22,7 +22,9 @@ use crate::watchpoint::catalogue::gradients::{GRADIENT_EXPLODING, GRADIENT_VANIS
 use crate::watchpoint::catalogue::scalars::{
     INITIAL_LOSS, LEARNING_RATE_JUMP, LEARNING_RATE_RANGE, LOSS_NAN, LOSS_PLATEAU,
 };
-use crate::watchpoint::catalogue::tensors::{CLASS_IMBALANCE, INPUT_RANGE, TENSOR_OVERFLOW};
+use crate::watchpoint::catalogue::tensors::{
+    CLASS_IMBALANCE, INPUT_RANGE, TENSOR_ALL_ZERO, TENSOR_OVERFLOW,
+};
 use crate::watchpoint::catalogue::weights::{
     BAD_INITIALIZATION, FROZEN_BUT_TRAINABLE, WEIGHT_CHANGE_TOO_LARGE, WEIGHT_CHANGE_TOO_SMALL,
     WEIGHT_NOT_CHANGED, WEIGHT_OVERFLOW,
@@ -31,6 +33,7 @@ use crate::watchpoint::config::Watchpoints;
 use crate::watchpoint::model::condition::Condition;
 use crate::watchpoint::model::finding::{Cause, FirstCause, Hit};
 use crate::watchpoint::model::run::{Flow, LOSS_FLOW, Run};
+use crate::watchpoint::model::subject::{Class, Family};
 
 /// The first cause, if any hit is a warning or an error.
 pub(crate) fn first_cause(
@@ -78,6 +81,13 @@ pub(crate) fn first_cause(
     if let Some((index, (jump, _))) = jumped_input.filter(|_| is_update_of_offset(hit, run)) {
         (first, hit) = (index, jump);
         flow = &flows[index];
+    }
+    // Nothing passes a layer whose only ReLU unit is negative, whatever the size of the inputs.
+    let blocked = placed().find(|(_, (other, _))| {
+        is(hit, &[&INPUT_RANGE]) && other.step <= hit.step && is_bottleneck(other, run)
+    });
+    if let Some((index, (bottleneck, _))) = blocked {
+        (first, hit, flow) = (index, bottleneck, &flows[index]);
     }
     if let Some((index, rate)) = learning_rate_before(hit, *flow, hits) {
         (first, hit) = (index, rate);
@@ -204,6 +214,21 @@ fn is_update_of_offset(hit: &Hit, run: &Run<'_>) -> bool {
     let mut tensors = run.tensors.iter();
     is(hit, &[&WEIGHT_CHANGE_TOO_LARGE])
         && tensors.any(|t| t.name == hit.tensor && t.subject.is_vector())
+}
+
+/// True for a hidden layer of one ReLU unit that is zero for every sample. If all inputs have one sign, it begins like this
+/// with a probability of 1/2, and without a gradient it stays so.
+fn is_bottleneck(hit: &Hit, run: &Run<'_>) -> bool {
+    let layers = || run.of_class(hit.rank, Class::Activation);
+    let own = layers().find(|layer| layer.name == hit.tensor);
+    own.is_some_and(|own| {
+        is(hit, &[&TENSOR_ALL_ZERO])
+            && hit.severity >= Severity::Warning
+            && run.family(own) == Family::Relu
+            && own.shape.len() > 1
+            && own.shape.last() == Some(&1)
+            && layers().any(|layer| run.flow(layer) > run.flow(own))
+    })
 }
 
 fn is_overflow(hit: &Hit) -> bool {

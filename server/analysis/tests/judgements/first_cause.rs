@@ -322,3 +322,56 @@ fn half(value: f32) -> u16 {
         _ => 0x3800,
     }
 }
+
+/// The first cause of a regression by `fc1`, `relu1` of some units and `fc2`, of which `relu1` is 0 for every sample; inputs
+/// of a size are not normalized, and the loss stays.
+fn of_dead_layer(units: u64, size: f32, seed: u64) -> String {
+    let mut evaluator = Evaluator::new(Watchpoints::recommended());
+    let order = ["input", "fc1", "relu1", "fc2"];
+    evaluator.context(0, Context::ExecutionOrder(&order));
+    for step in 0..8 {
+        evaluator.scalar(0, "loss", step, step as f64, 120.0);
+        for (name, len) in [("input", 4), ("fc1", units), ("relu1", units), ("fc2", 1)] {
+            let noise = |i: u64| crate::training::noise(seed + 100 * i + step.unsigned_abs());
+            let values = (0..16 * len).map(|i| match name {
+                "input" => size * (1.0 + noise(i)),
+                "fc1" => -size * (1.5 + noise(i)),
+                "relu1" => 0.0,
+                _ => 0.3,
+            });
+            let bytes: Vec<u8> = values.flat_map(f32::to_le_bytes).collect();
+            let computed = Select::new().read(DType::F32, &bytes);
+            let summary = TensorSummary {
+                role: Role::Activation,
+                dtype: DType::F32,
+                shape: vec![16, len],
+                stats: computed.stats,
+                hash: computed.hash,
+                change: None,
+                channels: None,
+            };
+            evaluator.observe(&Observation {
+                rank: 0,
+                step,
+                name: &format!("activation/{name}"),
+                op: "",
+                summary: &summary,
+                tolerance: Tolerance::default(),
+            });
+        }
+    }
+    cause(&evaluator.findings()).0
+}
+
+#[test]
+fn a_bottleneck_of_one_dead_unit_is_the_cause_and_not_the_size_of_the_inputs() {
+    for seed in 0..20 {
+        for size in [10.0, 25.0, 200.0] {
+            let first = of_dead_layer(1, size, seed);
+            assert_eq!(first, "0 activation/relu1", "seed {seed}, size {size}");
+            // Several units die together because of what they are given.
+            let first = of_dead_layer(8, size, seed);
+            assert_eq!(first, "0 activation/input", "seed {seed}, size {size}");
+        }
+    }
+}

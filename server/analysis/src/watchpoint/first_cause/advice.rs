@@ -6,7 +6,7 @@
 use trainscope_format::digits;
 use trainscope_format::tensor::DType;
 
-use super::{is, is_not_finite};
+use super::{is, is_bottleneck, is_not_finite};
 use crate::text::Sentence;
 use crate::watchpoint::catalogue::gradients::{
     EXPLODING_NORM, GRAD_NORM_ZSCORE, GRADIENT_TOO_LARGE,
@@ -41,6 +41,13 @@ pub(super) fn advice(
         let own = own.map(|own| own.condition.advice).unwrap_or_default();
         sentence(own.en, own.zh)
     };
+    if is_bottleneck(first, run) {
+        return sentence(
+            "Give this layer more units, or an activation that passes negative numbers on (none, LeakyReLU): its only unit is \
+             negative for every sample and gets no gradient.",
+            "增加该层的单元数，或改用可传递负值的激活函数（不用激活函数、LeakyReLU）：其唯一的单元对所有样本均为负，且得不到梯度。",
+        );
+    }
     if !is_not_finite(first) && !is(first, &[&SCALAR_NOT_FINITE]) {
         return of_condition();
     }
