@@ -216,7 +216,7 @@ fn is_update_of_offset(hit: &Hit, run: &Run<'_>) -> bool {
         && tensors.any(|t| t.name == hit.tensor && t.subject.is_vector())
 }
 
-/// True for a hidden layer of one ReLU unit that is zero for every sample. If all inputs have one sign, it begins like this
+/// True for a hidden layer of one `ReLU` unit that is zero for every sample. If all inputs have one sign, it begins like this
 /// with a probability of 1/2, and without a gradient it stays so.
 fn is_bottleneck(hit: &Hit, run: &Run<'_>) -> bool {
     let layers = || run.of_class(hit.rank, Class::Activation);
