@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::process::Command;
 use std::time::Instant;
 
-use crate::check::{Place, floats, names, npy, safetensors};
+use crate::cli::check::{Place, floats, names, npy, safetensors};
 use crate::support::EventFile;
 use crate::support::event_file::put_frame;
 use crate::support::lab::STARTED_SECS;

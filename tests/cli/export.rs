@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::check::{Place, floats, npy};
+use crate::cli::check::{Place, floats, npy};
 use crate::support::lab::{Lab, Recording, STARTED_SECS, fixture, workspace_root};
 use crate::support::server::query;
 use crate::support::terminal::{Printed, trainscope_in};

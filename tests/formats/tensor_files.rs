@@ -3,9 +3,9 @@
 use trainscope_api::paths;
 use trainscope_api::runs::FileStatus;
 
+use crate::pages::tensors::odd;
 use crate::support::server::query;
 use crate::support::{Lab, wait_for};
-use crate::tensors::odd;
 
 #[test]
 fn a_file_that_ends_early_is_told_before_the_first_byte() {

@@ -310,7 +310,7 @@ fn a_blob_is_found_by_its_id_alone_and_never_beyond_what_was_read() {
 #[test]
 fn what_a_collector_records_is_answered_as_it_was_written() {
     let lab = Lab::new();
-    let golden = include_bytes!("../summary-format/tests/golden/0.1.0-native.tfevents");
+    let golden = include_bytes!("../../summary-format/tests/golden/0.1.0-native.tfevents");
     let run = lab.base().join("run");
     fs::create_dir(&run).unwrap();
     fs::write(run.join("events.out.tfevents.1700000000.host.1.0"), golden).unwrap();

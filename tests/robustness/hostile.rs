@@ -19,8 +19,8 @@ use trainscope_format::profile::Span;
 use trainscope_format::tensor::DType;
 use trainscope_format::{Profile, RecordWriter};
 
-use crate::check::{floats, names, npy, safetensors};
-use crate::graphs::{node, record};
+use crate::cli::check::{floats, names, npy, safetensors};
+use crate::formats::graphs::{node, record};
 use crate::support::lab::STARTED_SECS;
 use crate::support::program::program;
 use crate::support::server::query;

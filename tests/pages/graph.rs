@@ -6,7 +6,7 @@ use trainscope_format::graph::Graph;
 use trainscope_format::profile::Span;
 use trainscope_format::{Profile, RecordWriter};
 
-use crate::graphs::{node, record};
+use crate::formats::graphs::{node, record};
 use crate::support::lab::{STARTED_SECS, copy_folder, workspace_root};
 use crate::support::{Browser, Lab};
 

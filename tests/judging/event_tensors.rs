@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use trainscope_format::Histogram;
 use trainscope_format::tensor::DType;
 
-use crate::check::floats;
+use crate::cli::check::floats;
+use crate::judging::verdicts::{Events, Runs, at};
 use crate::support::lab::{copy_folder, fixture};
-use crate::verdicts::{Events, Runs, at};
 
 impl Events {
     fn tensor(&mut self, tag: &str, step: i64, values: &[f32]) -> &mut Self {

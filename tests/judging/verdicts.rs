@@ -12,7 +12,7 @@ use trainscope_format::encode::{Moment, RecordWriter};
 use trainscope_format::hparams::{HparamValue, SessionStart};
 use trainscope_format::{Hparams, Severity, Text};
 
-use crate::check::{floats, npy};
+use crate::cli::check::{floats, npy};
 use crate::support::lab::{STARTED_SECS, copy_folder, workspace_root};
 use crate::support::server::query;
 use crate::support::terminal::{Printed, trainscope_in};

@@ -1,0 +1,7 @@
+//! The commands, apart from `start`.
+
+pub(crate) mod check;
+mod check_input;
+mod diff;
+mod export;
+mod report;

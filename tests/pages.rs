@@ -1,0 +1,15 @@
+//! The pages in a browser.
+
+mod basics;
+mod debugger;
+mod distributions_and_media;
+mod graph;
+mod hits;
+mod odd_recordings;
+mod overview;
+mod pipeline;
+mod run_controls;
+mod runs;
+mod scalar_controls;
+mod scalars;
+pub(crate) mod tensors;
