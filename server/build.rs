@@ -54,7 +54,7 @@ fn main() -> io::Result<()> {
         let place = fs::canonicalize(path)?;
         writeln!(
             table,
-            "Embedded {{ name: {name:?}, tag: \"{:016x}\", plain: include_bytes!({:?}), brotli: {brotli}, gzip: {gzip} }},",
+            "EmbeddedFile {{ name: {name:?}, tag: \"{:016x}\", plain: include_bytes!({:?}), brotli: {brotli}, gzip: {gzip} }},",
             hash(&plain),
             place.display().to_string()
         )

@@ -79,7 +79,7 @@ impl Plan {
 
 /// Measurements of all rounds.
 #[derive(Default)]
-struct Measured {
+struct Measurements {
     name: String,
     /// Bytes per second.
     speeds: Vec<f64>,
@@ -119,7 +119,7 @@ fn processor_time() -> Option<Duration> {
     Some(Duration::from_millis(10 * ticks))
 }
 
-impl Measured {
+impl Measurements {
     fn add(&mut self, plan: &Plan, took: Took, base: Took) {
         self.speeds.push(plan.len_bytes() / took.wall.as_secs_f64());
         let ratio = base.processor.as_secs_f64() / took.processor.as_secs_f64();
@@ -172,14 +172,14 @@ fn main() {
 /// Measures one layout, everything once per round.
 fn measure(plan: &Plan, trees: &Path, layout: &str, rules: &[Option<PathBuf>], cores: usize) {
     let tree = |mix: &str| trees.join(format!("{mix}-{layout}"));
-    let mut base = Measured {
+    let mut base = Measurements {
         name: "read and summed, 1 core".to_owned(),
-        ..Measured::default()
+        ..Measurements::default()
     };
-    let mut all: Vec<Measured> = Vec::new();
-    let mut peer = Measured {
+    let mut all: Vec<Measurements> = Vec::new();
+    let mut peer = Measurements {
         name: "numpy, the same statistics".to_owned(),
-        ..Measured::default()
+        ..Measurements::default()
     };
     let mut gains: Vec<Vec<f64>> = vec![Vec::new(); RULES.len()];
     for round in 0..=plan.rounds {
@@ -195,9 +195,9 @@ fn measure(plan: &Plan, trees: &Path, layout: &str, rules: &[Option<PathBuf>], c
             for threads in 1..=cores {
                 let took = check(&tree(mix), threads, rules[index].as_ref());
                 if all.len() == place {
-                    all.push(Measured {
+                    all.push(Measurements {
                         name: format!("{name}, {threads} cores"),
-                        ..Measured::default()
+                        ..Measurements::default()
                     });
                 }
                 if counts {

@@ -19,7 +19,7 @@ use trainscope_analysis::watchpoint::Hit;
 use trainscope_api::findings::HitNotice;
 use trainscope_format::Severity;
 
-use crate::judging::Judged;
+use crate::judging::NewJudgement;
 use crate::queries::findings::notice_of;
 
 /// Number of notifier threads.
@@ -79,7 +79,7 @@ impl Alarms {
     }
 
     /// Queues notifications for the new hits of a judgement.
-    pub(crate) fn see(&mut self, judged: &Judged<'_>) {
+    pub(crate) fn see(&mut self, judged: &NewJudgement<'_>) {
         let known = self.known.entry(judged.run.to_owned()).or_default();
         let is_silent = judged.is_from_before || judged.is_watched_otherwise;
         let mut told = 0;

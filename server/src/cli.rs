@@ -68,20 +68,20 @@ enum Command {
 
 /// Reason why a command failed.
 #[derive(Debug)]
-enum Failed {
+enum CommandError {
     /// An error that the user can correct.
     Mistake(Mistake),
     /// The output could not be written.
     Output(io::Error),
 }
 
-impl From<Mistake> for Failed {
+impl From<Mistake> for CommandError {
     fn from(mistake: Mistake) -> Self {
         Self::Mistake(mistake)
     }
 }
 
-impl From<io::Error> for Failed {
+impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> Self {
         Self::Output(error)
     }
@@ -106,17 +106,17 @@ pub fn main() -> ExitCode {
         // Help and version go to stdout and are no errors.
         Err(error) => {
             let status = if error.use_stderr() { 2 } else { 0 };
-            error.print().map(|()| status).map_err(Failed::Output)
+            error.print().map(|()| status).map_err(CommandError::Output)
         }
     };
     let status = match result {
         Ok(status) => status,
-        Err(Failed::Output(error)) if error.kind() == ErrorKind::BrokenPipe => 0,
-        Err(Failed::Output(error)) => report(
+        Err(CommandError::Output(error)) if error.kind() == ErrorKind::BrokenPipe => 0,
+        Err(CommandError::Output(error)) => report(
             &Mistake::new(2, format!("the output cannot be written: {error}"))
                 .at("standard output"),
         ),
-        Err(Failed::Mistake(mistake)) => report(&mistake),
+        Err(CommandError::Mistake(mistake)) => report(&mistake),
     };
     ExitCode::from(status)
 }

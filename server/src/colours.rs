@@ -19,12 +19,12 @@ const PLAIN: usize = LOOKS / 2;
 /// Maximum number of stored names; above it, those of vanished runs are dropped.
 const MAX_REMEMBERED: usize = 2 * index::MAX_RUNS;
 
-type Known = HashMap<String, u8>;
+type ColourTable = HashMap<String, u8>;
 
 /// The colours of all runs of some base directories.
 pub struct Colours {
     path: PathBuf,
-    known: Mutex<Known>,
+    known: Mutex<ColourTable>,
 }
 
 impl Colours {
@@ -32,7 +32,7 @@ impl Colours {
     pub fn open(base_dirs: &[PathBuf], cache_dir: &Path) -> Self {
         let path = index::folder(cache_dir, base_dirs).with_extension("colours.json");
         let text = std::fs::read(&path).unwrap_or_default();
-        let mut known: Known = serde_json::from_slice(&text).unwrap_or_default();
+        let mut known: ColourTable = serde_json::from_slice(&text).unwrap_or_default();
         known.retain(|_, colour| (1..=MAX_COLOUR).contains(colour));
         Self {
             path,
@@ -57,7 +57,7 @@ impl Colours {
 
 /// Assigns colours to new runs; returns true if there were any. Within a folder, unused looks and then unused hues are
 /// preferred; after that plain looks, rarely used ones, and the run's own hue.
-fn assign<'a>(known: &mut Known, runs: impl Iterator<Item = &'a str> + Clone) -> bool {
+fn assign<'a>(known: &mut ColourTable, runs: impl Iterator<Item = &'a str> + Clone) -> bool {
     let mut everywhere = [0_u32; LOOKS];
     let mut folders: HashMap<&str, [u32; LOOKS]> = HashMap::new();
     let mut fresh = Vec::new();
@@ -102,7 +102,7 @@ mod tests {
 
     use super::*;
 
-    fn given(known: &mut Known, names: &[String]) -> Vec<u8> {
+    fn given(known: &mut ColourTable, names: &[String]) -> Vec<u8> {
         assign(known, names.iter().map(String::as_str));
         names.iter().map(|name| known[name]).collect()
     }
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn twenty_runs_have_twenty_looks_and_the_first_ten_are_plain() {
         let names: Vec<String> = (0..25).map(|n| format!("run/{n:02}")).collect();
-        let looks = given(&mut Known::new(), &names);
+        let looks = given(&mut ColourTable::new(), &names);
         assert_eq!(looks[..20].iter().collect::<HashSet<_>>().len(), 20);
         assert!(looks[..10].iter().all(|look| *look <= 10), "{looks:?}");
         assert!(looks[10..20].iter().all(|look| *look > 10), "{looks:?}");
@@ -121,7 +121,7 @@ mod tests {
         let names: Vec<String> = (0..40)
             .map(|n| format!("folder-{}/{}", n / 8, n % 8))
             .collect();
-        let looks = given(&mut Known::new(), &names);
+        let looks = given(&mut ColourTable::new(), &names);
         for folder in looks.chunks(8) {
             assert_eq!(folder.iter().collect::<HashSet<_>>().len(), 8, "{folder:?}");
         }
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn runs_of_a_folder_have_hues_of_their_own_after_many_runs_elsewhere() {
-        let mut known = Known::new();
+        let mut known = ColourTable::new();
         let elsewhere: Vec<String> = (0..27).map(|n| format!("{n}/run")).collect();
         given(&mut known, &elsewhere);
         let names = ["t/bf16", "t/fp16", "t/fp16-loss-scale"].map(str::to_owned);
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn a_run_keeps_its_colour_when_others_come_before_it_or_go() {
         let names: Vec<String> = ('d'..='n').map(String::from).collect();
-        let mut known = Known::new();
+        let mut known = ColourTable::new();
         let before = given(&mut known, &names);
         // One of these prefers each of the ten colours.
         let all: Vec<String> = ('a'..='z').map(String::from).collect();

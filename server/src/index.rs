@@ -44,7 +44,7 @@ pub(crate) use records::Blob;
 pub use records::IndexedRecord;
 pub(crate) use source::{Source, Staging};
 pub(crate) use store::folder;
-use store::{Batch, Meta, Opened, Store};
+use store::{Batch, Meta, Opening, Store};
 
 /// Maximum number of tags named in one notice; more are sent as "any".
 const MAX_NOTICE_TAGS: usize = 64;
@@ -269,12 +269,12 @@ impl Index {
         let folder = store::folder(cache_dir, base_dirs);
         let (store, meta, opened) = Store::open(&folder)?;
         let note = match opened {
-            Opened::AsLeft | Opened::New => None,
-            Opened::Rebuilt => Some(
+            Opening::AsLeft | Opening::New => None,
+            Opening::Rebuilt => Some(
                 "The index was of another version or damaged, and is made anew from the files. Nothing is lost."
                     .to_owned(),
             ),
-            Opened::Temporary => Some(format!(
+            Opening::Temporary => Some(format!(
                 "Another process holds the index {}. This server keeps one of its own until it ends.",
                 folder.display()
             )),

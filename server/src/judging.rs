@@ -14,6 +14,6 @@ mod state;
 
 pub use hit_list::Listing;
 pub use judge::Judgement;
-pub use scheduler::Judged;
+pub use scheduler::NewJudgement;
 pub use service::Judgements;
 pub use state::JudgedRun;

@@ -13,6 +13,6 @@ pub(crate) mod values;
 /// Cached results of reading tensors, which never change. Cloning is cheap.
 #[derive(Clone, Default)]
 pub struct Memory {
-    statistics: history::Remembered,
+    statistics: history::HistoryCache,
     forms: list::Forms,
 }

@@ -23,13 +23,13 @@ struct Description {
     /// True if its last record is truncated.
     #[serde(default)]
     torn: bool,
-    expected: Vec<Expected>,
+    expected: Vec<ExpectedHit>,
 }
 
 /// A problem of the run that the checks must find.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Expected {
+struct ExpectedHit {
     condition: String,
     tensor: String,
     step: i64,

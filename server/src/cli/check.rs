@@ -11,7 +11,7 @@ use trainscope_format::Severity;
 
 use super::mistake::Mistake;
 use super::style::QUIET;
-use super::{Failed, words};
+use super::{CommandError, words};
 use crate::discovery::find::{self, Contents};
 use crate::discovery::runs::RunFiles;
 use crate::judging::judge;
@@ -126,7 +126,7 @@ impl From<FailOn> for Severity {
     }
 }
 
-pub(super) fn run(flags: &CheckFlags) -> Result<u8, Failed> {
+pub(super) fn run(flags: &CheckFlags) -> Result<u8, CommandError> {
     let is_stdout = flags
         .output
         .as_deref()
@@ -161,7 +161,7 @@ pub(super) fn run(flags: &CheckFlags) -> Result<u8, Failed> {
     Ok(report.status())
 }
 
-fn check(flags: &CheckFlags) -> Result<Report, Failed> {
+fn check(flags: &CheckFlags) -> Result<Report, CommandError> {
     let began = Instant::now();
     let sets = match &flags.watchpoints {
         Some(path) => watchpoint_file::read(path)?,
@@ -346,7 +346,7 @@ fn titles(dirs: &[PathBuf]) -> String {
 fn write_out(
     flags: &CheckFlags,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), Failed> {
+) -> Result<(), CommandError> {
     match flags.output.as_deref() {
         Some(path) if path != Path::new("-") => {
             let failed = |error: io::Error| {

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::check::{Screen, cores, look, note_special, nothing_in, title};
 use super::mistake::Mistake;
-use super::{Failed, words};
+use super::{CommandError, words};
 use crate::discovery::runs::RunFiles;
 
 mod compare;
@@ -63,7 +63,7 @@ fn share(text: &str) -> Result<f64, String> {
     }
 }
 
-pub(super) fn run(flags: &DiffFlags) -> Result<u8, Failed> {
+pub(super) fn run(flags: &DiffFlags) -> Result<u8, CommandError> {
     let [a, b] = [&flags.a, &flags.b].map(|dir| only_run(dir));
     let (a, b) = (a?, b?);
     let outcome = compare::compare(&a, &b, flags.tolerance, flags.since_step);
@@ -78,7 +78,7 @@ pub(super) fn run(flags: &DiffFlags) -> Result<u8, Failed> {
         }
         OutputFormat::Json => render::json([&a, &b], &outcome, &mut out)?,
     }
-    out.flush().map_err(Failed::Output)?;
+    out.flush().map_err(CommandError::Output)?;
     Ok(if !outcome.parted.is_empty() {
         1
     } else if outcome.faults.is_empty() {

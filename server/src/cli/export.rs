@@ -13,7 +13,7 @@ use trainscope_format::Kind;
 
 use super::mistake::Mistake;
 use super::reading::Reading;
-use super::{Failed, words};
+use super::{CommandError, words};
 
 mod files;
 mod graphs;
@@ -156,7 +156,7 @@ fn typed(value: &impl ValueEnum) -> String {
         .map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
-pub(super) fn run(flags: &ExportFlags) -> Result<u8, Failed> {
+pub(super) fn run(flags: &ExportFlags) -> Result<u8, CommandError> {
     if !flags.kind.allows(flags.format) {
         return Err(wrong_format(flags).into());
     }
@@ -338,12 +338,12 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Mistake {
 /// Writes the result to its destination. An existing file is replaced once the new one is complete.
 fn write_out(
     flags: &ExportFlags,
-    write: impl FnOnce(&mut dyn Write) -> Result<(), Failed>,
-) -> Result<(), Failed> {
+    write: impl FnOnce(&mut dyn Write) -> Result<(), CommandError>,
+) -> Result<(), CommandError> {
     let Some(path) = flags.path() else {
         let mut out = BufWriter::new(std::io::stdout().lock());
         write(&mut out)?;
-        return out.flush().map_err(Failed::Output);
+        return out.flush().map_err(CommandError::Output);
     };
     replace(path, write)
 }
@@ -351,9 +351,9 @@ fn write_out(
 /// Writes a temporary file and renames it when it is complete.
 pub(super) fn replace(
     path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> Result<(), Failed>,
-) -> Result<(), Failed> {
-    let failed = |error: std::io::Error| Failed::from(unwritable(path, &error));
+    write: impl FnOnce(&mut dyn Write) -> Result<(), CommandError>,
+) -> Result<(), CommandError> {
+    let failed = |error: std::io::Error| CommandError::from(unwritable(path, &error));
     // Anything but a regular file (`/dev/null`, a pipe) is written to directly.
     if path.exists() && !path.is_file() {
         let mut out = BufWriter::new(File::create(path).map_err(failed)?);

@@ -19,7 +19,7 @@ use trainscope_format::{ImageEncoding, Kind, Role};
 use super::export::pictures::{COLOURS, curve, heat_map, heat_request, read_curve};
 use super::mistake::Mistake;
 use super::reading::Reading;
-use super::{Failed, words};
+use super::{CommandError, words};
 use crate::queries::{distributions, findings, media};
 
 mod page;
@@ -96,7 +96,7 @@ struct Picture {
     address: String,
 }
 
-pub(super) fn run(flags: &ReportFlags) -> Result<u8, Failed> {
+pub(super) fn run(flags: &ReportFlags) -> Result<u8, CommandError> {
     let reading = Reading::of(&flags.run, "report")?;
     let contents = gather(&reading)?;
     let page = page::page(&contents, flags.lang);

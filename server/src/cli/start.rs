@@ -15,13 +15,13 @@ use super::client;
 use super::mistake::Mistake;
 use super::state::{Presence, ServerState, StateDir, remove_file, replace_file};
 use super::style::{LINK, QUIET, STRONG};
-use super::{Failed, words};
+use super::{CommandError, words};
 use crate::alarm::Alarms;
 use crate::colours::Colours;
 use crate::http::access::{Access, Token};
 use crate::http::{About, Assets, Parts, Site, router};
 use crate::ingest::{IngestSettings, Ingester};
-use crate::judging::{Judged, Judgements};
+use crate::judging::{Judgements, NewJudgement};
 use crate::notebook::Notebooks;
 use crate::queries::Graphs;
 use crate::settings::{Settings, StartFlags, UserDirs, is_beyond_loopback};
@@ -41,7 +41,7 @@ const LAST_REQUESTS: Duration = Duration::from_secs(3);
 const FIRST_ANSWER: Duration = Duration::from_secs(10);
 
 /// Runs until Ctrl-C, or with `--background` until the page answers.
-pub(super) fn run(flags: StartFlags) -> Result<u8, Failed> {
+pub(super) fn run(flags: StartFlags) -> Result<u8, CommandError> {
     let settings = Settings::resolve(flags).map_err(Mistake::from)?;
     let child = background::is_child();
     if child && settings.background {
@@ -96,7 +96,7 @@ async fn serve(
     listener: std::net::TcpListener,
     token: Option<(Token, PathBuf)>,
     assets: Assets,
-) -> Result<u8, Failed> {
+) -> Result<u8, CommandError> {
     let began = std::time::Instant::now();
     let cannot =
         |error: io::Error| Mistake::new(CANNOT_BIND, format!("the server cannot start: {error}"));
@@ -128,7 +128,7 @@ async fn serve(
         .cloned()
         .chain(own_name(&settings.host));
     let mut alarms = Alarms::start(settings.alarm.clone()).map_err(cannot)?;
-    let on_judged = move |judged: &Judged<'_>| {
+    let on_judged = move |judged: &NewJudgement<'_>| {
         if let Some(alarms) = &mut alarms {
             alarms.see(judged);
         }
@@ -319,7 +319,7 @@ fn write_port_file(file: Option<&Path>, port: u16) -> Result<(), Mistake> {
 }
 
 /// Reports that the folders are already being served.
-fn already_running(settings: &Settings, other: &ServerState) -> Result<u8, Failed> {
+fn already_running(settings: &Settings, other: &ServerState) -> Result<u8, CommandError> {
     write_port_file(settings.port_file.as_deref(), other.port)?;
     let mut out = anstream::stdout().lock();
     writeln!(
@@ -347,7 +347,7 @@ fn page_address(state: &ServerState) -> String {
 }
 
 /// Prints the address of the page. A closed output does not stop the server.
-fn announce(settings: &Settings, state: &ServerState) -> Result<(), Failed> {
+fn announce(settings: &Settings, state: &ServerState) -> Result<(), CommandError> {
     let mut text = format!(
         "{STRONG}trainscope{STRONG:#} {}\n\n  Page     {LINK}{}{LINK:#}",
         env!("CARGO_PKG_VERSION"),
@@ -386,7 +386,7 @@ fn write_out(text: &str) -> io::Result<()> {
 }
 
 /// The server outlives the terminal that it was started from.
-fn ignore_closed_pipe(result: io::Result<()>) -> Result<(), Failed> {
+fn ignore_closed_pipe(result: io::Result<()>) -> Result<(), CommandError> {
     match result {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(()),

@@ -9,14 +9,14 @@ use super::mistake::Mistake;
 use super::state::{Presence, ServerState, StateDir};
 use super::style::{QUIET, WARNING};
 use super::table::{Column, Table, styled};
-use super::{Failed, words};
+use super::{CommandError, words};
 
 /// Exit status without a server.
 const NONE: u8 = 1;
 /// Exit status if a server does not answer.
 const SILENT: u8 = 2;
 
-pub(super) fn run() -> Result<u8, Failed> {
+pub(super) fn run() -> Result<u8, CommandError> {
     let servers = StateDir::of_user().map_err(Mistake::from)?.servers();
     let mut out = anstream::stdout().lock();
     if servers.is_empty() {

@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::mistake::Mistake;
 use super::state::{Presence, ServerState, StateDir, process_lives};
 use super::status::up;
-use super::{Failed, words};
+use super::{CommandError, words};
 
 /// Timeout of a stop.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -30,7 +30,7 @@ pub(super) struct StopFlags {
     all: bool,
 }
 
-pub(super) fn run(flags: &StopFlags) -> Result<u8, Failed> {
+pub(super) fn run(flags: &StopFlags) -> Result<u8, CommandError> {
     let dir = StateDir::of_user().map_err(Mistake::from)?;
     let mut servers = dir.servers();
     if let Some(port) = flags.port {

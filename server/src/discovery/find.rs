@@ -18,7 +18,7 @@ use super::names::{self, Part, PartKind};
 use super::runs::{EventSource, RunFiles, TensorKind, TensorSource};
 use super::stamp::Stamp;
 use super::steps::{self, NamedFile};
-use super::walk::{self, Entry, EntryKind, Visited};
+use super::walk::{self, Entry, EntryKind, VisitedFolders};
 use crate::files;
 
 /// Contents of a folder and all below it.
@@ -49,11 +49,15 @@ const EVENT_PARTS: [&str; 7] = [
 
 /// Walks a folder on a number of threads, or takes a single file as a run.
 pub(crate) fn find(root: &Path, threads: usize) -> io::Result<Contents> {
-    find_new(root, threads, &mut Visited::default())
+    find_new(root, threads, &mut VisitedFolders::default())
 }
 
 /// The same, without folders visited before.
-pub(crate) fn find_new(root: &Path, threads: usize, visited: &mut Visited) -> io::Result<Contents> {
+pub(crate) fn find_new(
+    root: &Path,
+    threads: usize,
+    visited: &mut VisitedFolders,
+) -> io::Result<Contents> {
     let mut found = Contents::default();
     let mut claims = Claims::default();
     let mut failed = Ok(());

@@ -10,7 +10,7 @@ use super::base::Base;
 use super::file::{Identity, Place};
 use super::find::find_new;
 use super::runs::{EventSource, RunFiles};
-use super::walk::Visited;
+use super::walk::VisitedFolders;
 
 /// A file that has a decoder.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ pub(crate) struct Scan {
 /// Walks all bases. A folder below several of them belongs to the first one.
 pub(crate) fn scan(bases: &[Base]) -> Scan {
     let mut scan = Scan::default();
-    let mut visited = Visited::default();
+    let mut visited = VisitedFolders::default();
     for base in bases {
         match find_new(&base.dir, 1, &mut visited) {
             Ok(contents) => {

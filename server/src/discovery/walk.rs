@@ -43,7 +43,7 @@ impl Entry {
 
 /// Visited folders, by device and inode.
 #[derive(Default)]
-pub(crate) struct Visited(FxHashSet<(u64, u64)>);
+pub(crate) struct VisitedFolders(FxHashSet<(u64, u64)>);
 
 /// One folder, listed.
 struct Listing<T> {
@@ -61,7 +61,7 @@ struct Listing<T> {
 pub(crate) fn walk<T: Default + Send>(
     root: &Path,
     threads: usize,
-    visited: &mut Visited,
+    visited: &mut VisitedFolders,
     look: impl Fn(&mut T, Entry) + Sync,
     mut take: impl FnMut(&Path, io::Result<T>),
 ) {
@@ -189,9 +189,15 @@ mod tests {
             kinds.push((name.to_owned(), what));
         };
         let mut kinds = Vec::new();
-        walk(dir.path(), 1, &mut Visited::default(), look, |_, found| {
-            kinds.extend(found.unwrap());
-        });
+        walk(
+            dir.path(),
+            1,
+            &mut VisitedFolders::default(),
+            look,
+            |_, found| {
+                kinds.extend(found.unwrap());
+            },
+        );
         kinds.sort();
         let wanted = [
             ("file", "a file"),
@@ -217,7 +223,7 @@ mod tests {
             std::os::unix::fs::symlink(to, path(from)).unwrap();
         }
         let walked = |threads, roots: &[&str]| {
-            let mut visited = Visited::default();
+            let mut visited = VisitedFolders::default();
             let mut walked = Vec::new();
             for root in roots {
                 let root = path(root);

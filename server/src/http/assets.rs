@@ -28,7 +28,7 @@ const ASK: HeaderValue = HeaderValue::from_static("no-cache");
 const KEEP: HeaderValue = HeaderValue::from_static("private, max-age=31536000, immutable");
 
 /// An embedded file in all of its encodings.
-struct Embedded {
+struct EmbeddedFile {
     name: &'static str,
     /// Entity tag, which depends on the content.
     tag: &'static str,
@@ -37,7 +37,7 @@ struct Embedded {
     gzip: Option<&'static [u8]>,
 }
 
-static EMBEDDED: &[Embedded] = include!(concat!(env!("OUT_DIR"), "/assets.rs"));
+static EMBEDDED: &[EmbeddedFile] = include!(concat!(env!("OUT_DIR"), "/assets.rs"));
 
 /// Source of the page's files.
 #[derive(Clone, Debug)]
@@ -181,7 +181,7 @@ impl Asset {
     }
 
     fn answer(self, is_kept: bool, asked: &HeaderMap) -> Response {
-        let accepted = Accepted::read(asked);
+        let accepted = AcceptedEncodings::read(asked);
         let (body, encoding) = match (self.brotli, self.gzip) {
             (Some(brotli), _) if accepted.brotli => (brotli, "br"),
             (_, Some(gzip)) if accepted.gzip => (gzip, "gzip"),
@@ -228,12 +228,12 @@ fn holds(asked: &HeaderMap, etag: &str) -> bool {
 
 /// Encodings that a client accepts.
 #[derive(Debug, PartialEq, Eq)]
-struct Accepted {
+struct AcceptedEncodings {
     brotli: bool,
     gzip: bool,
 }
 
-impl Accepted {
+impl AcceptedEncodings {
     fn read(asked: &HeaderMap) -> Self {
         let weight_of = |coding: &str| {
             asked
@@ -375,7 +375,7 @@ pub(super) fn token_page(prefix: &str, refused: bool) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Accepted, is_file_name, with_base, with_version};
+    use super::{AcceptedEncodings, is_file_name, with_base, with_version};
     use axum::http::HeaderMap;
     use axum::http::header::ACCEPT_ENCODING;
 
@@ -394,8 +394,8 @@ mod tests {
             let mut asked = HeaderMap::new();
             asked.insert(ACCEPT_ENCODING, header.parse().unwrap());
             assert_eq!(
-                Accepted::read(&asked),
-                Accepted { brotli, gzip },
+                AcceptedEncodings::read(&asked),
+                AcceptedEncodings { brotli, gzip },
                 "{header}"
             );
         }

@@ -86,12 +86,12 @@ pub(super) async fn get(
 
 /// Next event for a client.
 #[derive(Debug)]
-enum Told {
+enum NextEvent {
     Change(ChangeNotice),
     Reload(u64),
 }
 
-impl Told {
+impl NextEvent {
     fn event(&self) -> Event {
         match self {
             Self::Change(notice) => Event::default()
@@ -166,9 +166,9 @@ impl Listener {
         Some(told.event())
     }
 
-    async fn told(&mut self) -> Option<Told> {
+    async fn told(&mut self) -> Option<NextEvent> {
         if let Some(seq) = self.missed.take() {
-            return Some(Told::Reload(seq));
+            return Some(NextEvent::Reload(seq));
         }
         let first = match self.notices.recv().await {
             Ok(notice) => notice,
@@ -181,7 +181,7 @@ impl Listener {
             match self.notices.try_recv() {
                 Ok(notice) => merge(&mut merged, &notice),
                 Err(TryRecvError::Empty | TryRecvError::Closed) => {
-                    return Some(Told::Change(merged));
+                    return Some(NextEvent::Change(merged));
                 }
                 Err(TryRecvError::Lagged(_)) => return Some(self.refetch()),
             }
@@ -189,9 +189,9 @@ impl Listener {
     }
 
     /// Drains the channel: the reload covers it.
-    fn refetch(&mut self) -> Told {
+    fn refetch(&mut self) -> NextEvent {
         self.notices = self.notices.resubscribe();
-        Told::Reload(self.all.seq())
+        NextEvent::Reload(self.all.seq())
     }
 }
 

@@ -12,7 +12,7 @@ use trainscope_format::Kind;
 
 use super::ReadError;
 use super::chunk::{self, CHUNK, ChunkMeta, Points, Want};
-use super::store::{Counted, PartId, Sealed, Store};
+use super::store::{PartCounts, PartId, SealedChunk, Store};
 
 /// The points of one tag in one file.
 #[derive(Debug)]
@@ -33,10 +33,10 @@ pub(super) struct Part {
 
 #[derive(Debug, Default)]
 struct PartData {
-    counted: Counted,
+    counted: PartCounts,
     metas: Vec<ChunkMeta>,
     stored: usize,
-    sealed: Vec<Arc<Sealed>>,
+    sealed: Vec<Arc<SealedChunk>>,
     open: Points,
 }
 
@@ -49,7 +49,7 @@ impl PartData {
         let (meta, summaries) = chunk::encode_summaries(&self.open);
         let columns = chunk::encode(&self.open);
         let len_bytes = columns.len() + summaries.len();
-        self.sealed.push(Arc::new(Sealed {
+        self.sealed.push(Arc::new(SealedChunk {
             columns: columns.as_slice().into(),
             summaries: summaries.as_slice().into(),
         }));
@@ -93,7 +93,7 @@ impl PartData {
 #[derive(Clone, Debug)]
 pub(super) enum Place {
     Stored(u32),
-    Sealed(Arc<Sealed>),
+    Sealed(Arc<SealedChunk>),
     Open(Arc<Points>),
 }
 
@@ -154,7 +154,7 @@ impl Part {
         id: PartId,
         tag: Arc<str>,
         kind: Kind,
-        counted: Counted,
+        counted: PartCounts,
         metas: Vec<ChunkMeta>,
     ) -> Self {
         let part = Self::new(id, tag, kind);
@@ -213,7 +213,7 @@ impl Part {
         self.touched.store(true, Ordering::Relaxed);
     }
 
-    pub(super) fn counted(&self) -> Counted {
+    pub(super) fn counted(&self) -> PartCounts {
         self.data.read().counted
     }
 
@@ -292,14 +292,14 @@ impl Part {
 
     /// Chunks to write so that the store has all published data, and the number of the first one. They are returned to
     /// [`Part::committed`] after the write.
-    pub(super) fn to_commit(&self) -> (u32, Vec<Arc<Sealed>>) {
+    pub(super) fn to_commit(&self) -> (u32, Vec<Arc<SealedChunk>>) {
         self.pack();
         let data = self.data.read();
         (number(data.stored), data.sealed.clone())
     }
 
     /// Drops committed chunks from memory, unless a last short one was reopened in the meantime.
-    pub(super) fn committed(&self, chunks: &[Arc<Sealed>]) {
+    pub(super) fn committed(&self, chunks: &[Arc<SealedChunk>]) {
         let data = &mut *self.data.write();
         let same = data.sealed.iter().zip(chunks);
         let n = same.take_while(|(a, b)| Arc::ptr_eq(a, b)).count();

@@ -8,7 +8,7 @@ mod select;
 use trainscope_analysis::series::{Buckets, CLASSES, Summary};
 use trainscope_api::scalars::{NonFinite, NonFiniteClass, Series};
 
-use self::select::{Selected, Side, select};
+use self::select::{Selection, Side, select};
 use super::ReadError;
 use super::attempts::Attempt;
 use super::chunk::{self, ChunkMeta, Points, Want};
@@ -84,7 +84,7 @@ fn read_side(
         Want::Values
     };
     let (selected, is_per_epoch) = select(attempts, range, side, want, store)?;
-    let total: u64 = selected.iter().map(Selected::count).sum();
+    let total: u64 = selected.iter().map(Selection::count).sum();
     let mut series = if total <= range.points as u64 {
         raw(selected, total, want, store)?
     } else {
@@ -95,7 +95,7 @@ fn read_side(
 }
 
 fn raw(
-    selected: Vec<Selected>,
+    selected: Vec<Selection>,
     total: u64,
     want: Want,
     store: &Store,
@@ -106,8 +106,8 @@ fn raw(
     };
     for part in selected {
         let mut points = match part {
-            Selected::Whole(piece) => piece.points(want, store)?,
-            Selected::Points(_, points) => points,
+            Selection::Whole(piece) => piece.points(want, store)?,
+            Selection::Points(_, points) => points,
         };
         series.steps.append(&mut points.steps);
         series.values.append(&mut points.values);
@@ -134,7 +134,7 @@ fn raw(
 const CHUNKS_A_BUCKET: u64 = 4;
 
 fn bucketed(
-    selected: &[Selected],
+    selected: &[Selection],
     total: u64,
     range: &Range,
     want: Want,
@@ -148,18 +148,18 @@ fn bucketed(
     let mut blocks = BlockReader::default();
     for (i, part) in selected.iter().enumerate() {
         match part {
-            Selected::Points(_, points) => push_points(points, &mut buckets, &mut stretches),
-            Selected::Whole(piece) if by_chunk && !has_non_finite(&piece.meta) => {
+            Selection::Points(_, points) => push_points(points, &mut buckets, &mut stretches),
+            Selection::Whole(piece) if by_chunk && !has_non_finite(&piece.meta) => {
                 buckets.push(&piece.meta.summary);
             }
-            Selected::Whole(piece) if by_block => {
+            Selection::Whole(piece) if by_block => {
                 let mut at = 0;
                 for summary in blocks.of(piece, &selected[i..], store)? {
                     push_block(piece, at, &summary, &mut buckets, &mut stretches, store)?;
                     at += usize::try_from(summary.count).unwrap_or(0);
                 }
             }
-            Selected::Whole(piece) => {
+            Selection::Whole(piece) => {
                 push_points(&piece.points(want, store)?, &mut buckets, &mut stretches);
             }
         }
@@ -250,7 +250,7 @@ impl BlockReader {
     fn of(
         &mut self,
         piece: &Piece,
-        rest: &[Selected],
+        rest: &[Selection],
         store: &Store,
     ) -> Result<Vec<Summary>, ReadError> {
         let damaged = || ReadError::Storage("a summary is damaged".to_owned());
@@ -286,10 +286,10 @@ impl BlockReader {
         &mut self,
         part: u64,
         first: u32,
-        rest: &[Selected],
+        rest: &[Selection],
         store: &Store,
     ) -> Result<(), ReadError> {
-        let same = |selected: &&Selected| matches!(selected, Selected::Whole(Piece { part: p, place: Place::Stored(_), .. }) if *p == part);
+        let same = |selected: &&Selection| matches!(selected, Selection::Whole(Piece { part: p, place: Place::Stored(_), .. }) if *p == part);
         let wanted = rest.iter().take(SWEEP as usize).take_while(same).count();
         let last = first + u32::try_from(wanted).unwrap_or(SWEEP).saturating_sub(1);
         self.part = Some(part);
@@ -344,7 +344,7 @@ impl Stretches {
 }
 
 /// A published record with its body.
-pub(super) struct Stored {
+pub(super) struct StoredRecord {
     /// Id of its part.
     pub(super) part: PartId,
     pub(super) step: i64,
@@ -358,9 +358,9 @@ pub(super) fn read_bodies(
     attempts: &[Attempt],
     range: &Range,
     store: &Store,
-) -> Result<(u64, Vec<Stored>), ReadError> {
+) -> Result<(u64, Vec<StoredRecord>), ReadError> {
     let selected = wanted(attempts, range, Want::All, store)?;
-    let total: u64 = selected.iter().map(Selected::count).sum();
+    let total: u64 = selected.iter().map(Selection::count).sum();
     let count = total.min(range.points as u64);
     // Index of the n-th record; the last one of several is the last of all.
     let nth = |n: u64| match count {
@@ -374,15 +374,15 @@ pub(super) fn read_bodies(
         let end = begin + chunk.count();
         if next < count && nth(next) < end {
             let (part, mut points) = match chunk {
-                Selected::Whole(piece) => (piece.part, piece.points(Want::All, store)?),
-                Selected::Points(part, points) => (part, points),
+                Selection::Whole(piece) => (piece.part, piece.points(Want::All, store)?),
+                Selection::Points(part, points) => (part, points),
             };
             while next < count && nth(next) < end {
                 let at = usize::try_from(nth(next) - begin).unwrap_or(usize::MAX);
                 if let Some(body) = points.bodies.get_mut(at) {
                     let body = std::mem::take(body);
                     let (step, wall_time_secs) = (points.steps[at], points.wall_times_secs[at]);
-                    records.push(Stored {
+                    records.push(StoredRecord {
                         part,
                         step,
                         wall_time_secs,
@@ -403,16 +403,16 @@ pub(super) fn each_body(
     attempts: &[Attempt],
     range: &Range,
     store: &Store,
-    mut look: impl FnMut(Stored) -> Result<(), ReadError>,
+    mut look: impl FnMut(StoredRecord) -> Result<(), ReadError>,
 ) -> Result<(), ReadError> {
     for chunk in wanted(attempts, range, Want::All, store)? {
         let (part, points) = match chunk {
-            Selected::Whole(piece) => (piece.part, piece.points(Want::All, store)?),
-            Selected::Points(part, points) => (part, points),
+            Selection::Whole(piece) => (piece.part, piece.points(Want::All, store)?),
+            Selection::Points(part, points) => (part, points),
         };
         let times = points.steps.into_iter().zip(points.wall_times_secs);
         for ((step, wall_time_secs), body) in times.zip(points.bodies) {
-            look(Stored {
+            look(StoredRecord {
                 part,
                 step,
                 wall_time_secs,
@@ -432,8 +432,8 @@ pub(super) fn read_steps(
     let mut steps = Vec::new();
     for chunk in wanted(attempts, range, Want::Steps, store)? {
         let mut points = match chunk {
-            Selected::Whole(piece) => piece.points(Want::Steps, store)?,
-            Selected::Points(_, points) => points,
+            Selection::Whole(piece) => piece.points(Want::Steps, store)?,
+            Selection::Points(_, points) => points,
         };
         steps.append(&mut points.steps);
     }
@@ -446,7 +446,7 @@ fn wanted(
     range: &Range,
     want: Want,
     store: &Store,
-) -> Result<Vec<Selected>, ReadError> {
+) -> Result<Vec<Selection>, ReadError> {
     let (mut selected, _) = select(attempts, range, Side::Live, want, store)?;
     if range.superseded {
         selected.extend(select(attempts, range, Side::Superseded, want, store)?.0);

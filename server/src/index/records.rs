@@ -11,7 +11,7 @@ use trainscope_format::graph::{GraphNote, GraphNoteKind};
 use trainscope_format::{Body, Format, Graph, GraphSource, Kind, Stretch};
 
 use super::attempts::Writer;
-use super::reader::{self, Range, Stored};
+use super::reader::{self, Range, StoredRecord};
 use super::source::Source;
 use super::{Index, ReadError};
 use crate::discovery::file::OpenFile;
@@ -189,7 +189,11 @@ impl Index {
     }
 
     /// The body of a record with its file; `None` if the file has been removed in the meantime.
-    fn found(&self, writer: &Writer, record: &Stored) -> Result<Option<IndexedRecord>, ReadError> {
+    fn found(
+        &self,
+        writer: &Writer,
+        record: &StoredRecord,
+    ) -> Result<Option<IndexedRecord>, ReadError> {
         let body = postcard::from_bytes(&record.body);
         let body = body.map_err(|_| self.0.store.wrong("a record"))?;
         let mut attempts = writer.attempts.iter();

@@ -13,7 +13,7 @@ use trainscope_format::{Checkpoint, Format, Kind, RecordBatch, TagInfo};
 use super::chunk::Points;
 use super::part::Part;
 use super::state::{FileRecord, SourceState};
-use super::store::{Batch, PartId, PartRecord, Sealed, Store};
+use super::store::{Batch, PartId, PartRecord, SealedChunk, Store};
 use crate::discovery::file::{FileId, Identity, OpenFile, Place};
 use crate::reader::Block;
 
@@ -36,7 +36,7 @@ pub(crate) struct Source {
 }
 
 /// Data published since the last notice.
-pub(super) struct Touched {
+pub(super) struct UnannouncedData {
     pub(super) tags: Vec<Arc<str>>,
     pub(super) new_tags: bool,
 }
@@ -219,7 +219,7 @@ impl Source {
     }
 
     /// Takes the data published since the last call, if any.
-    pub(super) fn take_touched(&self) -> Option<Touched> {
+    pub(super) fn take_touched(&self) -> Option<UnannouncedData> {
         if !self.touched.swap(false, Ordering::Acquire) {
             return None;
         }
@@ -229,7 +229,7 @@ impl Source {
             .iter()
             .filter(|part| part.touched.swap(false, Ordering::Relaxed));
         let tags = touched.map(|part| Arc::clone(&part.tag)).collect();
-        Some(Touched {
+        Some(UnannouncedData {
             tags,
             new_tags: self.new_tags.swap(false, Ordering::Relaxed),
         })
@@ -298,7 +298,7 @@ impl Source {
 
 /// Part of a commit that belongs to one source.
 pub(super) struct Committing {
-    parts: Vec<(Arc<Part>, Vec<Arc<Sealed>>)>,
+    parts: Vec<(Arc<Part>, Vec<Arc<SealedChunk>>)>,
     pub(super) records: u64,
 }
 

@@ -32,20 +32,20 @@ pub(super) type PartId = u64;
 
 /// A sealed chunk before its commit.
 #[derive(Debug)]
-pub(super) struct Sealed {
+pub(super) struct SealedChunk {
     pub(super) columns: Bytes,
     pub(super) summaries: Bytes,
 }
 
 /// Counts of a part without stored bodies; derived for scalars.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(super) struct Counted {
+pub(super) struct PartCounts {
     pub(super) points: u64,
     pub(super) min_step: Option<i64>,
     pub(super) max_step: Option<i64>,
 }
 
-impl Counted {
+impl PartCounts {
     pub(super) fn add(&mut self, points: u64, min_step: i64, max_step: i64) {
         self.points += points;
         self.min_step = Some(self.min_step.map_or(min_step, |s| s.min(min_step)));
@@ -58,7 +58,7 @@ impl Counted {
 pub(super) struct PartRecord {
     pub(super) part: PartId,
     pub(super) tag: TagInfo,
-    pub(super) counted: Counted,
+    pub(super) counted: PartCounts,
 }
 
 /// A stored file, with its parts by tag id and their chunks' metadata by number.
@@ -86,7 +86,7 @@ pub(super) struct Store {
 }
 
 /// Circumstances of opening that the user should know.
-pub(super) enum Opened {
+pub(super) enum Opening {
     AsLeft,
     New,
     Rebuilt,
@@ -141,7 +141,7 @@ fn number_of(key: &[u8]) -> Option<u32> {
 impl Store {
     /// Opens the index in `folder`. If another process holds it, a temporary one is created; if it has another version
     /// or is damaged, it is rebuilt.
-    pub(super) fn open(folder: &Path) -> std::io::Result<(Self, Meta, Opened)> {
+    pub(super) fn open(folder: &Path) -> std::io::Result<(Self, Meta, Opening)> {
         std::fs::create_dir_all(folder)?;
         let with = |tree, temporary| Self {
             tree,
@@ -157,10 +157,10 @@ impl Store {
                     .map(|bytes| postcard::from_bytes::<Meta>(&bytes));
                 match found {
                     Some(Ok(meta)) if meta.schema == SCHEMA => {
-                        return Ok((with(tree, None), meta, Opened::AsLeft));
+                        return Ok((with(tree, None), meta, Opening::AsLeft));
                     }
                     None if tree.is_empty() => {
-                        return Ok((with(tree, None), Meta::new(), Opened::New));
+                        return Ok((with(tree, None), Meta::new(), Opening::New));
                     }
                     _ => drop(tree),
                 }
@@ -168,14 +168,14 @@ impl Store {
             Err(sled::Error::Io(e)) if is_held(&e) => {
                 let temporary = tempfile::TempDir::with_prefix("trainscope-index-")?;
                 let tree = open_tree(temporary.path()).map_err(std::io::Error::other)?;
-                return Ok((with(tree, Some(temporary)), Meta::new(), Opened::Temporary));
+                return Ok((with(tree, Some(temporary)), Meta::new(), Opening::Temporary));
             }
             Err(_) => {}
         }
         std::fs::remove_dir_all(folder)?;
         std::fs::create_dir_all(folder)?;
         let tree = open_tree(folder).map_err(std::io::Error::other)?;
-        Ok((with(tree, None), Meta::new(), Opened::Rebuilt))
+        Ok((with(tree, None), Meta::new(), Opening::Rebuilt))
     }
 
     /// Number of keys.
@@ -391,7 +391,7 @@ impl Batch {
         }
     }
 
-    pub(super) fn chunk(&mut self, part: PartId, number: u32, chunk: &Sealed) {
+    pub(super) fn chunk(&mut self, part: PartId, number: u32, chunk: &SealedChunk) {
         self.insert(&key(b'c', part, number)[..], chunk.columns.clone());
         self.insert(&key(b's', part, number)[..], chunk.summaries.clone());
     }

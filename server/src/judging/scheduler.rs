@@ -17,7 +17,7 @@ use super::state::{JudgedRun, ReadProgress, State};
 use crate::discovery::base::Base;
 use crate::discovery::find::find_new;
 use crate::discovery::runs::RunFiles;
-use crate::discovery::walk::Visited;
+use crate::discovery::walk::VisitedFolders;
 use crate::index::Index;
 use crate::reader::Feeds;
 
@@ -47,7 +47,7 @@ pub(super) enum Request {
 }
 
 /// A judgement.
-pub struct Judged<'a> {
+pub struct NewJudgement<'a> {
     /// The name of the run.
     pub run: &'a str,
     /// The judgement.
@@ -82,7 +82,7 @@ struct WatchpointChoice {
     version: u64,
 }
 
-impl<F: FnMut(&Judged<'_>)> Scheduler<F> {
+impl<F: FnMut(&NewJudgement<'_>)> Scheduler<F> {
     pub(super) fn new(
         state: &Arc<RwLock<State>>,
         index: &Index,
@@ -137,7 +137,7 @@ impl<F: FnMut(&Judged<'_>)> Scheduler<F> {
             if next_look <= began {
                 let mut is_waiting = false;
                 // As in the index: a folder below several base directories belongs to the first one.
-                let mut visited = Visited::default();
+                let mut visited = VisitedFolders::default();
                 for base in &bases {
                     is_waiting |= self.look(base, &mut visited);
                 }
@@ -231,7 +231,7 @@ impl<F: FnMut(&Judged<'_>)> Scheduler<F> {
     }
 
     /// Judges changed runs below a base directory; true if an incomplete file is waiting.
-    fn look(&mut self, base: &Base, visited: &mut Visited) -> bool {
+    fn look(&mut self, base: &Base, visited: &mut VisitedFolders) -> bool {
         let mut known = self.state.write();
         if let Some((_, file)) = known.files.iter_mut().find(|(own, _)| own == base) {
             file.look();
@@ -375,7 +375,7 @@ impl<F: FnMut(&Judged<'_>)> Scheduler<F> {
         known.runs.insert(name.to_owned(), Arc::clone(&judged));
         drop(known);
         self.index.notices().announce_runs();
-        (self.on_judged)(&Judged {
+        (self.on_judged)(&NewJudgement {
             run: name,
             now: &judged,
             is_from_before: !self.has_looked && before.is_none(),

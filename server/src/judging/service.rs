@@ -13,7 +13,7 @@ use trainscope_api::findings::Progress;
 use trainscope_api::live::ChangeNotice;
 use trainscope_api::watchpoints::{WatchpointKeys, WatchpointList};
 
-use super::scheduler::{Judged, Request, Scheduler};
+use super::scheduler::{NewJudgement, Request, Scheduler};
 use super::state::{JudgedRun, State};
 use crate::discovery::base::bases;
 use crate::index::Index;
@@ -37,7 +37,7 @@ impl Judgements {
         base_dirs: &[PathBuf],
         index: &Index,
         feeds: &Feeds,
-        on_judged: impl FnMut(&Judged<'_>) + Send + 'static,
+        on_judged: impl FnMut(&NewJudgement<'_>) + Send + 'static,
     ) -> std::io::Result<Self> {
         let (request, requests) = mpsc::channel();
         let judgements = Self::over(base_dirs);

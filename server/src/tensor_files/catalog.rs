@@ -62,21 +62,21 @@ pub(crate) struct CatalogTensor {
 /// Fingerprint of the files of a step, and their tensors.
 struct StepFiles {
     stamp: u64,
-    held: Vec<Held>,
+    held: Vec<StepTensor>,
 }
 
 /// A tensor in the files of a step.
 #[derive(Clone, Copy)]
-struct Held {
+struct StepTensor {
     tensor: u32,
     has_elements: bool,
 }
 
 /// Entry of a tensor in a step: name, role, and true for recorded elements.
-type Named = (Arc<str>, Role, bool);
+type TensorEntry = (Arc<str>, Role, bool);
 
 /// One tensor at one step.
-pub(crate) struct Located {
+pub(crate) struct TensorLocation {
     /// Location of its elements, or its summary.
     pub(crate) content: Content,
     /// Path of its file for display.
@@ -161,7 +161,7 @@ impl TensorRun {
     }
 
     /// Location of a tensor at a step; `None` if its files do not hold it (any more).
-    pub(crate) fn locate(&self, name: &str, rank: u32, step: i64) -> Option<Located> {
+    pub(crate) fn locate(&self, name: &str, rank: u32, step: i64) -> Option<TensorLocation> {
         let sources = self.run.ranks.get(&rank)?.steps.get(&step)?;
         let graphs = self.graphs_of(rank);
         // Only the file of that name, if tensor names are file names.
@@ -173,7 +173,7 @@ impl TensorRun {
         let listing = listing::list(&wanted, &graphs);
         let mut tensors = listing.tensors.into_iter();
         let found = tensors.find(|tensor| tensor.name == name)?;
-        Some(Located {
+        Some(TensorLocation {
             content: found.content,
             shown: Arc::clone(&found.source.shown),
         })
@@ -209,7 +209,7 @@ impl Catalog {
             for (&step, sources) in found.steps.iter().rev() {
                 let stamp = fingerprint(sources);
                 let known = before.steps.get(&(rank, step));
-                let names: Vec<Named> = match known.filter(|known| known.stamp == stamp) {
+                let names: Vec<TensorEntry> = match known.filter(|known| known.stamp == stamp) {
                     Some(known) => {
                         let named = known.held.iter().map(|held| {
                             let tensor = &before.tensors[held.tensor as usize];
@@ -228,7 +228,7 @@ impl Catalog {
         catalog
     }
 
-    fn read(&self, rank: u32, sources: &[TensorSource]) -> Vec<Named> {
+    fn read(&self, rank: u32, sources: &[TensorSource]) -> Vec<TensorEntry> {
         let graphs = self.graphs.get(&rank).cloned().unwrap_or_default();
         let listing = listing::list(sources, &graphs);
         let tensors = listing.tensors.into_iter();
@@ -240,7 +240,7 @@ impl Catalog {
         named.collect()
     }
 
-    fn add(&mut self, rank: u32, step: i64, stamp: u64, named: Vec<Named>) {
+    fn add(&mut self, rank: u32, step: i64, stamp: u64, named: Vec<TensorEntry>) {
         let mut held = Vec::with_capacity(named.len());
         for (name, role, has_elements) in named {
             let next = u32::try_from(self.tensors.len()).unwrap_or(u32::MAX);
@@ -256,7 +256,7 @@ impl Catalog {
             // A file may hold a name twice; the first one counts.
             if steps.last().is_none_or(|last| last.0 != step) {
                 steps.push((step, has_elements));
-                held.push(Held {
+                held.push(StepTensor {
                     tensor: index,
                     has_elements,
                 });

@@ -180,11 +180,11 @@ pub(crate) struct Reader {
     now: Vec<u8>,
     before: Vec<u8>,
     /// Tensor in the buffer `before`, if the last one was kept.
-    kept: Option<Kept>,
+    kept: Option<BufferedTensor>,
 }
 
 /// A tensor whose bytes are still in memory.
-struct Kept {
+struct BufferedTensor {
     tensor: StoredTensor,
     /// Offset in the buffer.
     start: usize,
@@ -265,7 +265,7 @@ impl Reader {
                 let bytes = self.before.get(kept.start..kept.start + len);
                 bytes
                     .filter(|_| is_alike(&kept.tensor))
-                    .map(|bytes| (Earlier::Kept(bytes), tolerance))
+                    .map(|bytes| (Earlier::BufferedTensor(bytes), tolerance))
             }
             (Some(tolerance), Before::Last(place) | Before::At(place), _) => {
                 Stream::open(&mut self.files, place, &mut self.before, false)
@@ -278,7 +278,7 @@ impl Reader {
         let axis = channel_axis(&tensor.shape).filter(|_| needs.channels);
         let is_column_major =
             tensor.is_column_major || before.as_ref().is_some_and(|(b, _)| b.is_column_major());
-        let mut seen = Seen::default();
+        let mut seen = TensorResult::default();
         if axis.is_some() || is_column_major {
             let bytes = now.whole()?;
             let before = match &mut before {
@@ -340,7 +340,7 @@ impl Reader {
         }
         tensor.data.len_bytes = len as u64;
         let axis = channel_axis(&tensor.shape).filter(|_| needs.channels);
-        let mut seen = Seen::default();
+        let mut seen = TensorResult::default();
         seen.add(&tensor, &all, None, needs);
         seen.channels =
             axis.and_then(|axis| ChannelStats::of(tensor.dtype, &tensor.shape, &all, axis));
@@ -352,7 +352,7 @@ impl Reader {
 enum Earlier<'b> {
     Stream(Stream<'b>),
     /// Rest of its bytes, little-endian, in row-major order.
-    Kept(&'b [u8]),
+    BufferedTensor(&'b [u8]),
 }
 
 impl Earlier<'_> {
@@ -364,7 +364,7 @@ impl Earlier<'_> {
     fn next(&mut self, len: usize) -> Option<&[u8]> {
         match self {
             Self::Stream(stream) => stream.next_block().ok().flatten(),
-            Self::Kept(rest) => {
+            Self::BufferedTensor(rest) => {
                 let (next, after) = rest.split_at_checked(len)?;
                 *rest = after;
                 Some(next)
@@ -375,14 +375,14 @@ impl Earlier<'_> {
     fn whole(&mut self) -> Option<Vec<u8>> {
         match self {
             Self::Stream(stream) => stream.whole().ok(),
-            Self::Kept(bytes) => Some(bytes.to_vec()),
+            Self::BufferedTensor(bytes) => Some(bytes.to_vec()),
         }
     }
 }
 
 /// Accumulated results of a tensor.
 #[derive(Default)]
-struct Seen {
+struct TensorResult {
     stats: TensorStats,
     hash: Option<u64>,
     /// Hasher for content in several blocks.
@@ -391,7 +391,7 @@ struct Seen {
     channels: Option<ChannelStats>,
 }
 
-impl Seen {
+impl TensorResult {
     /// Adds all elements, a block at a time.
     fn blocks(
         &mut self,
@@ -567,9 +567,9 @@ impl<'b> Stream<'b> {
     }
 
     /// The tensor in the buffer, if it is complete.
-    fn kept(self) -> Option<Kept> {
+    fn kept(self) -> Option<BufferedTensor> {
         let start = self.kept_from?;
-        (self.done == self.tensor.data.len_bytes).then_some(Kept {
+        (self.done == self.tensor.data.len_bytes).then_some(BufferedTensor {
             tensor: self.tensor,
             start,
         })

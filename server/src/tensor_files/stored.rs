@@ -18,7 +18,7 @@ const BLOCK_BYTES: u64 = 1 << 20;
 const GAP_BYTES: u64 = 512;
 
 /// A readable tensor.
-pub(crate) struct Stored {
+pub(crate) struct ReadableTensor {
     pub(crate) dtype: DType,
     pub(crate) shape: Vec<u64>,
     /// Distance of neighbours along each axis, in elements.
@@ -36,7 +36,7 @@ enum Data {
     Inline(Vec<u8>),
 }
 
-impl Stored {
+impl ReadableTensor {
     /// Creates one in a file.
     pub(crate) fn in_file(file: File, tensor: StoredTensor) -> Self {
         let offset = tensor.data.offset;
@@ -192,7 +192,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    fn new(stored: &Stored, slice: &Slice) -> Self {
+    fn new(stored: &ReadableTensor, slice: &Slice) -> Self {
         let at = slice.axes.iter().zip(&stored.strides);
         let base = at.map(|(axis, stride)| axis.start().saturating_mul(*stride));
         let mut axes: Vec<_> = slice
@@ -273,7 +273,7 @@ impl Plan {
 
 /// The elements of a slice, little-endian, a block at a time.
 pub(crate) struct Blocks<'a> {
-    stored: &'a Stored,
+    stored: &'a ReadableTensor,
     pub(crate) plan: Plan,
     next: u64,
     block: Vec<u8>,

@@ -4,7 +4,7 @@ use trainscope_api::tensors::{Axis, Slice};
 use trainscope_format::tensor::DType;
 
 use crate::tensor_files::read::Unread;
-use crate::tensor_files::stored::Stored;
+use crate::tensor_files::stored::ReadableTensor;
 
 /// Receiver of the next piece of a file; `false` to stop.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(Vec<u8>) -> bool;
@@ -36,7 +36,7 @@ pub(crate) const fn numpy_type(dtype: DType) -> Option<&'static str> {
 
 /// Writes a slice as npy, of the same type; types without a `NumPy` name become `f32`, which represents each of their
 /// values.
-pub(crate) fn npy(stored: &Stored, slice: &Slice, sink: Sink<'_>) -> Result<(), Unread> {
+pub(crate) fn npy(stored: &ReadableTensor, slice: &Slice, sink: Sink<'_>) -> Result<(), Unread> {
     let (descr, widens) = match numpy_type(stored.dtype) {
         Some(descr) => (descr, false),
         None => ("<f4", true),
@@ -85,7 +85,7 @@ pub(crate) fn npy(stored: &Stored, slice: &Slice, sink: Sink<'_>) -> Result<(), 
 }
 
 /// Writes a slice of at most two ranges as lines of numbers, each the shortest that reads back equal.
-pub(crate) fn csv(stored: &Stored, slice: &Slice, sink: Sink<'_>) -> Result<(), Unread> {
+pub(crate) fn csv(stored: &ReadableTensor, slice: &Slice, sink: Sink<'_>) -> Result<(), Unread> {
     let free = slice.free();
     // One axis is a column: an element per line.
     let rows = free.first().map_or(1, |axis| slice.axes[*axis].len());

@@ -11,7 +11,7 @@ use trainscope_format::{Body, Format, Kind, OpaqueTensor, Stretch, TensorData};
 use crate::index::{Index, IndexedRecord, ReadError};
 use crate::tensor_files::contents::Content;
 use crate::tensor_files::read::Unread;
-use crate::tensor_files::stored::Stored;
+use crate::tensor_files::stored::ReadableTensor;
 
 /// Reason why a query for a tensor fails.
 #[derive(Debug, thiserror::Error)]
@@ -75,8 +75,8 @@ pub(crate) struct Steps<'a> {
 }
 
 /// A tensor that was opened.
-pub(crate) struct Opened {
-    pub(crate) stored: Stored,
+pub(crate) struct OpenTensor {
+    pub(crate) stored: ReadableTensor,
     pub(crate) place: TensorPlace,
 }
 
@@ -170,7 +170,7 @@ impl<'a> Steps<'a> {
         &self,
         step: i64,
         wanted: Option<TensorSource>,
-    ) -> Result<Opened, TensorError> {
+    ) -> Result<OpenTensor, TensorError> {
         let source = match (wanted, self.elements.get(&step)) {
             (None, Some(source)) => *source,
             (Some(wanted), Some(source)) if wanted == *source => wanted,
@@ -203,10 +203,10 @@ impl<'a> Steps<'a> {
             previous_step: self.elements.range(..step).next_back().map(|at| *at.0),
             next_step: self.elements.range(step + 1..).next().map(|at| *at.0),
         };
-        Ok(Opened { stored, place })
+        Ok(OpenTensor { stored, place })
     }
 
-    fn open_dump(&self, step: i64) -> Result<(Stored, Arc<str>), TensorError> {
+    fn open_dump(&self, step: i64) -> Result<(ReadableTensor, Arc<str>), TensorError> {
         let (tensor, rank) = (self.tensor, self.rank);
         let recorded = self.index.recording(self.run);
         let found = recorded.and_then(|recorded| recorded.locate(tensor, rank, step));
@@ -220,7 +220,7 @@ impl<'a> Steps<'a> {
                 let (file, tensor) = place
                     .open()
                     .map_err(|unread| TensorError::unread(&found.shown, unread))?;
-                Ok((Stored::in_file(file, tensor), found.shown))
+                Ok((ReadableTensor::in_file(file, tensor), found.shown))
             }
             Content::Opaque(opaque) => {
                 Err(TensorError::unread(&found.shown, Unread::Opaque(opaque)))
@@ -231,7 +231,7 @@ impl<'a> Steps<'a> {
         }
     }
 
-    fn open_record(&self, step: i64) -> Result<(Stored, Arc<str>), TensorError> {
+    fn open_record(&self, step: i64) -> Result<(ReadableTensor, Arc<str>), TensorError> {
         let query = self.query(Some(step), 1);
         let found = self.index.records(Kind::Tensors, &query, |found| {
             let body = match &found.body {
@@ -252,8 +252,8 @@ impl<'a> Steps<'a> {
                 is_column_major: false,
             };
             let stored = match (file, &body.data) {
-                (Some(file), _) => Stored::in_file(file, tensor),
-                (None, TensorData::Inline(bytes)) => Stored::inline(tensor, bytes.clone()),
+                (Some(file), _) => ReadableTensor::in_file(file, tensor),
+                (None, TensorData::Inline(bytes)) => ReadableTensor::inline(tensor, bytes.clone()),
                 (None, TensorData::Stretch(_)) => return Ok(None),
             };
             Ok(Some((Ok(stored), found.path())))

@@ -32,7 +32,7 @@ const MAX_UNREAD: usize = 5;
 
 /// Cached statistics of elements, or read errors, by their source. Cloning is cheap.
 #[derive(Clone, Default)]
-pub(super) struct Remembered(Arc<Mutex<FxHashMap<u64, Outcome>>>);
+pub(super) struct HistoryCache(Arc<Mutex<FxHashMap<u64, Outcome>>>);
 
 type Outcome = Result<TensorStats, Arc<str>>;
 
@@ -145,7 +145,7 @@ fn where_elements_are(steps: &Steps<'_>) -> TensorHistory {
     }
 }
 
-impl Remembered {
+impl HistoryCache {
     fn read(&self, key: u64, steps: &Steps<'_>, step: i64, source: TensorSource) -> Outcome {
         let read = if source == TensorSource::Statistics {
             steps.known(step)

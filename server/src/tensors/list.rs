@@ -24,7 +24,7 @@ use crate::tensor_files::read::Unread;
 const MAX_FORMS: usize = 100_000;
 
 /// A tensor before anything of it is read.
-struct Known {
+struct ListEntry {
     name: Arc<str>,
     role: Role,
     /// Number of steps, first and last step, by source and rank.
@@ -58,7 +58,7 @@ pub(crate) fn list(
     };
     let all = known(&mut forms)?;
     let wanted = query.search.as_ref().map(|text| text.to_lowercase());
-    let is_asked = |known: &&Known| {
+    let is_asked = |known: &&ListEntry| {
         wanted
             .as_ref()
             .is_none_or(|text| known.name.to_lowercase().contains(text))
@@ -66,12 +66,12 @@ pub(crate) fn list(
                 .rank
                 .is_none_or(|rank| known.steps.keys().any(|(_, of)| *of == rank))
     };
-    let asked: Vec<&Known> = all.iter().filter(is_asked).collect();
+    let asked: Vec<&ListEntry> = all.iter().filter(is_asked).collect();
     let mut answer = TensorIndex::default();
     for known in &asked {
         *answer.roles.entry(role_name(known.role)).or_default() += 1;
     }
-    let of_role = |known: &&&Known| query.role.is_none_or(|role| role == known.role);
+    let of_role = |known: &&&ListEntry| query.role.is_none_or(|role| role == known.role);
     let asked = asked.iter().filter(of_role);
     answer.total = asked.clone().count() as u64;
     for known in asked.skip(query.from).take(limit) {
@@ -81,9 +81,9 @@ pub(crate) fn list(
     Ok(answer)
 }
 
-fn known(forms: &mut Looking<'_>) -> Result<Vec<Known>, TensorError> {
+fn known(forms: &mut Looking<'_>) -> Result<Vec<ListEntry>, TensorError> {
     let (index, run) = (forms.index, forms.run);
-    let mut all: Vec<Known> = Vec::new();
+    let mut all: Vec<ListEntry> = Vec::new();
     let mut by_name: FxHashMap<Arc<str>, usize> = FxHashMap::default();
     // Requested first: it is the error for an unknown run.
     let tags = index.tags(run)?;
@@ -102,7 +102,7 @@ fn known(forms: &mut Looking<'_>) -> Result<Vec<Known>, TensorError> {
                 }
             }
             by_name.insert(Arc::clone(&tensor.name), all.len());
-            all.push(Known {
+            all.push(ListEntry {
                 name: Arc::clone(&tensor.name),
                 role: tensor.role,
                 steps,
@@ -127,7 +127,7 @@ fn known(forms: &mut Looking<'_>) -> Result<Vec<Known>, TensorError> {
             Role::Other
         };
         let at = *by_name.entry((*tag.tag).into()).or_insert_with_key(|name| {
-            all.push(Known {
+            all.push(ListEntry {
                 name: Arc::clone(name),
                 role: role_of(said, name, ""),
                 steps: BTreeMap::new(),
@@ -147,7 +147,7 @@ fn known(forms: &mut Looking<'_>) -> Result<Vec<Known>, TensorError> {
     Ok(all)
 }
 
-fn entry(forms: &mut Looking<'_>, known: &Known) -> Result<TensorEntry, TensorError> {
+fn entry(forms: &mut Looking<'_>, known: &ListEntry) -> Result<TensorEntry, TensorError> {
     let mut sources: BTreeMap<TensorSource, SourceSteps> = BTreeMap::new();
     let mut ranks: Vec<u32> = known.steps.keys().map(|(_, rank)| *rank).collect();
     ranks.sort_unstable();
@@ -184,7 +184,7 @@ struct Looking<'a> {
 }
 
 impl Looking<'_> {
-    fn of(&mut self, known: &Known) -> Result<Form, TensorError> {
+    fn of(&mut self, known: &ListEntry) -> Result<Form, TensorError> {
         let Some((&(source, rank), &(_, _, last))) = known.steps.first_key_value() else {
             return Ok(Form::default());
         };

@@ -9,11 +9,11 @@ use trainscope_api::tensors::{
 };
 use trainscope_format::tensor::{ChangeStats, DType, Histogram, Select, TensorStats};
 
-use super::find::{Opened, TensorError};
+use super::find::{OpenTensor, TensorError};
 use super::values::{open, other, slice_or_whole, tolerance};
 use crate::index::Index;
 use crate::tensor_files::read::Unread;
-use crate::tensor_files::stored::{Plan, Stored};
+use crate::tensor_files::stored::{Plan, ReadableTensor};
 
 /// Summary of a query's slice.
 ///
@@ -41,7 +41,7 @@ pub(crate) fn summary(
     let other = other(index, query, &opened)?.map(|(_, other)| other);
     let other = other.filter(|other| other.stored.is_alike(&opened.stored));
     let unread = |unread| TensorError::unread(&opened.place.file, unread);
-    let mut seen = Seen::default();
+    let mut seen = ElementSummary::default();
     let mut read_bytes = seen
         .look(&opened, &slice, other.as_ref(), query)
         .map_err(unread)?;
@@ -83,7 +83,7 @@ pub(crate) fn summary(
 }
 
 /// Counts and moments of all elements.
-pub(crate) fn stats(stored: &Stored) -> Result<TensorStats, Unread> {
+pub(crate) fn stats(stored: &ReadableTensor) -> Result<TensorStats, Unread> {
     let mut stats = TensorStats::default();
     let mut blocks = stored.blocks(&Slice::whole(&stored.shape));
     while let Some((_, block)) = blocks.next()? {
@@ -93,19 +93,19 @@ pub(crate) fn stats(stored: &Stored) -> Result<TensorStats, Unread> {
 }
 
 #[derive(Default)]
-struct Seen {
+struct ElementSummary {
     stats: TensorStats,
     positions: Positions,
     change: Option<ChangeStats>,
 }
 
-impl Seen {
+impl ElementSummary {
     /// Passes over all elements; returns the number of bytes read.
     fn look(
         &mut self,
-        opened: &Opened,
+        opened: &OpenTensor,
         slice: &Slice,
-        other: Option<&Opened>,
+        other: Option<&OpenTensor>,
         query: &TensorQuery,
     ) -> Result<u64, Unread> {
         let stored = &opened.stored;
@@ -142,7 +142,7 @@ impl Seen {
                     &blocks.plan,
                     class,
                     first + place,
-                    wanted[class] == Wanted::New,
+                    wanted[class] == SearchReason::New,
                 );
             }
         }
@@ -173,7 +173,7 @@ impl Seen {
 
 /// Reason for searching a block for an element.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wanted {
+enum SearchReason {
     No,
     /// An equal one, which may come before in the order of indices.
     Equal,
@@ -190,21 +190,25 @@ struct Block<'a> {
 
 impl Block<'_> {
     /// Classes to search for: minimum, maximum, NaN, +∞ and −∞.
-    fn wanted(&self, sofar: &TensorStats, kept: &Positions, any_order: bool) -> [Wanted; 5] {
-        let equal = if any_order { Wanted::Equal } else { Wanted::No };
+    fn wanted(&self, sofar: &TensorStats, kept: &Positions, any_order: bool) -> [SearchReason; 5] {
+        let equal = if any_order {
+            SearchReason::Equal
+        } else {
+            SearchReason::No
+        };
         let extreme = |is_better: fn(f64, f64) -> bool, of: fn(&TensorStats) -> Option<f64>| match (
             of(self.stats),
             of(sofar),
         ) {
-            (None, _) => Wanted::No,
-            (Some(_), None) => Wanted::New,
-            (Some(own), Some(best)) if is_better(own, best) => Wanted::New,
-            (Some(own), Some(best)) if is_better(best, own) => Wanted::No,
+            (None, _) => SearchReason::No,
+            (Some(_), None) => SearchReason::New,
+            (Some(own), Some(best)) if is_better(own, best) => SearchReason::New,
+            (Some(own), Some(best)) if is_better(best, own) => SearchReason::No,
             _ => equal,
         };
         let first = |count: u64, kept: &Option<Vec<u64>>| match (count, kept) {
-            (0, _) => Wanted::No,
-            (_, None) => Wanted::New,
+            (0, _) => SearchReason::No,
+            (_, None) => SearchReason::New,
             _ => equal,
         };
         [
@@ -217,12 +221,12 @@ impl Block<'_> {
     }
 
     /// Positions within the block: of each class the first element, or all if any may come first.
-    fn find(&self, wanted: [Wanted; 5]) -> Vec<(usize, u64)> {
+    fn find(&self, wanted: [SearchReason; 5]) -> Vec<(usize, u64)> {
         let mut found = Vec::new();
-        if wanted.iter().all(|wanted| *wanted == Wanted::No) {
+        if wanted.iter().all(|wanted| *wanted == SearchReason::No) {
             return found;
         }
-        let is_ordered = !wanted.contains(&Wanted::Equal);
+        let is_ordered = !wanted.contains(&SearchReason::Equal);
         let extremes = self.stats.finite.map(|finite| (finite.min, finite.max));
         let mut seen = [false; 5];
         let elements = self.bytes.chunks_exact(self.dtype.size_bytes());
@@ -236,7 +240,7 @@ impl Block<'_> {
                 number == f64::NEG_INFINITY,
             ];
             for class in 0..5 {
-                if is[class] && wanted[class] != Wanted::No && !(is_ordered && seen[class]) {
+                if is[class] && wanted[class] != SearchReason::No && !(is_ordered && seen[class]) {
                     seen[class] = true;
                     found.push((class, place));
                 }

@@ -5,7 +5,7 @@ use trainscope_api::tensors::{
 };
 use trainscope_format::tensor::Tolerance;
 
-use super::find::{Opened, Steps, TensorError};
+use super::find::{OpenTensor, Steps, TensorError};
 use crate::index::Index;
 use crate::tensor_files::stored::elements;
 
@@ -23,7 +23,7 @@ pub(crate) fn values(
         )));
     }
     let (shown, cut) = window(&slice);
-    let unread = |opened: &Opened, unread| TensorError::unread(&opened.place.file, unread);
+    let unread = |opened: &OpenTensor, unread| TensorError::unread(&opened.place.file, unread);
     let (bytes, mut read_bytes) = opened.stored.read(&shown).map_err(|e| unread(&opened, e))?;
     let values = elements(opened.stored.dtype, &bytes);
     let compared = match other(index, query, &opened)? {
@@ -56,7 +56,7 @@ pub(crate) fn values(
 }
 
 /// Opens the tensor of a query.
-pub(crate) fn open(index: &Index, query: &TensorQuery) -> Result<Opened, TensorError> {
+pub(crate) fn open(index: &Index, query: &TensorQuery) -> Result<OpenTensor, TensorError> {
     let steps = Steps::find(index, &query.run, &query.tensor, query.rank)?;
     steps.open(steps.step(query.step)?, query.source)
 }
@@ -90,8 +90,8 @@ pub(crate) fn tolerance(query: &TensorQuery) -> Tolerance {
 pub(crate) fn other(
     index: &Index,
     query: &TensorQuery,
-    opened: &Opened,
-) -> Result<Option<(String, Opened)>, TensorError> {
+    opened: &OpenTensor,
+) -> Result<Option<(String, OpenTensor)>, TensorError> {
     let Some(compare) = &query.compare else {
         return Ok(None);
     };

@@ -17,13 +17,13 @@ pub(super) struct GraphBuilder<'a> {
     pub(super) graph: Graph,
     /// Node and output slot by name.
     values: HashMap<Cow<'a, str>, (u32, u32), foldhash::fast::RandomState>,
-    edges: Vec<Wanted<'a>>,
-    outputs: Vec<(String, Wanted<'a>)>,
+    edges: Vec<UnresolvedEdge<'a>>,
+    outputs: Vec<(String, UnresolvedEdge<'a>)>,
     left_out: usize,
 }
 
 /// An edge with an unresolved origin.
-struct Wanted<'a> {
+struct UnresolvedEdge<'a> {
     to: u32,
     from: Cow<'a, str>,
     slot: u32,
@@ -64,7 +64,7 @@ impl<'a> GraphBuilder<'a> {
             self.left_out += 1;
             return;
         }
-        self.edges.push(Wanted {
+        self.edges.push(UnresolvedEdge {
             to,
             from: from.into(),
             slot,
@@ -78,7 +78,7 @@ impl<'a> GraphBuilder<'a> {
             self.left_out += 1;
             return;
         }
-        let wanted = Wanted {
+        let wanted = UnresolvedEdge {
             to: 0,
             from: from.into(),
             slot: 0,
@@ -95,7 +95,7 @@ impl<'a> GraphBuilder<'a> {
     /// Resolves all names.
     pub(super) fn finish(mut self) -> Graph {
         let values = self.values;
-        let find = |wanted: Wanted<'_>| match values.get(&wanted.from) {
+        let find = |wanted: UnresolvedEdge<'_>| match values.get(&wanted.from) {
             Some(&(node, slot)) => Edge {
                 node: Some(node),
                 slot: slot.saturating_add(wanted.slot),

@@ -12,10 +12,10 @@ use crate::cli::words;
 
 /// Known hits: condition, run, rank and tensor, without the step: the same fault a step later is the same hit.
 #[derive(Debug, Default)]
-pub(super) struct Baseline(HashSet<Known>);
+pub(super) struct Baseline(HashSet<KnownHit>);
 
 #[derive(Debug, PartialEq, Eq, Hash, Deserialize)]
-struct Known {
+struct KnownHit {
     condition: String,
     run: String,
     rank: u32,
@@ -24,9 +24,9 @@ struct Known {
 
 #[derive(Deserialize)]
 struct Answer {
-    hits: Vec<Known>,
+    hits: Vec<KnownHit>,
     #[serde(default)]
-    notes: Vec<Known>,
+    notes: Vec<KnownHit>,
 }
 
 impl Baseline {
@@ -46,7 +46,7 @@ impl Baseline {
     /// True if a hit is in the baseline.
     pub(super) fn knows(&self, run: &str, hit: &Hit) -> bool {
         !self.0.is_empty()
-            && self.0.contains(&Known {
+            && self.0.contains(&KnownHit {
                 condition: hit.condition.id.to_owned(),
                 run: run.to_owned(),
                 rank: hit.rank,

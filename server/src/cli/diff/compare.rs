@@ -9,7 +9,7 @@ use trainscope_format::TensorSummary;
 use trainscope_format::tensor::Tolerance;
 
 use super::measure::{exceeds, of_numbers, of_tensors};
-use super::recorded::Recorded;
+use super::recorded::RecordedData;
 use crate::discovery::runs::RunFiles;
 use crate::tensor_files::contents::{Content, ListedTensor};
 use crate::tensor_files::dumps::DumpGraphs;
@@ -82,7 +82,7 @@ pub(super) fn compare(
         done: BTreeSet::new(),
         seen: BTreeSet::new(),
     };
-    let [(of_a, faults_a), (of_b, faults_b)] = [a, b].map(Recorded::read);
+    let [(of_a, faults_a), (of_b, faults_b)] = [a, b].map(RecordedData::read);
     comparing
         .outcome
         .faults
@@ -136,7 +136,7 @@ impl Comparing {
         }
     }
 
-    fn scalars(&mut self, a: &Recorded, b: &Recorded) {
+    fn scalars(&mut self, a: &RecordedData, b: &RecordedData) {
         for (key, of_a) in &a.scalars {
             let Some(of_b) = b.scalars.get(key) else {
                 continue;
@@ -164,7 +164,7 @@ impl Comparing {
         }
     }
 
-    fn statistics(&mut self, a: &Recorded, b: &Recorded) {
+    fn statistics(&mut self, a: &RecordedData, b: &RecordedData) {
         for (key, of_a) in &a.statistics {
             let Some(of_b) = b.statistics.get(key) else {
                 continue;
@@ -255,7 +255,7 @@ impl Comparing {
     }
 
     /// Names of each run, and of one run only.
-    fn names(&mut self, runs: [&RunFiles; 2], recorded: [&Recorded; 2]) {
+    fn names(&mut self, runs: [&RunFiles; 2], recorded: [&RecordedData; 2]) {
         let mut all = [(); 2].map(|()| BTreeSet::new());
         for (at, (run, recorded)) in runs.into_iter().zip(recorded).enumerate() {
             let mut steps: BTreeSet<i64> = BTreeSet::new();
@@ -324,11 +324,11 @@ fn both(
 
 impl Outcome {
     /// Compares the context of the runs.
-    fn describe(&mut self, a: &Recorded, b: &Recorded) {
+    fn describe(&mut self, a: &RecordedData, b: &RecordedData) {
         let keys: BTreeSet<&String> = a.hparams.keys().chain(b.hparams.keys()).collect();
         self.hparam_count = keys.len() as u64;
         for name in keys {
-            let value = |of: &Recorded| of.hparams.get(name).cloned().unwrap_or_default();
+            let value = |of: &RecordedData| of.hparams.get(name).cloned().unwrap_or_default();
             let (x, y) = (value(a), value(b));
             if x != y {
                 self.hparams.push((name.clone(), x, y));
@@ -338,7 +338,7 @@ impl Outcome {
         if self.nodes.iter().all(|nodes| *nodes > 0) {
             let keys: BTreeSet<&String> = a.operations.keys().chain(b.operations.keys()).collect();
             for name in keys {
-                let count = |of: &Recorded| of.operations.get(name).copied().unwrap_or(0);
+                let count = |of: &RecordedData| of.operations.get(name).copied().unwrap_or(0);
                 let (x, y) = (count(a), count(b));
                 if x != y {
                     self.operations.push((name.clone(), x, y));

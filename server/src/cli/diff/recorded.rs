@@ -13,7 +13,7 @@ use crate::reader::Buffers;
 
 /// Recorded data by rank and tag.
 #[derive(Debug, Default)]
-pub(super) struct Recorded {
+pub(super) struct RecordedData {
     /// Points by step; the last one of equal steps.
     pub(super) scalars: BTreeMap<(u32, Arc<str>), BTreeMap<i64, f64>>,
     pub(super) statistics: BTreeMap<(u32, Arc<str>), BTreeMap<i64, TensorSummary>>,
@@ -25,7 +25,7 @@ pub(super) struct Recorded {
     pub(super) operations: BTreeMap<String, u64>,
 }
 
-impl Recorded {
+impl RecordedData {
     /// Reads all event files of a run; errors are returned with file, offset and reason.
     pub(super) fn read(run: &RunFiles) -> (Self, Vec<(Arc<str>, u64, String)>) {
         let mut recorded = Self::default();
@@ -51,7 +51,7 @@ impl Recorded {
     }
 }
 
-impl Listener for Recorded {
+impl Listener for RecordedData {
     fn scalar(&mut self, rank: u32, tag: &str, step: i64, _wall_time_secs: f64, value: f64) {
         let points = self.scalars.entry((rank, tag.into())).or_default();
         points.insert(step, value);

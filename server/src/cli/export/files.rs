@@ -16,7 +16,7 @@ use super::records::{audio, images};
 use super::{ExportFlags, ExportKind, judged, replace, unwritable};
 use crate::cli::mistake::Mistake;
 use crate::cli::reading::Reading;
-use crate::cli::{Failed, words};
+use crate::cli::{CommandError, words};
 use crate::tensors::export;
 use crate::tensors::find::{Steps, TensorError};
 
@@ -24,7 +24,11 @@ use crate::tensors::find::{Steps, TensorError};
 const NAME_LETTERS: usize = 80;
 
 /// Writes each record to a file in the folder.
-pub(super) fn write(flags: &ExportFlags, reading: &Reading, tags: &[Tag]) -> Result<u8, Failed> {
+pub(super) fn write(
+    flags: &ExportFlags,
+    reading: &Reading,
+    tags: &[Tag],
+) -> Result<u8, CommandError> {
     let Some(folder) = flags.path() else {
         return Err(
             Mistake::new(2, "files go into a folder, and none was named")
@@ -124,7 +128,7 @@ impl Files<'_> {
         id: &str,
         name: &str,
         extension: impl Fn(&[u8]) -> &'static str,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), CommandError> {
         let bytes = reading
             .index
             .blob(id)
@@ -136,8 +140,8 @@ impl Files<'_> {
         &mut self,
         name: &str,
         extension: &str,
-        write: impl FnOnce(&mut dyn io::Write) -> Result<(), Failed>,
-    ) -> Result<(), Failed> {
+        write: impl FnOnce(&mut dyn io::Write) -> Result<(), CommandError>,
+    ) -> Result<(), CommandError> {
         let number = self.count + 1;
         let path = self.folder.join(format!("{number:06}_{name}.{extension}"));
         replace(&path, write)?;
@@ -147,7 +151,7 @@ impl Files<'_> {
     }
 
     /// Writes the elements of each tensor at each step; unreadable ones are skipped.
-    fn tensors(&mut self, flags: &ExportFlags, reading: &Reading) -> Result<LeftOut, Failed> {
+    fn tensors(&mut self, flags: &ExportFlags, reading: &Reading) -> Result<LeftOut, CommandError> {
         let mut left_out = LeftOut::default();
         for entry in judged::listed(flags, reading, &TensorIndexQuery::default())? {
             for rank in entry
@@ -185,7 +189,7 @@ impl Files<'_> {
                         read.map_err(|error| {
                             let error = TensorError::unread(&opened.place.file, error);
                             left_out.add(&entry.tensor, *rank, *step, &error);
-                            Failed::from(failed(unread.insert(error)))
+                            CommandError::from(failed(unread.insert(error)))
                         })
                     });
                     // The file appears only when it is complete.

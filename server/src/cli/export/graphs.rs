@@ -11,7 +11,7 @@ use trainscope_charts::graph::{Curve, Figure, Ink, Node, Stroke, Tone, svg};
 use trainscope_format::{Body, Graph};
 
 use super::{ExportFlags, TOLD_TAGS};
-use crate::cli::Failed;
+use crate::cli::CommandError;
 use crate::cli::mistake::Mistake;
 use crate::cli::reading::Reading;
 use crate::cli::words;
@@ -21,7 +21,7 @@ pub(super) fn picture(
     flags: &ExportFlags,
     reading: &Reading,
     tags: &[Tag],
-) -> Result<Vec<u8>, Failed> {
+) -> Result<Vec<u8>, CommandError> {
     let [tag] = tags else {
         return Err(too_many(tags).into());
     };

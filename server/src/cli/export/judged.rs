@@ -7,7 +7,7 @@ use super::ExportFlags;
 use super::table::{Table, number};
 use crate::cli::mistake::Mistake;
 use crate::cli::reading::Reading;
-use crate::cli::{Failed, words};
+use crate::cli::{CommandError, words};
 use crate::queries::findings;
 use crate::tensors::{Memory, list};
 
@@ -64,7 +64,7 @@ pub(super) fn tensors(
     flags: &ExportFlags,
     reading: &Reading,
     table: &mut Table<'_>,
-) -> Result<(), Failed> {
+) -> Result<(), CommandError> {
     table.head(&[
         "tensor",
         "role",
@@ -112,7 +112,7 @@ pub(super) fn hits(
     flags: &ExportFlags,
     reading: &Reading,
     table: &mut Table<'_>,
-) -> Result<(), Failed> {
+) -> Result<(), CommandError> {
     table.head(&[
         "condition",
         "severity",
@@ -162,7 +162,7 @@ pub(super) fn hits(
 }
 
 /// Writes a row per rule.
-pub(super) fn diagnosis(reading: &Reading, table: &mut Table<'_>) -> Result<(), Failed> {
+pub(super) fn diagnosis(reading: &Reading, table: &mut Table<'_>) -> Result<(), CommandError> {
     table.head(&[
         "topic", "rule", "state", "sentence", "node", "places", "record",
     ])?;

@@ -15,7 +15,7 @@ use trainscope_charts::theme::{Rgb, Theme};
 use trainscope_charts::{label, png, svg};
 
 use super::{ExportFlags, ExportFormat, ExportKind, typed};
-use crate::cli::Failed;
+use crate::cli::CommandError;
 use crate::cli::mistake::Mistake;
 use crate::cli::reading::Reading;
 
@@ -183,7 +183,7 @@ pub(super) fn picture(
     flags: &ExportFlags,
     reading: &Reading,
     tags: &[Tag],
-) -> Result<Vec<u8>, Failed> {
+) -> Result<Vec<u8>, CommandError> {
     // Ranks and writers of a tag share a plot, as on the pages; each has its own heat map.
     let mut by_name: BTreeMap<(&str, u32), Vec<&Tag>> = BTreeMap::new();
     for tag in tags {

@@ -13,7 +13,7 @@ use trainscope_format::{Body, Graph, Hparams, TensorSummary};
 
 use super::table::{Table, maybe, number};
 use super::{ExportFlags, ExportKind};
-use crate::cli::Failed;
+use crate::cli::CommandError;
 use crate::cli::reading::Reading;
 
 /// Origin of a record.
@@ -131,7 +131,7 @@ pub(super) fn write(
     reading: &Reading,
     tags: &[Tag],
     table: &mut Table<'_>,
-) -> Result<(), Failed> {
+) -> Result<(), CommandError> {
     // Of concurrent writers of one tag all but the first are named: by their first file.
     table.head(&[columns(flags.kind), &["writer"]].concat())?;
     for tag in tags {
@@ -202,7 +202,11 @@ fn put<T: Serialize>(
 }
 
 /// All points of a tag in the selected range.
-pub(super) fn series(flags: &ExportFlags, reading: &Reading, tag: &Tag) -> Result<Series, Failed> {
+pub(super) fn series(
+    flags: &ExportFlags,
+    reading: &Reading,
+    tag: &Tag,
+) -> Result<Series, CommandError> {
     let query = ScalarsQuery {
         run: reading.run.clone(),
         tag: tag.tag.clone(),
@@ -222,7 +226,7 @@ fn scalars(
     reading: &Reading,
     tag: &Tag,
     table: &mut Table<'_>,
-) -> Result<(), Failed> {
+) -> Result<(), CommandError> {
     let series = series(flags, reading, tag)?;
     if table.is_json() {
         table.object(&Of::tag(tag, &series))?;
@@ -249,7 +253,7 @@ pub(super) fn images(
     flags: &ExportFlags,
     reading: &Reading,
     tag: &Tag,
-) -> Result<Vec<At<Images>>, Failed> {
+) -> Result<Vec<At<Images>>, CommandError> {
     let query = flags.query(reading, tag);
     let found = reading
         .index
@@ -261,7 +265,7 @@ pub(super) fn audio(
     flags: &ExportFlags,
     reading: &Reading,
     tag: &Tag,
-) -> Result<Vec<At<Audio>>, Failed> {
+) -> Result<Vec<At<Audio>>, CommandError> {
     let query = flags.query(reading, tag);
     let found = reading
         .index
@@ -274,7 +278,7 @@ fn graphs(
     reading: &Reading,
     tag: &Tag,
     table: &mut Table<'_>,
-) -> Result<(), Failed> {
+) -> Result<(), CommandError> {
     for at in super::graphs::recorded(flags, reading, tag)? {
         let at = at?;
         if table.is_json() {
@@ -326,7 +330,7 @@ fn bodies(
     reading: &Reading,
     tag: &Tag,
     table: &mut Table<'_>,
-) -> Result<(), Failed> {
+) -> Result<(), CommandError> {
     let mut written = Ok(());
     let mut count = 0_usize;
     let read = reading

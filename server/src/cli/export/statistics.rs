@@ -12,15 +12,15 @@ use super::left_out::LeftOut;
 use super::records::{self, body};
 use super::table::Table;
 use super::{ExportFlags, judged};
-use crate::cli::Failed;
+use crate::cli::CommandError;
 use crate::cli::mistake::Mistake;
 use crate::cli::reading::Reading;
 use crate::tensor_files::contents::Content;
-use crate::tensors::find::{Opened, Steps, TensorError};
+use crate::tensors::find::{OpenTensor, Steps, TensorError};
 use crate::tensors::summary::stats;
 
 /// Exported steps of each rank, by name.
-type Written = BTreeSet<(String, u32, i64)>;
+type StatisticsRow = BTreeSet<(String, u32, i64)>;
 
 /// True if elements were recorded, or statistics in files of dumps.
 pub(super) fn are_there(flags: &ExportFlags, reading: &Reading) -> bool {
@@ -33,12 +33,12 @@ pub(super) fn write(
     reading: &Reading,
     tags: &[Tag],
     table: &mut Table<'_>,
-) -> Result<LeftOut, Failed> {
+) -> Result<LeftOut, CommandError> {
     records::write(flags, reading, tags, table)?;
     let mut rows = Rows {
         flags,
         reading,
-        written: Written::new(),
+        written: StatisticsRow::new(),
         left_out: LeftOut::default(),
     };
     for tag in tags {
@@ -60,13 +60,13 @@ pub(super) fn write(
 struct Rows<'a> {
     flags: &'a ExportFlags,
     reading: &'a Reading,
-    written: Written,
+    written: StatisticsRow,
     left_out: LeftOut,
 }
 
 impl Rows<'_> {
     /// Tensor files, a step at a time: listing a step takes as long as listing one tensor of it.
-    fn dumps(&mut self, table: &mut Table<'_>) -> Result<(), Failed> {
+    fn dumps(&mut self, table: &mut Table<'_>) -> Result<(), CommandError> {
         let Some(recorded) = self.reading.index.recording(&self.reading.run) else {
             return Ok(());
         };
@@ -100,7 +100,7 @@ impl Rows<'_> {
     }
 
     /// Tensors in event files.
-    fn events(&mut self, table: &mut Table<'_>) -> Result<(), Failed> {
+    fn events(&mut self, table: &mut Table<'_>) -> Result<(), CommandError> {
         let tags = self.reading.tags_of(Kind::Tensors)?;
         for tag in tags {
             if self.flags.rank.is_some_and(|rank| rank != tag.rank) {
@@ -137,7 +137,7 @@ impl Rows<'_> {
     }
 
     fn computed(&self, name: &str, rank: u32, step: i64) -> Result<TensorSummary, TensorError> {
-        let Opened { stored, place } = self.steps(name, rank)?.open(step, None)?;
+        let OpenTensor { stored, place } = self.steps(name, rank)?.open(step, None)?;
         let stats = stats(&stored).map_err(|unread| TensorError::unread(&place.file, unread))?;
         Ok(TensorSummary {
             role: Role::Other,
@@ -157,7 +157,7 @@ impl Rows<'_> {
         step: i64,
         summary: Result<TensorSummary, TensorError>,
         table: &mut Table<'_>,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), CommandError> {
         self.written.insert((name.to_owned(), rank, step));
         let mut summary = match summary {
             Ok(summary) => summary,

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::{Failed, folders, page_address};
+use super::{CommandError, folders, page_address};
 use crate::cli::mistake::Mistake;
 use crate::cli::state::{Presence, ServerState, StateDir};
 use crate::cli::style::LINK;
@@ -52,7 +52,7 @@ pub(super) fn log_of_child(port: u16) -> Option<PathBuf> {
 }
 
 /// Starts the child and returns once it answers.
-pub(super) fn start(settings: &Settings) -> Result<u8, Failed> {
+pub(super) fn start(settings: &Settings) -> Result<u8, CommandError> {
     let dirs = UserDirs::find().map_err(Mistake::from)?;
     // With port 0 the port is unknown yet, so the log is renamed afterwards.
     let draft = dirs.state.join(format!("start-{}.log", std::process::id()));
@@ -72,7 +72,7 @@ pub(super) fn start(settings: &Settings) -> Result<u8, Failed> {
         .spawn()
         .map_err(cannot)?;
     match wait(child) {
-        Waited::Answers(state) => {
+        WaitOutcome::Answers(state) => {
             if let Some(log) = &state.log {
                 fs::rename(&draft, log).map_err(cannot)?;
             }
@@ -94,7 +94,7 @@ pub(super) fn start(settings: &Settings) -> Result<u8, Failed> {
             out.flush()?;
             Ok(0)
         }
-        Waited::Ended(status) => {
+        WaitOutcome::Ended(status) => {
             // Its output is the error message for the user.
             let said = fs::read(&draft).unwrap_or_default();
             let mut stderr = anstream::stderr().lock();
@@ -103,7 +103,7 @@ pub(super) fn start(settings: &Settings) -> Result<u8, Failed> {
             drop(fs::remove_file(&draft));
             Ok(status)
         }
-        Waited::Silent(pid) => Err(Mistake::new(
+        WaitOutcome::Silent(pid) => Err(Mistake::new(
             3,
             format!(
                 "process {pid} does not answer after {}",
@@ -121,25 +121,25 @@ fn arguments(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
     args.skip(1).filter(|arg| arg != FLAG).collect()
 }
 
-enum Waited {
+enum WaitOutcome {
     Answers(Box<ServerState>),
     Ended(u8),
     Silent(u32),
 }
 
-fn wait(mut child: Child) -> Waited {
+fn wait(mut child: Child) -> WaitOutcome {
     let until = Instant::now() + PATIENCE;
     while Instant::now() < until {
         if let Some(state) = find(child.id()) {
-            return Waited::Answers(Box::new(state));
+            return WaitOutcome::Answers(Box::new(state));
         }
         if let Ok(Some(status)) = child.try_wait() {
             let code = status.code().and_then(|code| u8::try_from(code).ok());
-            return Waited::Ended(code.unwrap_or(3));
+            return WaitOutcome::Ended(code.unwrap_or(3));
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    Waited::Silent(child.id())
+    WaitOutcome::Silent(child.id())
 }
 
 /// The server with this process id, once it answers.

@@ -23,7 +23,7 @@ const NAME_WIDTH: usize = 30;
 /// Prints events until the server ends. Write errors are ignored.
 pub(super) async fn tell(index: Index, mut ending: watch::Receiver<bool>) {
     let mut notices = index.notices().subscribe();
-    let Some(mut known) = look(&index).await.map(|list| Known::of(&list)) else {
+    let Some(mut known) = look(&index).await.map(|list| RunStates::of(&list)) else {
         return;
     };
     loop {
@@ -44,7 +44,7 @@ pub(super) async fn tell(index: Index, mut ending: watch::Receiver<bool>) {
         let Some(list) = look(&index).await else {
             return;
         };
-        let now = Known::of(&list);
+        let now = RunStates::of(&list);
         let text = lines(&known.events(&now), &time_of_day());
         known = now;
         if !text.is_empty()
@@ -75,7 +75,7 @@ struct State {
 }
 
 /// All runs at one time.
-struct Known(BTreeMap<String, State>);
+struct RunStates(BTreeMap<String, State>);
 
 #[derive(Debug, PartialEq)]
 struct Event<'a> {
@@ -85,7 +85,7 @@ struct Event<'a> {
     what: String,
 }
 
-impl Known {
+impl RunStates {
     fn of(list: &RunList) -> Self {
         let state = |run: &Run| State {
             status: run.status,
@@ -166,10 +166,10 @@ fn lines(events: &[Event], time: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Known, State, lines};
+    use super::{RunStates, State, lines};
     use trainscope_api::runs::RunStatus;
 
-    fn known(runs: &[(&str, RunStatus, i64, Option<&str>)]) -> Known {
+    fn known(runs: &[(&str, RunStatus, i64, Option<&str>)]) -> RunStates {
         let runs = runs.iter().map(|(run, status, step, damage)| {
             let state = State {
                 status: *status,
@@ -178,7 +178,7 @@ mod tests {
             };
             ((*run).to_owned(), state)
         });
-        Known(runs.collect())
+        RunStates(runs.collect())
     }
 
     #[test]

@@ -13,14 +13,14 @@ pub(super) enum Side {
 }
 
 /// The selected part of a chunk.
-pub(super) enum Selected {
+pub(super) enum Selection {
     /// The whole chunk, not read.
     Whole(Piece),
     /// Some of its points, and the id of their part.
     Points(PartId, Points),
 }
 
-impl Selected {
+impl Selection {
     pub(super) fn count(&self) -> u64 {
         match self {
             Self::Whole(piece) => piece.meta.summary.count,
@@ -58,7 +58,7 @@ pub(super) fn select(
     side: Side,
     want: Want,
     store: &Store,
-) -> Result<(Vec<Selected>, bool), ReadError> {
+) -> Result<(Vec<Selection>, bool), ReadError> {
     let mut selected = Vec::new();
     let mut is_per_epoch = false;
     for attempt in attempts {
@@ -91,7 +91,7 @@ fn part_of(
     side: Side,
     want: Want,
     store: &Store,
-) -> Result<Option<Selected>, ReadError> {
+) -> Result<Option<Selection>, ReadError> {
     let (first, last) = (piece.meta.min_step, piece.meta.max_step);
     if first > range.to || last < range.from {
         return Ok(None);
@@ -114,7 +114,7 @@ fn part_of(
         return Ok(None);
     }
     if whole_side.is_some() && first >= range.from && last <= range.to {
-        return Ok(Some(Selected::Whole(piece)));
+        return Ok(Some(Selection::Whole(piece)));
     }
     let mut points = piece.points(want, store)?;
     let is_wanted = |(at, step): (usize, &i64)| {
@@ -126,25 +126,25 @@ fn part_of(
     if keep.contains(&false) {
         points.retain(&keep);
     }
-    Ok((points.len() > 0).then_some(Selected::Points(piece.part, points)))
+    Ok((points.len() > 0).then_some(Selection::Points(piece.part, points)))
 }
 
 /// Sorts chunks by step; of equal steps, the older attempt first. Overlapping chunks are read.
 fn in_order_of_steps(
-    selected: Vec<Selected>,
+    selected: Vec<Selection>,
     want: Want,
     store: &Store,
-) -> Result<Vec<Selected>, ReadError> {
-    let is_ordered = selected.iter().all(Selected::is_sorted)
+) -> Result<Vec<Selection>, ReadError> {
+    let is_ordered = selected.iter().all(Selection::is_sorted)
         && selected.is_sorted_by(|a, b| a.steps().1 <= b.steps().0);
     if is_ordered {
         return Ok(selected);
     }
     // With its position in the order of recording, which decides between equal steps.
-    let mut selected: Vec<(usize, Selected)> = selected.into_iter().enumerate().collect();
+    let mut selected: Vec<(usize, Selection)> = selected.into_iter().enumerate().collect();
     selected.sort_by_key(|(_, chunk)| chunk.steps().0);
     let mut ordered = Vec::with_capacity(selected.len());
-    let mut group: Vec<(usize, Selected)> = Vec::new();
+    let mut group: Vec<(usize, Selection)> = Vec::new();
     let mut end = i64::MIN;
     for (number, chunk) in selected {
         let (first, last) = chunk.steps();
@@ -161,8 +161,8 @@ fn in_order_of_steps(
 
 /// Appends the points of overlapping chunks, as runs of one part each.
 fn merge(
-    mut group: Vec<(usize, Selected)>,
-    ordered: &mut Vec<Selected>,
+    mut group: Vec<(usize, Selection)>,
+    ordered: &mut Vec<Selection>,
     want: Want,
     store: &Store,
 ) -> Result<(), ReadError> {
@@ -174,8 +174,8 @@ fn merge(
     let mut parts = Vec::with_capacity(group.len());
     for (_, chunk) in group {
         parts.push(match chunk {
-            Selected::Whole(piece) => (piece.part, piece.points(want, store)?),
-            Selected::Points(part, points) => (part, points),
+            Selection::Whole(piece) => (piece.part, piece.points(want, store)?),
+            Selection::Points(part, points) => (part, points),
         });
     }
     let mut order: Vec<(i64, usize, usize)> = Vec::new();
@@ -195,7 +195,7 @@ fn merge(
             points.take(from, *point);
             at += 1;
         }
-        ordered.push(Selected::Points(*part, points));
+        ordered.push(Selection::Points(*part, points));
     }
     Ok(())
 }

@@ -8,10 +8,10 @@ use trainscope_format::Stretch;
 use trainscope_format::formats::tensor_file::StoredTensor;
 use trainscope_format::tensor::DType;
 
-use super::{Stored, elements};
+use super::{ReadableTensor, elements};
 
 /// A tensor of the numbers 0, 1, 2, … in the order of the indices, behind seven other bytes.
-fn counting(shape: &[u64], is_big_endian: bool, is_column_major: bool) -> Stored {
+fn counting(shape: &[u64], is_big_endian: bool, is_column_major: bool) -> ReadableTensor {
     let len: u64 = shape.iter().product();
     let mut bytes = vec![9; 7];
     for place in 0..len {
@@ -40,7 +40,7 @@ fn counting(shape: &[u64], is_big_endian: bool, is_column_major: bool) -> Stored
     }
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(&bytes).unwrap();
-    Stored::in_file(
+    ReadableTensor::in_file(
         file,
         header(shape, DType::I32, is_big_endian, is_column_major),
     )
@@ -149,7 +149,7 @@ fn of_a_large_tensor_little_is_read() {
         let file = tempfile::tempfile().unwrap();
         file.set_len(7 + (4 << 30)).unwrap();
         let header = header(&shape, DType::F32, false, is_column_major);
-        let stored = Stored::in_file(file, header);
+        let stored = ReadableTensor::in_file(file, header);
         for (text, most) in [
             ("512,512:640,512:640", 8 << 20),
             ("512:640,7,512:640", 8 << 20),
@@ -170,7 +170,8 @@ fn a_file_that_ends_early_still_has_what_it_has() {
     let file: File = tempfile::tempfile().unwrap();
     file.set_len(7 + 4 * 100).unwrap();
     // Its declared size exceeds any disk.
-    let stored = Stored::in_file(file, header(&[1 << 30, 1 << 20], DType::I32, false, false));
+    let stored =
+        ReadableTensor::in_file(file, header(&[1 << 30, 1 << 20], DType::I32, false, false));
     let read = |text: &str| stored.read(&Slice::parse(text, &stored.shape).unwrap());
     assert_eq!(read("0,0:100").unwrap().0.len(), 400);
     let (offset, reason) = read("0,0:101").unwrap_err().offset_and_reason();
@@ -182,12 +183,12 @@ fn a_file_that_ends_early_still_has_what_it_has() {
 #[test]
 fn the_last_element_of_a_record_repeats() {
     let bytes = [1.5_f32, -2.5].map(f32::to_le_bytes).concat();
-    let stored = Stored::inline(header(&[2, 3], DType::F32, false, false), bytes);
+    let stored = ReadableTensor::inline(header(&[2, 3], DType::F32, false, false), bytes);
     let slice = Slice::whole(&stored.shape);
     let numbers = elements(DType::F32, &stored.read(&slice).unwrap().0);
     let numbers: Vec<f64> = numbers.iter().map(Element::number).collect();
     assert_eq!(numbers, [1.5, -2.5, -2.5, -2.5, -2.5, -2.5]);
-    let none = Stored::inline(header(&[2], DType::F32, false, false), Vec::new());
+    let none = ReadableTensor::inline(header(&[2], DType::F32, false, false), Vec::new());
     assert_eq!(none.read(&Slice::whole(&[2])).unwrap().0, [0; 8]);
 }
 
