@@ -1,4 +1,4 @@
-//! The debugger and the list of runs in a real browser: from a run to the cause in two clicks, and notes of users.
+//! The debugger and the list of runs in a real browser: from a run to the cause in two clicks.
 
 use trainscope_api::findings::{Findings, FirstCause, Words};
 use trainscope_api::paths;
@@ -227,7 +227,7 @@ async fn watchpoints_are_added_edited_and_switched_off() {
             .await;
     };
 
-    // From the catalogue, with a limit that the server rejects at first.
+    // From the catalogue, as a sentence whose blank is empty, then wrong.
     browser.click("button[title='Add a watchpoint']").await;
     browser
         .fill(".watchpoints .find input", "tensor_too_large")
@@ -237,9 +237,28 @@ async fn watchpoints_are_added_edited_and_switched_off() {
         .await;
     browser.fill(".editor input[name=name]", "mine").await;
     let limit = ".editor input[name=max_gt]";
-    browser.fill(limit, "much").await;
     browser.click(".editor button[type=submit]").await;
-    browser.wait_for_text("must be").await;
+    browser.wait_for_text("enter a limit").await;
+    browser
+        .run(
+            "const list = document.querySelector('.editor select[aria-label=Quantity]');
+             [...list.options].find((one) => one.text.toLowerCase() == 'maximum').selected = true;
+             list.dispatchEvent(new Event('change', { bubbles: true }));",
+        )
+        .await;
+    browser.fill(limit, "much").await;
+    let sentence = ".editor [role=group]";
+    let said = browser.text_of(sentence).await.unwrap();
+    assert!(
+        said.contains("Alert when") && said.contains("is above"),
+        "{said}"
+    );
+    browser.click(".editor button[type=submit]").await;
+    browser
+        .wait_for_element(&format!("{sentence} [role=alert]"))
+        .await;
+    let said = browser.text_of(sentence).await.unwrap();
+    assert!(said.contains("must be a number"), "{said}");
     browser.fill(limit, "1e-9").await;
     browser.click(".editor button[type=submit]").await;
     wait_for_file("name = \"mine\"").await;
@@ -552,45 +571,5 @@ async fn hits_come_while_the_training_runs_and_a_link_to_one_that_is_gone_says_s
     browser.wait_for_text("This hit no longer exists").await;
     browser.click("tr.hit-row .plain").await;
     browser.wait_for_text("Show in Scalars").await;
-    browser.close().await;
-}
-
-#[tokio::test]
-async fn runs_are_found_by_what_is_wrong_and_by_what_was_noted() {
-    let lab = Lab::new();
-    let server = samples(&lab);
-    let browser = Browser::open().await;
-    browser.goto(&server, "/").await;
-    browser
-        .wait_for_element("a.sev[href='/run/overflow/debugger']")
-        .await;
-    let rows = async || browser.count("tr:not([hidden]) > td.c-name a").await;
-    let all = rows().await;
-    browser.click("button[title='Runs with errors']").await;
-    browser
-        .wait_for("runs with errors alone", async || {
-            let shown = rows().await;
-            (shown > 0 && shown < all).then_some(())
-        })
-        .await;
-    browser.click("button[title='Runs with errors']").await;
-
-    // A note is stored by the server, matches the filter, and survives a reload.
-    browser.goto(&server, "/?panel=files:healthy").await;
-    browser
-        .fill("textarea[name=note]", "what others are compared with")
-        .await;
-    browser.click("input[name=tags]").await;
-    browser
-        .wait_for("the note to be kept", async || {
-            let book = server.get(trainscope_api::paths::NOTEBOOK).json();
-            (book["runs"]["healthy"]["note"] == "what others are compared with").then_some(())
-        })
-        .await;
-    browser.goto(&server, "/?q=note:compared").await;
-    browser
-        .wait_for("the run alone", async || (rows().await == 1).then_some(()))
-        .await;
-    browser.show("runs-noted").await;
     browser.close().await;
 }

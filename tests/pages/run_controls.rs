@@ -92,6 +92,29 @@ async fn terms_states_and_heads_leave_and_order_the_rows() {
     }
     browser.click(".toolbar .seg button:first-child").await;
 
+    // Suggestions close with the enter key, with Escape and with an emptied field, and leave the first header free.
+    let options = "[role=listbox] [role=option]";
+    let is_closed = "!document.querySelector('[role=listbox]')";
+    browser.fill(field, "sta").await;
+    browser.wait_for_element(options).await;
+    browser.click("th.c-name button").await;
+    browser.wait_until(is_closed).await;
+    for key in [ENTER, ESCAPE] {
+        browser.fill(field, "sta").await;
+        browser.wait_for_element(options).await;
+        browser.press(key).await;
+        browser.wait_until(is_closed).await;
+        let is_focused = format!("document.activeElement === document.querySelector(\"{field}\")");
+        browser.wait_until(&is_focused).await;
+    }
+    browser.fill(field, "st").await;
+    browser.wait_for_element(options).await;
+    for _ in 0..2 {
+        browser.press(BACKSPACE).await;
+    }
+    browser.wait_until(is_closed).await;
+    browser.click("th.c-name button").await;
+
     // Each header sorts by its column, ascending and descending.
     browser.fill(field, "torch/hp").await;
     for (head, up) in [
@@ -344,5 +367,47 @@ async fn the_bar_finds_runs_and_tags_pauses_and_helps() {
     browser
         .wait_for_element("button[aria-label='Pause live update (.)']")
         .await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn runs_are_found_by_what_is_wrong_and_by_what_was_noted() {
+    let lab = Lab::new();
+    let folder = lab.path("sample-runs");
+    copy_folder(&workspace_root().join("sample-runs/mlp"), &folder);
+    let server = lab.start_on(&[&folder], &[]);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/").await;
+    browser
+        .wait_for_element("a.sev[href='/run/overflow/debugger']")
+        .await;
+    let rows = async || browser.count("tr:not([hidden]) > td.c-name a").await;
+    let all = rows().await;
+    browser.click("button[title='Runs with errors']").await;
+    browser
+        .wait_for("runs with errors alone", async || {
+            let shown = rows().await;
+            (shown > 0 && shown < all).then_some(())
+        })
+        .await;
+    browser.click("button[title='Runs with errors']").await;
+
+    // A note is stored by the server, matches the filter, and survives a reload.
+    browser.goto(&server, "/?panel=files:healthy").await;
+    browser
+        .fill("textarea[name=note]", "what others are compared with")
+        .await;
+    browser.click("input[name=tags]").await;
+    browser
+        .wait_for("the note to be kept", async || {
+            let book = server.get(trainscope_api::paths::NOTEBOOK).json();
+            (book["runs"]["healthy"]["note"] == "what others are compared with").then_some(())
+        })
+        .await;
+    browser.goto(&server, "/?q=note:compared").await;
+    browser
+        .wait_for("the run alone", async || (rows().await == 1).then_some(()))
+        .await;
+    browser.show("runs-noted").await;
     browser.close().await;
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use trainscope_format::Severity;
+use trainscope_format::digits::Operator;
 use trainscope_format::float::Float;
 
 use crate::findings::Words;
@@ -45,6 +46,9 @@ pub struct Condition {
     pub severity: Severity,
     /// `true` if the condition is part of the recommended watchpoints.
     pub is_recommended: bool,
+    /// `true` if a hit needs all limits to be exceeded; otherwise any one is enough.
+    #[serde(default)]
+    pub all_limits: bool,
     /// Its parameters, in the order of its formula.
     pub parameters: Vec<Parameter>,
     /// A watchpoint with the recommended or default values; required limits without a default are missing.
@@ -66,6 +70,19 @@ pub struct Parameter {
     pub is_limit: bool,
     /// Description.
     pub help: Words,
+    /// The same in parts, for a limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<Comparison>,
+}
+
+/// Quantity and operator of a limit: *maximum*, *above*.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Comparison {
+    /// The quantity that is compared with the limit.
+    pub quantity: Words,
+    /// The comparison of a hit.
+    pub operator: Operator,
 }
 
 /// Type of a value of a watchpoint.

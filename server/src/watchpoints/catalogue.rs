@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use trainscope_analysis::watchpoint::catalogue::{self, Range, Text};
 use trainscope_analysis::watchpoint::{CONDITIONS, Watchpoint};
 use trainscope_api::findings::Words;
-use trainscope_api::watchpoints::{Catalogue, Condition, Parameter, ParameterKind};
+use trainscope_api::watchpoints::{Catalogue, Comparison, Condition, Parameter, ParameterKind};
 use trainscope_format::float::Float;
 
 use super::file::keys_of;
@@ -31,6 +31,7 @@ fn condition(own: &'static catalogue::Condition) -> Condition {
         advice: words(own.advice),
         severity: own.severity,
         is_recommended: own.recommended,
+        all_limits: own.combination == catalogue::Combination::All,
         parameters: own.parameters.iter().map(parameter).collect(),
         preset: keys_of(&preset.to_config()),
     }
@@ -51,6 +52,16 @@ fn parameter(own: &catalogue::Parameter) -> Parameter {
         default: own.default.map(Float),
         is_limit: own.is_limit,
         help: words(own.text),
+        comparison: own.is_limit.then(|| {
+            let quantity = own.quantity();
+            Comparison {
+                quantity: Words {
+                    en: quantity.en,
+                    zh: quantity.zh,
+                },
+                operator: own.operator(),
+            }
+        }),
     }
 }
 
@@ -65,6 +76,7 @@ fn common() -> Vec<Parameter> {
             en: en.to_owned(),
             zh: zh.to_owned(),
         },
+        comparison: None,
     };
     vec![
         key("name", ParameterKind::Text, "custom name", "自定义名称"),

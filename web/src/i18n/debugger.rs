@@ -1,5 +1,8 @@
 //! Texts of the debugger.
 
+use trainscope_api::watchpoints::ParameterKind;
+use trainscope_format::digits::Operator;
+
 /// Watchpoints, hits, the tensor of a hit.
 pub struct DebuggerTexts {
     /// Entry of the rail.
@@ -128,8 +131,25 @@ pub struct DebuggerTexts {
     pub as_usual: fn(&str) -> String,
     /// Heading of a condition's own parameters.
     pub limits: &'static str,
-    /// Above the limits: any one of them is enough.
-    pub alert_when: &'static str,
+    /// Around the limits: *Alert when …*.
+    pub alert_when: [&'static str; 2],
+    /// Between two limits: any one is enough; all must hold.
+    pub or_and: [&'static str; 2],
+    /// Before the first parameter that follows the limits, and before each further one.
+    pub with_and: [&'static str; 2],
+    /// A comparison, between quantity and limit.
+    pub comparison: fn(Operator) -> &'static str,
+    /// Labels of the lists of quantities and comparisons.
+    pub quantity: &'static str,
+    pub comparison_label: &'static str,
+    /// Button: another limit.
+    pub add_clause: &'static str,
+    /// Button: take a limit away.
+    pub remove_clause: fn(&str) -> String,
+    /// At a field: its value is not permitted.
+    pub must_be: fn(ParameterKind) -> &'static str,
+    /// At a field: no limit is given.
+    pub needs_limit: &'static str,
     /// Summary of the folded keys.
     pub advanced: &'static str,
     /// Heading of common parameters.

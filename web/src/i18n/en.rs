@@ -5,6 +5,8 @@ use super::{
     TimeTexts,
 };
 use crate::format;
+use trainscope_api::watchpoints::ParameterKind;
+use trainscope_format::digits::Operator;
 
 const WEEKDAYS: [&str; 7] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 const MONTHS: [&str; 12] = [
@@ -166,7 +168,32 @@ pub(super) static TEXTS: Texts = Texts {
         severity_label: "Severity",
         as_usual: |severity| format!("Default ({severity})"),
         limits: "Limits",
-        alert_when: "Alert when any of these holds:",
+        alert_when: ["Alert when", ""],
+        or_and: ["or", "and"],
+        with_and: ["with", "and"],
+        comparison: |operator| match operator {
+            Operator::Above => "is above",
+            Operator::AtLeast => "is at least",
+            Operator::Below => "is below",
+            Operator::AtMost => "is at most",
+        },
+        quantity: "Quantity",
+        comparison_label: "Comparison",
+        add_clause: "+ or",
+        remove_clause: |limit| format!("Remove “{limit}”"),
+        must_be: |kind| match kind {
+            ParameterKind::Finite => "must be a number",
+            ParameterKind::NotNegative => "must be at least 0",
+            ParameterKind::Positive => "must be above 0",
+            ParameterKind::Percentage => "must be from 0 to 100",
+            ParameterKind::Share => "must be from 0 to 1",
+            ParameterKind::Count => "must be a whole number of at least 1",
+            ParameterKind::Whole => "must be a whole number of at least 0",
+            ParameterKind::Step => "must be a whole number",
+            ParameterKind::Switch => "must be on or off",
+            ParameterKind::Text | ParameterKind::Names => "must be text",
+        },
+        needs_limit: "enter a limit",
         advanced: "Advanced",
         which: "Scope",
         off: "off",

@@ -5,6 +5,8 @@ use super::{
     TimeTexts,
 };
 use crate::format;
+use trainscope_api::watchpoints::ParameterKind;
+use trainscope_format::digits::Operator;
 
 const WEEKDAYS: [&str; 7] = ["周日", "周一", "周二", "周三", "周四", "周五", "周六"];
 
@@ -147,7 +149,32 @@ pub(super) static TEXTS: Texts = Texts {
         severity_label: "严重程度",
         as_usual: |severity| format!("默认（{severity}）"),
         limits: "阈值",
-        alert_when: "满足任意一项时告警：",
+        alert_when: ["当", "时告警"],
+        or_and: ["或", "且"],
+        with_and: ["其中", "、"],
+        comparison: |operator| match operator {
+            Operator::Above => "大于",
+            Operator::AtLeast => "不小于",
+            Operator::Below => "小于",
+            Operator::AtMost => "不大于",
+        },
+        quantity: "统计量",
+        comparison_label: "比较方式",
+        add_clause: "+ 或",
+        remove_clause: |limit| format!("移除“{limit}”"),
+        must_be: |kind| match kind {
+            ParameterKind::Finite => "须为数字",
+            ParameterKind::NotNegative => "须不小于 0",
+            ParameterKind::Positive => "须大于 0",
+            ParameterKind::Percentage => "须在 0 到 100 之间",
+            ParameterKind::Share => "须在 0 到 1 之间",
+            ParameterKind::Count => "须为不小于 1 的整数",
+            ParameterKind::Whole => "须为不小于 0 的整数",
+            ParameterKind::Step => "须为整数",
+            ParameterKind::Switch => "须为开或关",
+            ParameterKind::Text | ParameterKind::Names => "须为文本",
+        },
+        needs_limit: "请填写阈值",
         advanced: "高级",
         which: "范围",
         off: "关闭",

@@ -14,7 +14,7 @@ pub(super) mod weights;
 
 use trainscope_format::Severity;
 
-pub use super::model::condition::{Condition, ConditionNeeds};
+pub use super::model::condition::{Combination, Condition, ConditionNeeds};
 pub use super::model::key::Key;
 pub use super::model::parameter::{Parameter, Range};
 pub use super::model::subject::Target;
@@ -100,6 +100,7 @@ const BASE: Condition = Condition {
     parameters: &[],
     severity: Severity::Info,
     recommended: true,
+    combination: Combination::Any,
     warmup: 0,
     patience: 1,
     cooldown: 0,
@@ -196,6 +197,19 @@ mod tests {
         "begins",
         "what it was",
     ];
+
+    #[test]
+    fn limits_end_with_their_comparison() {
+        let all = CONDITIONS.iter().flat_map(|condition| condition.parameters);
+        for limit in all.filter(|parameter| parameter.is_limit) {
+            let key = limit.name.as_str().rsplit('_').next().unwrap();
+            let is_known = ["lt", "gt", "ge", "gte", "lte"].contains(&key);
+            assert!(is_known, "{}: the comparison is not in the key", limit.name);
+            let (text, quantity) = (limit.text, limit.quantity());
+            assert!(quantity.en.len() < text.en.len(), "{}", text.en);
+            assert!(quantity.zh.len() < text.zh.len(), "{}", text.zh);
+        }
+    }
 
     #[test]
     fn texts_use_the_terms_of_the_field() {

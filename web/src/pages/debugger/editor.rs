@@ -1,4 +1,7 @@
-//! The form of one watchpoint: every key that it may have, what it may be given, and what that means.
+//! The form of one watchpoint: its limits as a sentence, and every other key that it may have.
+
+use leptos::html::Input;
+use wasm_bindgen::JsCast;
 
 use crate::format;
 use crate::prelude::*;
@@ -11,6 +14,12 @@ use super::watching::{Mode, Watching, shown, text, title, use_watching};
 use crate::components::{IconButton, IconName};
 use crate::i18n::use_i18n;
 use crate::notebook::Refusal;
+
+mod mistakes;
+mod sentence;
+
+use mistakes::{Mistake, mistakes, refused};
+use sentence::Sentence;
 
 /// Common keys that are always in view; the others are folded.
 const ALWAYS: [&str; 3] = ["name", "tensors", "from_step"];
@@ -30,13 +39,59 @@ pub(super) fn Editor() -> impl IntoView {
             all.find(|condition| condition.id == id).cloned()
         })
     });
-    let form = move || {
-        let condition = condition.get()?;
-        let common = watching
+    let common = Memo::new(move |_| {
+        watching
             .catalogue
-            .with_untracked(|all| all.as_ref().map(|all| all.common.clone()))
-            .unwrap_or_default();
-        Some(form(watching, &condition, &common))
+            .with(|all| all.as_ref().map(|all| all.common.clone()))
+            .unwrap_or_default()
+    });
+    let found = move || {
+        let Some(condition) = condition.get() else {
+            return Vec::new();
+        };
+        let common = common.get();
+        watching
+            .draft
+            .with(|draft| mistakes(draft, &condition, &common))
+    };
+    // Mistakes are named once the form was sent, not while it is filled for the first time.
+    let is_sent = RwSignal::new(false);
+    let all_mistakes = Memo::new(move |_| {
+        let mut all = if is_sent.get() { found() } else { Vec::new() };
+        if let Some(Refusal::Refused(reason)) = watching.refusal.get() {
+            let own = condition
+                .get()
+                .map(|own| own.parameters)
+                .unwrap_or_default();
+            let common = common.get();
+            let keys = own.iter().chain(&common).map(|one| &*one.name);
+            all.extend(refused(&reason, keys));
+        }
+        all
+    });
+    let state = Form {
+        watching,
+        mistakes: all_mistakes,
+    };
+    let form = move || Some(form(state, &condition.get()?, &common.get()));
+    let submit = move || {
+        is_sent.set(true);
+        let first = untrack(found).into_iter().next();
+        let Some((key, _)) = first else {
+            watching.save();
+            return;
+        };
+        // The first field with a mistake; it may be in the folded part.
+        let field = document().query_selector(&format!(".editor [name='{key}']"));
+        if let Ok(Some(field)) = field
+            && let Some(field) = field.dyn_ref::<web_sys::HtmlElement>()
+        {
+            if let Ok(Some(folded)) = field.closest("details") {
+                // A part that stays folded still has its mistake.
+                let _ignored = folded.set_attribute("open", "");
+            }
+            let _ignored = field.focus();
+        }
     };
     let is_new = move || watching.mode.get() == Mode::Edit(None);
     let model = use_model();
@@ -65,7 +120,7 @@ pub(super) fn Editor() -> impl IntoView {
             class="scroll editor"
             on:submit=move |event| {
                 event.prevent_default();
-                watching.save();
+                submit();
             }
         >
             {form}
@@ -83,22 +138,55 @@ pub(super) fn Editor() -> impl IntoView {
     }
 }
 
-fn form(watching: Watching, condition: &Condition, common: &[Parameter]) -> AnyView {
+/// The form: its draft, its mistakes, and whether they are shown.
+#[derive(Clone, Copy)]
+struct Form {
+    watching: Watching,
+    /// Keys with a mistake, in the order of the form; empty until the form was sent once.
+    mistakes: Memo<Vec<(String, Mistake)>>,
+}
+
+impl Form {
+    /// The mistake of a key; reactive.
+    fn mistake(self, key: &str) -> Option<Mistake> {
+        self.mistakes.with(|all| {
+            let found = all.iter().find(|(own, _)| own == key);
+            found.map(|(_, mistake)| mistake.clone())
+        })
+    }
+
+    /// The mistake below a field.
+    fn mistake_at(self, key: &str) -> impl Fn() -> Option<AnyView> + Send + Sync + 'static {
+        let i18n = use_i18n();
+        let key = key.to_owned();
+        move || {
+            let texts = &i18n.texts().debugger;
+            let text = match self.mistake(&key)? {
+                Mistake::Wrong(kind) => (texts.must_be)(kind).to_owned(),
+                Mistake::NoLimit => texts.needs_limit.to_owned(),
+                Mistake::Refused(reason) => reason,
+            };
+            let view = view! {
+                <span class="mistake micro err" role="alert">
+                    {text}
+                </span>
+            };
+            Some(view.into_any())
+        }
+    }
+}
+
+fn form(form: Form, condition: &Condition, common: &[Parameter]) -> AnyView {
+    let watching = form.watching;
     let i18n = use_i18n();
     let texts = &i18n.texts().debugger;
-    let own = condition
-        .parameters
-        .iter()
-        .map(|one| field(watching, one))
-        .collect_view();
     let (always, advanced): (Vec<&Parameter>, Vec<&Parameter>) =
         common.iter().partition(|one| ALWAYS.contains(&&*one.name));
     let fields = |some: Vec<&Parameter>| {
-        let some = some.into_iter().map(|one| field(watching, one));
+        let some = some.into_iter().map(|one| field(form, one));
         some.collect_view()
     };
     let (always, advanced) = (fields(always), fields(advanced));
-    let needs_limit = condition.parameters.iter().any(|one| one.is_limit);
     let part = |heading: &'static str, words: &trainscope_api::findings::Words| {
         let words = i18n.words(words);
         (!words.is_empty()).then(|| view! { <h3>{heading}</h3> <p class="small ink2">{words}</p> })
@@ -110,10 +198,8 @@ fn form(watching: Watching, condition: &Condition, common: &[Parameter]) -> AnyV
         <p class="med">{name}</p>
         <p class="micro ink3 mono">{condition.id.clone()}</p>
         <p class="small ink2">{i18n.words(&condition.checks)}</p>
-        {(!condition.parameters.is_empty()).then(|| view! { <h3>{texts.limits}</h3> })}
-        {needs_limit.then(|| view! { <p class="micro ink3">{texts.alert_when}</p> })}
-        {own}
-        {move || missing_limit(watching)}
+        <Sentence form=form condition=condition.clone() />
+        {move || other_refusal(form)}
         <h3>{texts.which}</h3>
         {severity(watching, condition.severity)}
         {always}
@@ -127,13 +213,20 @@ fn form(watching: Watching, condition: &Condition, common: &[Parameter]) -> AnyV
     .into_any()
 }
 
-/// Reason for which the server refused the draft, beside the fields that it is about.
-fn missing_limit(watching: Watching) -> Option<AnyView> {
-    let Some(Refusal::Refused(reason)) = watching.refusal.get() else {
+/// Reason for which the server refused the draft, if it names no field.
+fn other_refusal(form: Form) -> Option<AnyView> {
+    let Some(Refusal::Refused(reason)) = form.watching.refusal.get() else {
         return None;
     };
-    let reason = view! { <p class="small err" role="alert">{reason}</p> };
-    Some(reason.into_any())
+    let is_at_field = form.mistakes.with(|all| !all.is_empty());
+    (!is_at_field).then(|| {
+        view! {
+            <p class="small err" role="alert">
+                {reason}
+            </p>
+        }
+        .into_any()
+    })
 }
 
 /// The choice of severity.
@@ -171,35 +264,25 @@ fn severity(watching: Watching, usual: Severity) -> AnyView {
     .into_any()
 }
 
-/// One key: what it means, its field, and below its name in files and the values that it may be given.
-fn field(watching: Watching, one: &Parameter) -> AnyView {
-    let i18n = use_i18n();
-    let texts = &i18n.texts().debugger;
-    let (name, kind) = (one.name.clone(), one.kind);
+/// Text or box of a key, in a sentence or beside its label.
+fn blank(form: Form, one: &Parameter, label: &str, node: NodeRef<Input>) -> AnyView {
+    let watching = form.watching;
+    let texts = &use_i18n().texts().debugger;
+    let (name, own, kind) = (one.name.clone(), one.name.clone(), one.kind);
     let now = watching
         .draft
         .with_untracked(|draft| draft.0.get(&name).cloned());
-    let help = i18n.words(&one.help);
-    let default = match (one.default, kind) {
-        (Some(Float(number)), _) => format::number(number, 4),
-        (None, _) if one.is_limit => texts.off.to_owned(),
-        (None, _) => String::new(),
-    };
-    let below = match kind {
-        ParameterKind::Names => texts.several,
-        _ => range(kind),
-    };
-    let below = format!("{name} {below}");
-    let own = name.clone();
-    let input = if kind == ParameterKind::Switch {
+    let title = format!("{name} {}", range(kind));
+    let label = label.to_owned();
+    if kind == ParameterKind::Switch {
         let is_set = match now {
             Some(Setting::Bool(yes)) => yes,
             _ => one.default.is_some_and(|Float(number)| number != 0.0),
         };
-        view! {
+        return view! {
             <input
                 type="checkbox"
-                name=name.clone()
+                name=name
                 checked=is_set
                 on:change=move |event| {
                     let yes = event_target_checked(&event).to_string();
@@ -207,27 +290,48 @@ fn field(watching: Watching, one: &Parameter) -> AnyView {
                 }
             />
         }
-        .into_any()
-    } else {
-        let is_long = matches!(kind, ParameterKind::Text | ParameterKind::Names);
-        view! {
-            <input
-                type="text"
-                class:long=is_long
-                name=name.clone()
-                value=now.as_ref().map(shown).unwrap_or_default()
-                placeholder=default
-                autocomplete="off"
-                spellcheck="false"
-                on:input=move |event| put(watching, &own, &event_target_value(&event), kind)
-            />
-        }
-        .into_any()
+        .into_any();
+    }
+    let default = match one.default {
+        Some(Float(number)) => format::brief(number),
+        None if one.is_limit => texts.off.to_owned(),
+        None => String::new(),
     };
+    let key = name.clone();
+    let is_wrong = move || form.mistake(&key).is_some();
+    view! {
+        <input
+            type="text"
+            node_ref=node
+            class:long=matches!(kind, ParameterKind::Text | ParameterKind::Names)
+            name=name
+            value=now.as_ref().map(shown).unwrap_or_default()
+            placeholder=default
+            aria-label=label
+            aria-invalid=move || is_wrong().to_string()
+            title=title
+            autocomplete="off"
+            spellcheck="false"
+            on:input=move |event| put(watching, &own, &event_target_value(&event), kind)
+        />
+    }
+    .into_any()
+}
+
+/// One key: its meaning, its field, and below its name in files and the values that it may be given.
+fn field(form: Form, one: &Parameter) -> AnyView {
+    let i18n = use_i18n();
+    let help = i18n.words(&one.help);
+    let below = match one.kind {
+        ParameterKind::Names => i18n.texts().debugger.several,
+        kind => range(kind),
+    };
+    let below = format!("{} {below}", one.name);
     view! {
         <label class="key">
-            <span class="grow">{help}</span>
-            {input}
+            <span class="grow">{help.clone()}</span>
+            {blank(form, one, &help, NodeRef::new())}
+            {form.mistake_at(&one.name)}
             <span class="help micro ink3 mono">{below}</span>
         </label>
     }

@@ -150,6 +150,15 @@ impl Watching {
         self.mode.set(Mode::Edit(index));
     }
 
+    /// Gives the value of a key of the draft to another key.
+    pub(super) fn rename(self, from: &str, to: &str) {
+        self.draft.update(|WatchpointKeys(keys)| {
+            if let Some(value) = keys.remove(from) {
+                keys.insert(to.to_owned(), value);
+            }
+        });
+    }
+
     /// Puts the draft in its place, or at the end.
     pub(super) fn save(self) {
         let (draft, version) = (self.draft.get_untracked(), self.version.get_untracked());

@@ -543,6 +543,7 @@ mod tests {
             advice: Words::default(),
             severity: Severity::Warning,
             is_recommended: true,
+            all_limits: false,
             parameters: Vec::new(),
             preset: WatchpointKeys::default(),
         };

@@ -197,7 +197,7 @@ pub(crate) static CONSTANT_LOSS: Condition = Condition {
         Key::ChangeLte,
         Range::NotNegative,
         text(
-            "greatest less least, by the greatest, at most",
+            "(greatest − least) / greatest at most",
             "最大值与最小值之差除以最大值不大于",
         ),
     )

@@ -17,8 +17,8 @@ pub(crate) static GRADIENT_EXPLODING: Condition = Condition {
     judge: Some(overflow::gradients),
     says: text("NaN or Inf in a gradient", "梯度中有 NaN 或 Inf"),
     checks: text(
-        "The number of elements that are NaN, +Inf or -Inf is above 0; in context also: the recorded gradient norm is NaN or Inf, and no recorded gradient shows it.",
-        "NaN、Inf、-Inf 元素的个数大于 0；在上下文中还包括：记录的梯度范数为 NaN 或 Inf，而没有记录的梯度能显示它。",
+        "The number of elements that are NaN, +Inf or −Inf is above 0; in context also: the recorded gradient norm is NaN or Inf, and no recorded gradient shows it.",
+        "NaN、Inf、−Inf 元素的个数大于 0；在上下文中还包括：记录的梯度范数为 NaN 或 Inf，而没有记录的梯度能显示它。",
     ),
     matters: text(
         "The next update turns the weights into NaN.",

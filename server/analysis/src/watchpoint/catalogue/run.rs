@@ -2,7 +2,9 @@
 
 use trainscope_format::Severity;
 
-use super::{BASE, Condition, ConditionNeeds, Key, NOTHING, Range, Target, limit, text};
+use super::{
+    BASE, Combination, Condition, ConditionNeeds, Key, NOTHING, Range, Target, limit, text,
+};
 use crate::diagnosis::Topic;
 use crate::watchpoint::checks::{program, ranks};
 use crate::watchpoint::model::subject::Class;
@@ -88,6 +90,7 @@ pub(crate) static STALLED: Condition = Condition {
     topic: Topic::Loss,
     severity: Severity::Info,
     watches: |_, _| false,
+    combination: Combination::All,
     judge: Some(program::stalled),
     says: text("recording stalled", "记录停滞"),
     checks: text(

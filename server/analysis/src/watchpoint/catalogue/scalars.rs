@@ -2,7 +2,9 @@
 
 use trainscope_format::Severity;
 
-use super::{BASE, Condition, ConditionNeeds, Key, NOTHING, Range, Target, limit, text};
+use super::{
+    BASE, Combination, Condition, ConditionNeeds, Key, NOTHING, Range, Target, limit, text,
+};
 use crate::diagnosis::Topic;
 use crate::watchpoint::checks::{held_out, initial, loss, plateau, precision, rate};
 use crate::watchpoint::model::subject::Class;
@@ -40,8 +42,8 @@ pub(crate) static SCALAR_NOT_FINITE: Condition = Condition {
     counts: text("NaN or ±∞", "个点为 NaN 或 ±∞"),
     says: text("a scalar is NaN or infinite", "标量为 NaN 或无穷"),
     checks: text(
-        "The number of points of any scalar that are NaN, Inf or -Inf is above 0.",
-        "任一标量中 NaN、Inf、-Inf 的点数大于 0。",
+        "The number of points of any scalar that are NaN, Inf or −Inf is above 0.",
+        "任一标量中 NaN、Inf、−Inf 的点数大于 0。",
     ),
     matters: text(
         "NaN is what IEEE 754 (section 7.2) gives for an invalid operation, Inf for a division by zero or an overflow: \
@@ -92,6 +94,7 @@ pub(crate) static LOSS_SPIKE: Condition = Condition {
         history: true,
         ..NOTHING
     },
+    combination: Combination::All,
     watches: |_, _| false,
     judge: Some(loss::spike),
     says: text("loss spike", "损失突增"),
@@ -537,7 +540,7 @@ pub(crate) static LEARNING_RATE_RANGE: Condition = Condition {
         limit(
             Key::FadedLt,
             Range::Share,
-            text("by the highest below", "与最高值之比小于"),
+            text("learning rate / its highest below", "与最高值之比小于"),
         )
         .at(1e-3),
     ],

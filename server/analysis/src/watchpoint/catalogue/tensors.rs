@@ -20,16 +20,16 @@ pub(crate) static TENSOR_OVERFLOW: Condition = Condition {
     judge: Some(overflow::judge),
     says: text("NaN or Inf in a tensor", "张量中有 NaN 或 Inf"),
     checks: text(
-        "The number of elements that are NaN, +Inf or -Inf is above 0.",
-        "NaN、Inf、-Inf 元素的个数大于 0。",
+        "The number of elements that are NaN, +Inf or −Inf is above 0.",
+        "NaN、Inf、−Inf 元素的个数大于 0。",
     ),
     matters: text(
         "Everything computed from such an element is lost; the first one shows where it started.",
         "由这样的元素算出的一切都失去意义，而最早出现的那个指明了位置。",
     ),
     not_judged: text(
-        "In context: masks, where only -Inf occurs and all later tensors of the step are finite or masked as well, or that were masks at earlier steps; buffers of 0 and -Inf that never change. Weights and gradients have their own conditions.",
-        "在上下文中：仅有 -Inf 且该迭代后续全为有限值或同为掩码，或此前的迭代已是掩码；只含 0 与 -Inf 且从不变化的缓冲区。权重与梯度另有条件。",
+        "In context: masks, where only −Inf occurs and all later tensors of the step are finite or masked as well, or that were masks at earlier steps; buffers of 0 and −Inf that never change. Weights and gradients have their own conditions.",
+        "在上下文中：仅有 −Inf 且该迭代后续全为有限值或同为掩码，或此前的迭代已是掩码；只含 0 与 −Inf 且从不变化的缓冲区。权重与梯度另有条件。",
     ),
     advice: text(
         "Check the operator's inputs: log or sqrt of zero, division by zero, exp of large values, fp16 range, or the data itself.",
@@ -143,24 +143,30 @@ pub(super) const RANGE_PARAMETERS: &[Parameter] = &[
     limit(
         Key::RangeStartInclusive,
         Range::Finite,
-        text("start of the range (included)", "范围起点（含）"),
+        text("range from", "范围从"),
     )
     .support(),
     limit(
         Key::RangeEndInclusive,
         Range::Finite,
-        text("end of the range (included)", "范围终点（含）"),
+        text("range to (both ends included)", "范围到（含两端）"),
     )
     .support(),
     limit(
         Key::RangePercentageLt,
         Range::Percentage,
-        text("percentage inside below", "范围内百分比小于"),
+        text(
+            "percentage of elements inside the range below",
+            "范围内元素的百分比小于",
+        ),
     ),
     limit(
         Key::RangePercentageGt,
         Range::Percentage,
-        text("percentage inside above", "范围内百分比大于"),
+        text(
+            "percentage of elements inside the range above",
+            "范围内元素的百分比大于",
+        ),
     ),
     limit(
         Key::MaxMinLt,

@@ -103,8 +103,8 @@ pub(crate) static WEIGHT_OVERFLOW: Condition = Condition {
     judge: Some(overflow::judge),
     says: text("NaN or Inf in a weight", "权重中有 NaN 或 Inf"),
     checks: text(
-        "The number of elements that are NaN, +Inf or -Inf is above 0.",
-        "NaN、Inf、-Inf 元素的个数大于 0。",
+        "The number of elements that are NaN, +Inf or −Inf is above 0.",
+        "NaN、Inf、−Inf 元素的个数大于 0。",
     ),
     matters: text(
         "A weight that is NaN stays NaN.",

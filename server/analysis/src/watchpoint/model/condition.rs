@@ -19,6 +19,15 @@ use super::tensor::Tensor;
 use crate::diagnosis::{Rule, Topic};
 use crate::text::Text;
 
+/// Combination of the limits of a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Combination {
+    /// Any exceeded limit makes a hit.
+    Any,
+    /// All of them must be exceeded.
+    All,
+}
+
 /// A condition of the catalogue.
 #[derive(Debug)]
 pub struct Condition {
@@ -32,6 +41,8 @@ pub struct Condition {
     pub severity: Severity,
     /// True if it is part of the recommended watchpoints.
     pub recommended: bool,
+    /// Combination of its limits.
+    pub combination: Combination,
     /// Number of first observations of each tensor that are not judged.
     pub warmup: u32,
     /// Number of consecutive observations that must match for a hit.

@@ -40,10 +40,22 @@ impl Parameter {
             cut.unwrap_or(text).trim_end().to_owned()
         };
         Sentence {
-            en: ends(self.text.en, &[" above", " below", " at least", " at most"]),
+            en: ends(
+                self.text.en,
+                &[" above", " below", " at least", ", at most", " at most"],
+            ),
             zh: ends(
                 self.text.zh,
-                &["不低于", "不高于", "大于", "小于", "高于", "低于"],
+                &[
+                    "不低于",
+                    "不高于",
+                    "不小于",
+                    "不大于",
+                    "大于",
+                    "小于",
+                    "高于",
+                    "低于",
+                ],
             ),
         }
     }
