@@ -7,6 +7,7 @@ use trainscope_format::tensor::DType;
 use crate::cli::check::floats;
 use crate::judging::verdicts::{Events, Runs, at};
 use crate::support::lab::{copy_folder, fixture};
+use crate::support::{Browser, Lab};
 
 impl Events {
     fn tensor(&mut self, tag: &str, step: i64, values: &[f32]) -> &mut Self {
@@ -170,6 +171,35 @@ fn tensors_and_histograms_of_a_summary_are_judged() {
         "{}",
         printed.out
     );
+}
+
+/// A histogram without a finite value is no blank card, and its hit has cells on the map of a run without tensors.
+#[tokio::test]
+async fn the_overview_says_that_all_elements_of_the_newest_histogram_are_nan() {
+    let runs = Runs::new();
+    let lost = Histogram {
+        nan: 36,
+        count: 36.0,
+        ..Histogram::default()
+    };
+    runs.events("run")
+        .histogram("fc1.weight", 0, &histogram(0))
+        .histogram("fc1.weight", 4, &lost);
+    let lab = Lab::new();
+    let server = lab.start_on(&[runs.path()], &[]);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/run/overview").await;
+    let card = "[data-card=histograms]";
+    browser.wait_for_element(&format!("{card} svg rect")).await;
+    let said = browser.text_of(card).await.unwrap();
+    assert!(
+        said.contains("all 36 elements are NaN at step 4") && said.contains("step 0"),
+        "{said}"
+    );
+    browser
+        .wait_for_element("th[title='fc1.weight'] ~ td a[href*='hit='] .nan-cell")
+        .await;
+    browser.close().await;
 }
 
 /// A histogram of values between -1 and 1.

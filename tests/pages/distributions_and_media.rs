@@ -484,6 +484,13 @@ async fn sound_text_and_curves_of_precision_are_shown() {
         })
         .await;
 
+    // The card of a sentence is as high as the sentence.
+    browser.goto(&server, "/run/torch/run1/text?step=1").await;
+    browser.wait_for_text("second step").await;
+    browser
+        .wait_until("document.querySelector('section[data-tag]').offsetHeight < 120")
+        .await;
+
     browser.goto(&server, "/run/torch/run1/text?step=0").await;
     browser.wait_for_element(".md table th").await;
     // Markup in a text is escaped.

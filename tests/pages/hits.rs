@@ -135,5 +135,9 @@ async fn a_hit_of_a_histogram_leaves_no_card_empty_where_tensors_are_in_files() 
         .wait_for_element("[data-card=tensors] .body > *")
         .await;
     browser.wait_for_element("[data-card=graphs] dt").await;
+    // On the map, such a hit has its cells, which lead to it.
+    browser
+        .wait_for_element("th[title='conv2.weight/auto'] ~ td a[href*='hit='] .nan-cell")
+        .await;
     browser.close().await;
 }

@@ -72,6 +72,14 @@ async fn runs_at_the_left_are_added_hidden_and_shown_alone() {
         .wait_until("!document.querySelector('.add-run')")
         .await;
 
+    // The list opens over the tags and moves none of them.
+    let top = "return document.querySelector('[role=tree]').getBoundingClientRect().top";
+    let before = browser.run(top).await;
+    browser.click("button[aria-label='Add a run']").await;
+    browser.wait_for_element(".add-run .hits button").await;
+    assert_eq!(browser.run(top).await, before);
+    browser.press('\u{e00c}').await;
+
     // A listed run is added by a click, or the first suggestion by the enter key.
     browser.click("button[aria-label='Add a run']").await;
     browser.fill(field, "c").await;
@@ -102,6 +110,37 @@ async fn runs_at_the_left_are_added_hidden_and_shown_alone() {
             "document.querySelector(\".run-row button[aria-label='a']\").ariaChecked === 'false'",
         )
         .await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn the_counts_beside_tags_are_those_of_the_cards() {
+    let lab = Lab::new();
+    let mut recording = lab.record("run");
+    recording.curve("train/loss", 0..200, |step| 1.0 / (1.0 + step as f32));
+    let server = lab.start();
+    server.wait_for_points("run", "train/loss", 200);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/run/scalars").await;
+    wait_for_lines(&browser, "1 line,").await;
+    for step in 200..209 {
+        recording.scalar("train/loss", step, 0.5);
+    }
+    recording.scalar("train/loss", 209, f32::NAN);
+    // Label of the card and count of the tag, at the same moment.
+    let both = "return [
+        document.querySelector('section[data-tag=\"train/loss\"] canvas').ariaLabel,
+        document.querySelector('[role=treeitem][title=\"train/loss\"]').textContent,
+    ]";
+    let count = browser
+        .wait_for("the card to draw the NaN", async || {
+            let both = browser.run(both).await;
+            let label = both[0].as_str().unwrap_or_default();
+            let count = both[1].as_str().unwrap_or_default();
+            label.contains("NaN").then(|| count.to_owned())
+        })
+        .await;
+    assert!(count.contains("210"), "{count}");
     browser.close().await;
 }
 
@@ -247,6 +286,13 @@ async fn the_toolbar_and_the_menu_of_a_card_change_what_is_drawn() {
     browser
         .wait_until("document.querySelectorAll('.right-panel tbody tr').length > 10")
         .await;
+    // Beside it the toolbar keeps its line, and cards their two columns.
+    let lefts = "new Set([...document.querySelectorAll('section[data-tag]')]
+        .map((card) => Math.round(card.getBoundingClientRect().left))).size == 2";
+    browser.wait_until(lefts).await;
+    let lines = "return new Set([...document.querySelector('[role=toolbar]').children]
+        .map((part) => Math.round(part.getBoundingClientRect().top / 20))).size";
+    assert_eq!(browser.run(lines).await, 1);
     browser
         .click(".right-panel button[aria-label='Close']")
         .await;

@@ -11,6 +11,7 @@ mod graph;
 mod marked;
 mod note;
 mod panel;
+mod popover;
 mod rows_in_view;
 mod run_chip;
 mod severity;
@@ -34,6 +35,7 @@ pub use graph::{
 pub(crate) use marked::{marked, places};
 pub use note::{Note, NoteKind};
 pub use panel::RightPanel;
+pub use popover::{MenuItem, Popover};
 pub use rows_in_view::RowsInView;
 pub use run_chip::{RunChip, RunStatusLabel, longer_names, short_name, split_name};
 pub use severity::severity_icon;

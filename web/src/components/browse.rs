@@ -21,6 +21,7 @@ use crate::run_colour::{COLOURS, use_run_colours};
 use crate::state::{AppState, use_app_state};
 use crate::url_state::{History, UrlState, join_list, use_url_state};
 
+mod drawn;
 mod filter;
 mod notes;
 mod run_row;
@@ -90,6 +91,8 @@ pub(crate) struct Browse {
     pub(crate) is_loaded: Memo<bool>,
     /// Pinned tags, in the order of pinning.
     pub(crate) pins: Memo<Vec<String>>,
+    /// Totals of the answers of cards, by tag.
+    drawn: drawn::DrawnTags,
     /// True once the first card has been drawn: everything else waits for it.
     is_first_drawn: RwSignal<bool>,
     /// True if the left panel exists.
@@ -160,6 +163,7 @@ impl Browse {
                 state.with_tags(|tags| shown.iter().all(|run| tags.contains_key(run)))
             }),
             pins,
+            drawn: RwSignal::new(std::collections::HashMap::new()),
             is_first_drawn: RwSignal::new(false),
             has_side: RwSignal::new(false),
             notes,

@@ -78,7 +78,7 @@ impl Place {
 pub type MakeCard = Callback<Place, AnyView>;
 
 const GAP: f64 = 12.0;
-const LEAST_WIDTH: f64 = 300.0;
+const LEAST_WIDTH: f64 = 280.0;
 const LEAST_HEIGHT: f64 = 260.0;
 const MOST_HEIGHT: f64 = 420.0;
 const SMALL_WIDTH: f64 = 220.0;
@@ -173,6 +173,10 @@ pub fn CardGrid(
     size: Signal<CardSize>,
     /// True once the first card has been drawn; no other is created before.
     is_first_drawn: Signal<bool>,
+    /// True if cards are only as high as their content, up to the height of their size. All of them are created then,
+    /// so that there must be few.
+    #[prop(optional, into)]
+    fits: Signal<bool>,
     /// Changes when something beside the cards opens or closes.
     #[prop(into)]
     beside: Signal<bool>,
@@ -220,12 +224,15 @@ pub fn CardGrid(
         let full = asked_full.get()?;
         cards.with(|cards| cards.contains(&full)).then_some(full)
     });
+    let fits = Memo::new(move |_| fits.get() && full.get().is_none());
     let has_spare = RwSignal::new(false);
     let window = Memo::new(move |_| {
         let (scroll, width, height, _) = view_at.get();
         let all = cards.with(|cards| cards.len());
         if width < 1.0 || all == 0 {
             (0, 0)
+        } else if fits.get() {
+            (0, all)
         } else if has_spare.get() {
             layout.get().window(scroll, height, all)
         } else {
@@ -283,6 +290,7 @@ pub fn CardGrid(
         let layout = layout.get();
         match full.get() {
             Some(_) => "100%".to_owned(),
+            None if fits.get() => "auto".to_owned(),
             None => format!("{:.0}px", all_rows() * layout.row_height() + GAP),
         }
     };
@@ -333,7 +341,16 @@ pub fn CardGrid(
         if let (Some(at), Some(holder)) = (at, holder.get_untracked()) {
             arrived.set_value(target);
             let row = (at / layout.columns.max(1)) as f64;
+            let fits = fits.get_untracked();
             request_animation_frame(move || {
+                if fits {
+                    let grid = holder.query_selector(".grid").ok().flatten();
+                    let at = u32::try_from(at).unwrap_or(u32::MAX);
+                    if let Some(card) = grid.and_then(|grid| grid.children().item(at)) {
+                        card.scroll_into_view();
+                    }
+                    return;
+                }
                 holder.set_scroll_top(pixels(row * layout.row_height()));
             });
         }
@@ -363,12 +380,12 @@ pub fn CardGrid(
     });
     view! {
         <div class="cards" node_ref=holder on:scroll=move |_| measure()>
-            <div class="extent" style:height=total_height>
+            <div class="extent" class:fitted=move || fits.get() style:height=total_height>
                 <div
                     class="grid"
                     style:top=top
                     style:grid-template-columns=columns
-                    style:grid-auto-rows=card_height
+                    style:--card-height=card_height
                 >
                     <For each=move || made.get() key=Clone::clone children=card />
                 </div>

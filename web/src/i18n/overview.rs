@@ -103,6 +103,8 @@ pub struct OverviewTexts {
     pub bad_elements: fn(&str, &str) -> String,
     /// All elements are finite.
     pub good_elements: fn(&str) -> String,
+    /// No element of a histogram is finite: how many, whether some are NaN, whether some are infinite, the step.
+    pub none_finite: fn(&str, bool, bool, &str) -> String,
     /// Watchpoints without hits.
     pub no_hit: fn(u64) -> String,
     /// Accessible description of a heat map: tag, steps.
@@ -241,6 +243,18 @@ pub(super) const EN: OverviewTexts = OverviewTexts {
     tensor_at: |tensor, step| format!("{tensor} at step {step}"),
     bad_elements: |bad, all| format!("{bad} of {all} elements are NaN or ±Inf"),
     good_elements: |all| format!("all {all} elements are finite"),
+    none_finite: |all, has_nan, has_inf, step| {
+        let what = match (has_nan, has_inf) {
+            (true, true) => "NaN or ±Inf",
+            (true, false) => "NaN",
+            (false, _) => "±Inf",
+        };
+        if all == "1" {
+            format!("the only element is {what} at step {step}")
+        } else {
+            format!("all {all} elements are {what} at step {step}")
+        }
+    },
     no_hit: |n| {
         format!(
             "{}, no hits",
@@ -360,6 +374,14 @@ pub(super) const ZH: OverviewTexts = OverviewTexts {
     tensor_at: |tensor, step| format!("迭代 {step} 的 {tensor}"),
     bad_elements: |bad, all| format!("{all} 个元素中有 {bad} 个不是有限值"),
     good_elements: |all| format!("{all} 个元素均为有限值"),
+    none_finite: |all, has_nan, has_inf, step| {
+        let what = match (has_nan, has_inf) {
+            (true, true) => "NaN 或 ±Inf",
+            (true, false) => "NaN",
+            (false, _) => "±Inf",
+        };
+        format!("迭代 {step} 的 {all} 个元素均为 {what}")
+    },
     no_hit: |n| format!("另有 {} 个监测点未命中", format::count(n)),
     heat: |tag, steps| format!("{tag} 的分布，共 {} 个迭代", format::count(steps)),
     curve: |tag, value| format!("{tag} 的曲线，最新值 {value}"),

@@ -33,6 +33,9 @@ use card::Card;
 use settings::Settings;
 use toolbar::Toolbar;
 
+/// Maximum number of cards of text that are as high as their texts: all of them are loaded at once.
+const MOST_FITTED: usize = 24;
+
 /// Such records of the run that the address names.
 #[component]
 pub fn RecordedPage(
@@ -80,11 +83,14 @@ pub fn RecordedPage(
     if page == RunPage::Text {
         search::keep(settings);
     }
-    let size = Signal::derive(move || {
+    let is_read = move || {
         let runs = browse.shown.with(|shown| shown.len());
         // Single texts are read, many are looked through.
-        let is_read = runs > 1 || cards.with(|cards| cards.len() < 2);
-        let is_wide = page == RunPage::Text && is_read || runs > 2;
+        page == RunPage::Text && (runs > 1 || cards.with(|cards| cards.len() < 2))
+    };
+    let size = Signal::derive(move || {
+        let runs = browse.shown.with(|shown| shown.len());
+        let is_wide = is_read() || runs > 2;
         if is_wide && page != RunPage::PrCurves {
             CardSize::Large
         } else {
@@ -122,6 +128,9 @@ pub fn RecordedPage(
                                 target=browse.target
                                 current=Signal::stored(None)
                                 size=size
+                                fits=Signal::derive(move || {
+                                    is_read() && cards.with(|cards| cards.len() <= MOST_FITTED)
+                                })
                                 is_first_drawn=browse.is_first_drawn()
                                 beside=false
                                 card=Callback::new(move |place: Place| {

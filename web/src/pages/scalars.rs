@@ -31,7 +31,6 @@ mod loading;
 mod options;
 mod page;
 mod picture;
-mod popover;
 mod reading;
 mod readout;
 mod settings;

@@ -7,7 +7,7 @@ use super::Browse;
 use super::run_row::RunRow;
 use super::shown::neighbours;
 use super::tag_tree::TagTree;
-use crate::components::{Icon, IconButton, IconName, RunChip, split_name};
+use crate::components::{Icon, IconName, Popover, RunChip, split_name};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 use crate::state::use_app_state;
@@ -103,17 +103,16 @@ fn RunList(browse: Browse) -> impl IntoView {
             <b>{i18n.text(|t| t.scalars.runs)}</b>
             <span class="ink3">{counts}</span>
             <span class="grow"></span>
-            <IconButton
-                icon=IconName::Plus
+            <Popover
+                is_open=is_adding
                 label=i18n.label(|t| t.scalars.add_run)
-                pressed=Signal::from(is_adding)
-                class="small-btn"
-                on_press=move || is_adding.update(|adding| *adding = !*adding)
-            />
+                class="btn bare icon small-btn"
+                panel_class="popover add-run"
+                face=ViewFn::from(|| view! { <Icon name=IconName::Plus size=14 /> })
+            >
+                <AddRun browse=browse listed=listed is_adding=is_adding />
+            </Popover>
         </div>
-        <Show when=move || is_adding.get()>
-            <AddRun browse=browse listed=listed is_adding=is_adding />
-        </Show>
         <ul class="runs" aria-label=i18n.text(|t| t.scalars.runs)>
             <For each=move || listed.get() key=Clone::clone let:run>
                 <RunRow browse=browse run=run />
@@ -127,7 +126,7 @@ fn RunList(browse: Browse) -> impl IntoView {
     }
 }
 
-/// A field with the runs that are not in the list yet.
+/// A field over the runs that are not in the list yet, and how many of them are offered.
 #[component]
 fn AddRun(browse: Browse, listed: Memo<Vec<String>>, is_adding: RwSignal<bool>) -> impl IntoView {
     let i18n = use_i18n();
@@ -145,28 +144,32 @@ fn AddRun(browse: Browse, listed: Memo<Vec<String>>, is_adding: RwSignal<bool>) 
         let listed = listed.get();
         state.runs.with(|list| {
             let ids = list.runs.iter().map(|run| &run.id);
-            let found =
+            let mut found =
                 ids.filter(|id| !listed.contains(id) && id.to_lowercase().contains(&wanted));
-            found.take(MOST_OFFERED).cloned().collect::<Vec<_>>()
+            let offered: Vec<String> = found.by_ref().take(MOST_OFFERED).cloned().collect();
+            let all = offered.len() + found.count();
+            (offered, all)
         })
     });
+    let count = move || {
+        offered.with(|(offered, all)| {
+            let is_cut = offered.len() < *all;
+            is_cut.then(|| (i18n.texts().scalars.of)(&offered.len().to_string(), &all.to_string()))
+        })
+    };
     let add = move |run: String| {
         let mut shown = browse.shown.get_untracked().to_vec();
         shown.push(run);
         browse.set_runs(&shown, &browse.hidden.get_untracked());
         is_adding.set(false);
     };
-    let on_key = move |event: ev::KeyboardEvent| match event.key().as_str() {
-        "Escape" => is_adding.set(false),
-        "Enter" => {
-            if let Some(run) = offered.with_untracked(|offered| offered.first().cloned()) {
-                add(run);
-            }
+    let on_key = move |event: ev::KeyboardEvent| {
+        let first = offered.with_untracked(|(offered, _)| offered.first().cloned());
+        if let Some(run) = first.filter(|_| event.key() == "Enter") {
+            add(run);
         }
-        _ => {}
     };
     view! {
-        <div class="add-run">
             <div class="field">
                 <Icon name=IconName::Search size=14 />
                 <input
@@ -180,7 +183,7 @@ fn AddRun(browse: Browse, listed: Memo<Vec<String>>, is_adding: RwSignal<bool>) 
                 />
             </div>
             <ul class="hits">
-                <For each=move || offered.get() key=Clone::clone let:run>
+                <For each=move || offered.get().0 key=Clone::clone let:run>
                     {
                         let (added, name) = (run.clone(), run.clone());
                         view! {
@@ -199,10 +202,10 @@ fn AddRun(browse: Browse, listed: Memo<Vec<String>>, is_adding: RwSignal<bool>) 
                     }
                 </For>
             </ul>
-            <Show when=move || offered.with(Vec::is_empty)>
+            <Show when=move || offered.with(|(_, all)| *all == 0)>
                 <p class="micro ink3">{i18n.text(|t| t.scalars.no_run_to_add)}</p>
             </Show>
-        </div>
+            <p class="micro ink3">{count}</p>
     }
 }
 

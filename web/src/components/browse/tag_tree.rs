@@ -317,6 +317,7 @@ fn TreeRowView(
             _,
         ) => {
             let (pressed, by_name, alone) = (tag.clone(), tag.clone(), tag.clone());
+            let counted = tag.clone();
             let current = tag.clone();
             let label = tag.clone();
             let toggle = move |tag: &str| {
@@ -356,7 +357,13 @@ fn TreeRowView(
                     >
                         <span class="cut">{name}</span>
                     </button>
-                    <span class="n">{format::count(points)}</span>
+                    <span class="n">
+                        {move || {
+                            let entry = browse.entry(&counted);
+                            let points = entry.map_or(points, |entry| browse.points_of(&entry));
+                            format::count(points)
+                        }}
+                    </span>
                 </div>
             }
             .into_any()

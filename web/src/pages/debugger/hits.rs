@@ -20,6 +20,9 @@ pub(super) const LINE: f64 = 27.0;
 /// Lines drawn above and below those in view, and after how many others are drawn.
 const SPARE: u64 = 8;
 const STRIDE: u64 = 4;
+/// Least and greatest width of the columns of found values and limits, in characters.
+const FOUND_CHARS: (usize, usize) = (6, 22);
+const LIMIT_CHARS: (usize, usize) = (5, 12);
 /// Lines in view, before it is known how many there is room for.
 const FIRST_SEEN: u64 = 20;
 
@@ -124,6 +127,11 @@ fn List() -> impl IntoView {
         };
         let first = first_seen.get();
         (first.saturating_sub(SPARE), first + lines + SPARE)
+    });
+    // As wide as what is loaded needs, so that names and titles get the rest.
+    let widths = Memo::new(move |_| {
+        let locale = i18n.locale();
+        window.with(|window| column_widths(&window.hits, locale))
     });
     // Plain text in all of them: what they show is put into those that are there, without a signal in any.
     let rows = move || {
@@ -250,6 +258,8 @@ fn List() -> impl IntoView {
         <div class="scroll hit-list" node_ref=scroller on:scroll=scrolled>
             <table
                 class="dense"
+                style:--found=move || format!("{}ch", widths.get().0)
+                style:--limit=move || format!("{}ch", widths.get().1)
                 aria-label=i18n.text(|t| t.debugger.hits)
                 aria-rowcount=move || (window.with(|window| window.lines) + 1).to_string()
             >
@@ -274,6 +284,23 @@ fn List() -> impl IntoView {
             {nothing}
         </div>
     }
+}
+
+/// Widths of the found value and of its limit in characters, for these hits.
+fn column_widths(hits: &[Hit], locale: Locale) -> (usize, usize) {
+    let mut widths = (FOUND_CHARS.0, LIMIT_CHARS.0);
+    for hit in hits {
+        let [_, value, limit] = found(hit, locale);
+        widths.0 = widths.0.max(text_width(&value));
+        widths.1 = widths.1.max(text_width(&limit));
+    }
+    (widths.0.min(FOUND_CHARS.1), widths.1.min(LIMIT_CHARS.1))
+}
+
+/// Width of a text in digits; an ideograph takes about two.
+fn text_width(text: &str) -> usize {
+    let width = |char: char| if char >= '\u{2e80}' { 2 } else { 1 };
+    text.chars().map(width).sum()
 }
 
 /// The line at so many pixels from the top.
@@ -529,6 +556,13 @@ mod tests {
             lines: 10 + u64::from(starts_group) + 4 + 5,
             ..Findings::default()
         })
+    }
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_text() {
+        assert_eq!(text_width("1 of 1"), 6);
+        assert_eq!(text_width("0 个变化的元素"), 14);
+        assert_eq!(column_widths(&[hit(7)], Locale::En), (6, 5));
     }
 
     #[test]

@@ -104,6 +104,18 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
     let asking = Asking::start(want, runs, move |want: DistributionsRequest| async move {
         let answer = client::distributions(&want).await;
         settings.browse.card_arrived();
+        let is_whole = want.from.is_none() && want.to.is_none();
+        if let (true, Ok(answer)) = (is_whole, &answer) {
+            let rows = answer.series.iter().flatten().flat_map(|of| &of.rows);
+            let last = rows.map(|row| row.step).max();
+            let total: u64 = answer.series.iter().flatten().map(|of| of.total).sum();
+            tag.with_value(|tag| {
+                let entry = untrack(|| settings.browse.entry(tag));
+                let is_all = entry.is_some_and(|entry| entry.series.len() == want.series.len());
+                let points = is_all.then_some(total);
+                settings.browse.set_drawn(tag, points, last);
+            });
+        }
         answer
     });
     let parts = Memo::new(move |_| {

@@ -94,13 +94,7 @@ impl Settings {
             over: chosen(browse, "x", &OVERS),
             bins: RwSignal::new(DEFAULT_BINS),
             range: Memo::new(move |_| range.with(|text| parse_range(text.as_deref()?))),
-            whole: Memo::new(move |_| {
-                browse.entries.with(|entries| {
-                    let first = entries.iter().filter_map(|entry| entry.first_step).min();
-                    let last = entries.iter().filter_map(|entry| entry.last_step).max();
-                    first.zip(last).unwrap_or((0, 0))
-                })
-            }),
+            whole: Memo::new(move |_| browse.steps().unwrap_or((0, 0))),
             full: url.param("full"),
         };
         Effect::new(move || settings.bins.set(kept_bins.get()));

@@ -210,7 +210,7 @@ fn body(model: Model, card: Card, i18n: I18n) -> AnyView {
                 <p class="micro ink3 cut">
                     <bdi>{heat.tag.clone()}</bdi>
                 </p>
-                {pictures::heat_map(&heat)}
+                {pictures::histogram(&heat)}
             }
             .into_any()
         })

@@ -37,8 +37,21 @@ pub(super) struct Heat {
     pub(super) low: f64,
     /// Upper edge of the highest bin.
     pub(super) high: f64,
-    /// Fill level of each bin, 0 to 9, lowest first; `None` for a histogram with NaN or infinities.
+    /// One for each histogram.
     pub(super) columns: Vec<Column>,
+    /// The newest histogram, if none of its elements is finite.
+    pub(super) not_finite: Option<NotFinite>,
+}
+
+/// Elements of a histogram without finite values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NotFinite {
+    /// Its step.
+    pub(super) step: i64,
+    /// Elements that are NaN.
+    pub(super) nan: u64,
+    /// Elements that are infinite.
+    pub(super) inf: u64,
 }
 
 /// One histogram.
@@ -70,7 +83,16 @@ impl Heat {
             low,
             high,
             columns: records.iter().map(|at| column(at, low, high)).collect(),
+            not_finite: records.last().and_then(not_finite),
         }
+    }
+}
+
+impl Heat {
+    /// Index of the newest histogram with finite values.
+    pub(super) fn last_filled(&self) -> Option<usize> {
+        let is_filled = |column: &Column| column.levels.iter().any(|level| *level > 0);
+        self.columns.iter().rposition(is_filled)
     }
 }
 
@@ -81,6 +103,16 @@ fn bins(histogram: &Bins) -> impl Iterator<Item = (f64, f64, f64)> {
         .zip(&histogram.counts)
         .map(|((left, right), count)| (*left, *right, *count))
         .filter(|(left, right, count)| left.is_finite() && right.is_finite() && *count > 0.0)
+}
+
+fn not_finite(histogram: &Bins) -> Option<NotFinite> {
+    let inf = histogram.pos_inf + histogram.neg_inf;
+    let has_finite = histogram.counts.iter().any(|count| *count > 0.0);
+    (!has_finite && histogram.nan + inf > 0).then_some(NotFinite {
+        step: histogram.step,
+        nan: histogram.nan,
+        inf,
+    })
 }
 
 fn extent(histogram: &Bins) -> Option<(f64, f64)> {
@@ -166,5 +198,21 @@ mod tests {
         assert!(heat.columns[0].is_bad && !heat.columns[1].is_bad);
         assert_eq!(heat.columns[1].levels, [0; BINS]);
         assert_eq!(Heat::new("t", &[]).columns, []);
+    }
+
+    #[test]
+    fn a_newest_histogram_without_finite_values_is_counted() {
+        let mut lost = at(4, &[]);
+        lost.nan = 36;
+        let heat = Heat::new("t", &[at(0, &[(0.0, 1.0, 36.0)]), lost.clone()]);
+        let expected = NotFinite {
+            step: 4,
+            nan: 36,
+            inf: 0,
+        };
+        assert_eq!(heat.not_finite, Some(expected));
+        assert_eq!(heat.last_filled(), Some(0));
+        assert_eq!(Heat::new("t", &[lost]).last_filled(), None);
+        assert_eq!(Heat::new("t", &[at(4, &[])]).not_finite, None);
     }
 }

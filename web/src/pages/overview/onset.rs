@@ -1,5 +1,6 @@
 //! The matrix of tensors × recorded steps around the first cause: which steps, which rows, what each cell shows.
 
+use trainscope_api::distributions;
 use trainscope_api::scalars::{NonFiniteClass, Series};
 use trainscope_format::tensor::TensorStats;
 
@@ -230,10 +231,63 @@ pub(super) fn of_series(series: &Series, steps: &[i64]) -> Vec<Option<Seen>> {
     seen
 }
 
+/// State of a tensor at each column, from the histograms recorded since the previous column.
+pub(super) fn of_histograms(rows: &[distributions::Row], steps: &[i64]) -> Vec<Option<Seen>> {
+    let mut after = None;
+    let mut seen = Vec::with_capacity(steps.len());
+    for &step in steps {
+        let from = after.map_or(step, |before: i64| before.saturating_add(1));
+        after = Some(step);
+        let own = rows.iter().filter(|row| (from..=step).contains(&row.step));
+        seen.push(own.fold(None, |before: Option<Seen>, row| {
+            let before = before.unwrap_or_default();
+            let ends = row
+                .percentiles
+                .first()
+                .into_iter()
+                .chain(row.percentiles.last());
+            Some(Seen {
+                nan: before.nan + row.nan,
+                inf: before.inf + row.pos_inf + row.neg_inf,
+                largest: ends
+                    .map(|end| end.abs())
+                    .chain(before.largest)
+                    .reduce(f64::max),
+            })
+        }));
+    }
+    seen
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use trainscope_api::scalars::NonFinite;
+
+    #[test]
+    fn histograms_fill_the_columns_up_to_their_step() {
+        let row = |step, nan, percentiles: &[f64]| distributions::Row {
+            step,
+            first_step: step,
+            nan,
+            percentiles: percentiles.to_vec(),
+            ..distributions::Row::default()
+        };
+        let rows = [
+            row(0, 0, &[-3.0, 0.0, 1.0]),
+            row(5, 0, &[-1.0, 0.0, 2.0]),
+            row(7, 4, &[]),
+        ];
+        let seen = of_histograms(&rows, &[0, 2, 6, 8]);
+        assert_eq!(seen[0], finite(3.0));
+        assert_eq!(seen[1], None);
+        assert_eq!(seen[2], finite(2.0));
+        assert_eq!(
+            seen[3].map(|seen| (seen.nan, seen.largest)),
+            Some((4, None))
+        );
+        assert_eq!(cells(&seen)[3].state, State::Nan);
+    }
 
     fn finite(largest: impl Into<Option<f64>>) -> Option<Seen> {
         let largest = Some(largest.into()?);

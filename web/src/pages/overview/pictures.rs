@@ -101,10 +101,11 @@ pub(in crate::pages) fn line(series: &Series, colour: Rgb) -> Line {
 /// Largest number of histograms that is too small for a heat map: the last one is drawn as bars.
 const FEW: usize = 3;
 
-/// The last histogram as bars, with values from left to right.
+/// The last histogram with finite values as bars, with values from left to right.
 fn bars(heat: &Heat) -> Option<AnyView> {
     let i18n = use_i18n();
-    let column = heat.columns.last()?;
+    let filled = heat.last_filled()?;
+    let column = heat.columns.get(filled)?;
     let full = f64::from(FULLEST);
     let bars = column.levels.iter().enumerate().map(|(bin, level)| {
         let height = f64::from(*level) / full * BINS as f64;
@@ -113,7 +114,7 @@ fn bars(heat: &Heat) -> Option<AnyView> {
     let label = (i18n.texts().overview.heat)(&heat.tag, 1);
     let step = heat
         .steps
-        .last()
+        .get(filled)
         .map(|step| format!("{} {}", i18n.texts().frame.step, format::integer(*step)));
     let view = view! {
         <div class="heat few">
@@ -130,15 +131,31 @@ fn bars(heat: &Heat) -> Option<AnyView> {
     Some(view.into_any())
 }
 
-/// The heat map of a histogram: steps from left to right, values upwards.
-pub(super) fn heat_map(heat: &Heat) -> AnyView {
+/// The picture of a histogram, after a sentence if the newest record has no finite value.
+pub(super) fn histogram(heat: &Heat) -> AnyView {
     let i18n = use_i18n();
-    if let Some(bars) = Some(heat)
-        .filter(|heat| heat.columns.len() <= FEW)
-        .and_then(bars)
-    {
-        return bars;
+    let sentence = heat.not_finite.map(|own| {
+        let all = format::count(own.nan + own.inf);
+        let step = format::integer(own.step);
+        let none_finite = i18n.texts().overview.none_finite;
+        let text = none_finite(&all, own.nan > 0, own.inf > 0, &step);
+        view! { <p class="small err">{text}</p> }
+    });
+    let picture = if heat.columns.len() > FEW {
+        Some(heat_map(heat))
+    } else {
+        bars(heat)
+    };
+    view! {
+        {sentence}
+        {picture}
     }
+    .into_any()
+}
+
+/// The heat map of a histogram: steps from left to right, values upwards.
+fn heat_map(heat: &Heat) -> AnyView {
+    let i18n = use_i18n();
     let columns = heat.columns.len();
     let cells = heat.columns.iter().enumerate().map(|(x, column)| {
         let cells = column.levels.iter().enumerate().filter(|(_, level)| **level > 0);

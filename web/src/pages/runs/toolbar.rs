@@ -144,6 +144,8 @@ fn FilterField() -> impl IntoView {
         let text = event_target_value(&event);
         let ended = text.ends_with(' ');
         chosen.set(None);
+        // Nothing is suggested over the table to a field that was emptied.
+        is_open.set(!text.is_empty());
         draft.set(text);
         if ended {
             accept();
@@ -152,6 +154,7 @@ fn FilterField() -> impl IntoView {
     };
     let on_keydown = move |event: web_sys::KeyboardEvent| match event.key().as_str() {
         "ArrowDown" | "ArrowUp" => {
+            is_open.set(true);
             let rows = suggested.with_untracked(|all| all.len());
             chosen.update(|chosen| *chosen = next_row(*chosen, rows, event.key() == "ArrowDown"));
             event.prevent_default();
@@ -162,11 +165,19 @@ fn FilterField() -> impl IntoView {
                 take.run(word);
             }
         }
-        "Enter" => accept(),
+        "Enter" => {
+            is_open.set(false);
+            accept();
+        }
         "Backspace" if draft.with_untracked(String::is_empty) => {
             if let Some(last) = chips.with_untracked(Vec::len).checked_sub(1) {
                 remove(last);
             }
+        }
+        "Escape" if suggested.with_untracked(|all| !all.is_empty()) => {
+            is_open.set(false);
+            event.prevent_default();
+            event.stop_propagation();
         }
         "Escape" => {
             if let Some(input) = input.get_untracked() {

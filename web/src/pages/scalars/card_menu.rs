@@ -6,8 +6,8 @@ use super::choices::ScaleChoice;
 use super::drawing::Pens;
 use super::export::{self, Format};
 use super::page::{PageState, Panel};
-use super::popover::{MenuItem, Popover};
 use crate::components::{Icon, IconName, SegOption, Segmented};
+use crate::components::{MenuItem, Popover};
 use crate::i18n::{ScalarsTexts, use_i18n};
 use crate::prelude::*;
 

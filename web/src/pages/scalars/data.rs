@@ -150,6 +150,17 @@ impl Loaded {
         }
     }
 
+    /// Number of recorded points of all lines.
+    pub(super) fn points(&self) -> u64 {
+        self.curves.iter().map(|curve| curve.series.total).sum()
+    }
+
+    /// Highest step of all lines.
+    pub(super) fn last_step(&self) -> Option<i64> {
+        let steps = self.curves.iter().flat_map(|curve| &curve.series.steps);
+        steps.copied().max()
+    }
+
     /// The steps of the points that lie in a range of x, with the point before and behind them.
     pub(super) fn steps_of(
         &self,

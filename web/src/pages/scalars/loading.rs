@@ -192,6 +192,10 @@ impl Loading {
                 let loaded = Arc::new(Loaded::new(&want, answer.series));
                 page.keep(&name, &loaded);
                 if want.from.is_none() {
+                    if !want.superseded {
+                        page.browse
+                            .set_drawn(&name, Some(loaded.points()), loaded.last_step());
+                    }
                     self.outline.set(Some((want.clone(), Arc::clone(&loaded))));
                 }
                 self.loaded.set(loaded);

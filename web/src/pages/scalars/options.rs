@@ -7,7 +7,7 @@ use trainscope_charts::smooth::Kind;
 
 use super::choices::{CardSize, GroupBy, ScaleChoice, Spread};
 use super::page::PageState;
-use super::popover::Popover;
+use crate::components::Popover;
 use crate::components::{Check, Icon, IconName, SegOption, Segmented};
 use crate::i18n::{ScalarsTexts, use_i18n};
 use crate::prelude::*;

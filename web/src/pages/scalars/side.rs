@@ -12,10 +12,8 @@ pub(super) fn Side() -> impl IntoView {
     let page = PageState::get();
     let i18n = use_i18n();
     let totals = Signal::derive(move || {
-        page.entries.with(|entries| {
-            let points = entries.iter().map(|entry| entry.points).sum();
-            (i18n.texts().scalars.all_kept)(entries.len() as u64, points)
-        })
+        let tags = page.entries.with(|entries| entries.len() as u64);
+        (i18n.texts().scalars.all_kept)(tags, page.browse.all_points())
     });
     view! {
         <browse::Side browse=page.browse totals=totals>

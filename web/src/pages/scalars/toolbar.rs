@@ -11,10 +11,11 @@ use super::drawing::{Pens, x_text};
 use super::export::{self, Format};
 use super::options::Options;
 use super::page::PageState;
-use super::popover::{MenuItem, Popover};
 use super::settings::MOST_SMOOTHING;
 use super::x_tag::XTag;
-use crate::components::{Check, Icon, IconButton, IconName, SegOption, Segmented};
+use crate::components::{
+    Check, Icon, IconButton, IconName, MenuItem, Popover, SegOption, Segmented,
+};
 use crate::i18n::{ScalarsTexts, use_i18n};
 
 /// The address follows the slider when it has rested that long.

@@ -4,7 +4,7 @@ use leptos::html;
 
 use super::choices::XChoice;
 use super::page::PageState;
-use super::popover::Popover;
+use crate::components::Popover;
 use crate::components::{Icon, IconName};
 use crate::i18n::use_i18n;
 use crate::prelude::*;

@@ -3,11 +3,12 @@
 use leptos::html;
 use wasm_bindgen::JsCast;
 
+use super::{Icon, IconName};
 use crate::prelude::*;
 
 /// A button and what hangs below it.
 #[component]
-pub(super) fn Popover(
+pub fn Popover(
     /// `true` while open.
     is_open: RwSignal<bool>,
     /// Label of the button for screen readers, and its title.
@@ -82,9 +83,9 @@ pub(super) fn Popover(
 
 /// One line of a menu.
 #[component]
-pub(super) fn MenuItem(
+pub fn MenuItem(
     /// The icon before it.
-    icon: crate::components::IconName,
+    icon: IconName,
     /// Its words.
     #[prop(into)]
     label: Signal<String>,
@@ -94,7 +95,7 @@ pub(super) fn MenuItem(
 ) -> impl IntoView {
     view! {
         <button type="button" role="menuitem" class="hit" on:click=move |_| on_press.run(())>
-            <crate::components::Icon name=icon size=14 />
+            <Icon name=icon size=14 />
             {move || label.get()}
         </button>
     }
