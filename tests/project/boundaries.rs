@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 use spdx::{Expression, Licensee, ParseMode};
+use trainscope_analysis::watchpoint::CONDITIONS;
 
 use crate::support::lab::workspace_root;
 use crate::support::modules::Modules;
@@ -172,6 +173,35 @@ fn modules_do_not_go_round_in_circles() {
         let src = workspace_root().join(folder);
         if let Some(circle) = Modules::read(&src, &rust_files(&src)).circle() {
             panic!("{folder} has a circle of modules:\n{}", circle.join("\n"));
+        }
+    }
+}
+
+#[test]
+fn ids_of_conditions_are_written_in_the_catalogue_alone() {
+    let root = workspace_root();
+    let ids: BTreeSet<String> = CONDITIONS
+        .iter()
+        .map(|own| format!("\"{}\"", own.id))
+        .collect();
+    for folder in [
+        "server/analysis/src",
+        "server/api/src",
+        "server/src",
+        "web/src",
+    ] {
+        for path in rust_files(&root.join(folder)) {
+            let inside = path.strip_prefix(&root).unwrap().to_str().unwrap();
+            // Rules of the guided diagnosis have the names of their conditions.
+            let names_them = inside.starts_with("server/analysis/src/watchpoint/catalogue/")
+                || inside == "server/analysis/src/diagnosis.rs";
+            if names_them || path.iter().any(|part| part == "tests") {
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            let code = text.split("#[cfg(test)]").next().unwrap();
+            let id = ids.iter().find(|id| code.contains(&***id));
+            assert_eq!(id, None, "{inside} names a condition by its id");
         }
     }
 }

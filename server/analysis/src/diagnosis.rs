@@ -9,6 +9,7 @@ use recording::Missing;
 
 use crate::context::Context;
 pub use crate::text::Sentence;
+use crate::text::Text;
 pub use recording::Framework;
 
 pub(crate) mod loss;
@@ -94,6 +95,21 @@ impl Rule {
             Self::Shuffling => "shuffling",
             Self::Scaling => "scaling",
         }
+    }
+
+    /// Subject of the rule, as a title.
+    pub const fn title(self) -> Text {
+        let (en, zh) = match self {
+            Self::Settings => ("Hyper-parameter values", "超参数取值"),
+            Self::LossActivation => ("Activation before the loss", "损失前的激活函数"),
+            Self::Broadcast => ("Accidental broadcast", "意外广播"),
+            Self::UnusedParameters => ("Unused parameters", "未使用的参数"),
+            Self::UselessBias => ("Bias before normalization", "归一化前的偏置"),
+            Self::LinearLayers => ("Activation between layers", "层间的激活函数"),
+            Self::Shuffling => ("Sample order", "样本顺序"),
+            Self::Scaling => ("Value range", "样本取值范围"),
+        };
+        Text { en, zh }
     }
 
     /// Topic of the rule.

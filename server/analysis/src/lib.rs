@@ -7,6 +7,7 @@ mod context;
 pub mod diagnosis;
 pub mod dump;
 pub mod graph;
+pub mod guide;
 pub mod headline;
 pub mod histogram;
 pub mod pipeline;

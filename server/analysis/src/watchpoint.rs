@@ -17,7 +17,7 @@ mod surroundings;
 mod verdict;
 
 pub use crate::context::Context;
-pub use crate::text::Sentence;
+pub use crate::text::{Sentence, Text};
 pub use catalogue::CONDITIONS;
 pub use config::{ConfigError, WatchpointConfig, Watchpoints};
 pub use evaluator::Evaluator;

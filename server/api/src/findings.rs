@@ -7,6 +7,8 @@ use trainscope_format::Severity;
 use trainscope_format::digits::{Operator, Unit};
 use trainscope_format::float::Float;
 
+use crate::guide::{GuideRow, Topic};
+
 /// Hits of one answer by default.
 pub const DEFAULT_HITS: usize = 500;
 /// Maximum number of hits in one answer.
@@ -89,6 +91,9 @@ pub struct Findings {
     pub shared: Vec<SharedNames>,
     /// Remarks on the model and its input, one for each rule, in the order in which to check them.
     pub remarks: Vec<Remark>,
+    /// Rows of the guided diagnosis, one for each topic, in the order in which to check them.
+    #[serde(default)]
+    pub guide: Vec<GuideRow>,
     /// Parts of files that could not be read.
     pub damaged: Vec<DamagedPlace>,
     /// Numbers of tensors, scalars, steps and ranks judged.
@@ -371,7 +376,10 @@ pub struct Remark {
     /// The rule: `loss_activation`, `broadcast`, `unused_parameters`, `useless_bias`, `settings`, `shuffling`, `scaling`.
     pub rule: String,
     /// Topic of the rule.
-    pub topic: RemarkTopic,
+    pub topic: Topic,
+    /// Subject of the rule.
+    #[serde(default)]
+    pub title: Words,
     /// Result.
     pub state: RemarkState,
     /// The finding, or the data that would have to be recorded to judge it.
@@ -382,19 +390,6 @@ pub struct Remark {
     pub places: u64,
     /// A line of code that records the missing data; empty if none is missing.
     pub record: String,
-}
-
-/// Topic of a rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum RemarkTopic {
-    /// Learning rate, batch size, momentum.
-    Hyperparameters,
-    /// The graph.
-    Model,
-    /// Input data.
-    Input,
 }
 
 /// Result of a rule, in ascending order of severity.
@@ -486,6 +481,9 @@ pub struct Watched {
     pub title: Words,
     /// Target: `tensor`, `weight`, `gradient`, `activation`, `scalar`, `run`.
     pub target: String,
+    /// `true` if its hits are NaN and infinities.
+    #[serde(default)]
+    pub finds_not_finite: bool,
     /// Active limits.
     #[cfg_attr(feature = "openapi", schema(value_type = BTreeMap<String, crate::openapi::Float>))]
     pub limits: BTreeMap<String, Float>,

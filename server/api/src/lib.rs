@@ -4,11 +4,11 @@
 //! has a `cut` that is `true` if something was left out. A run is a relative path that contains `/`, hence a query
 //! parameter.
 
-pub mod diagnosis;
 pub mod distributions;
 pub mod error;
 pub mod findings;
 pub mod graphs;
+pub mod guide;
 pub mod live;
 pub mod markdown;
 pub mod notebook;

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use trainscope_analysis::diagnosis;
 use trainscope_analysis::watchpoint::{self, Watchpoint};
+use trainscope_analysis::{diagnosis, guide};
 use trainscope_api::findings::{
     Counts, DamagedPlace, Findings, FindingsQuery, FirstCause, FirstHit, Health, Hit, HitNotice,
-    Inconclusive, Judged, Judging, Measure, Remark, RemarkState, RemarkTopic, SharedNames,
-    UnreadTensor, Verdict, Watched, Words,
+    Inconclusive, Judged, Judging, Measure, Remark, RemarkState, SharedNames, UnreadTensor,
+    Verdict, Watched, Words,
 };
+use trainscope_api::guide::{GuideRow, RowState, Topic};
 use trainscope_format::Severity;
 use trainscope_format::float::Float;
 
@@ -108,6 +109,7 @@ pub(crate) fn answer(judged: &JudgedRun, query: &FindingsQuery, limit: usize) ->
             .collect(),
         shared: judged.shared.iter().map(shared_names).collect(),
         remarks: judged.remarks.iter().map(remark).collect(),
+        guide: guide_of(judged),
         damaged: damaged.collect(),
         judged: Judged {
             tensors: findings.judged.tensors,
@@ -297,14 +299,50 @@ fn number_of(watchpoints: &watchpoint::Watchpoints, name: &str) -> Option<u32> {
     alike.next().map(|(number, _)| number)
 }
 
+fn topic(own: diagnosis::Topic) -> Topic {
+    match own {
+        diagnosis::Topic::Recorded => Topic::Recorded,
+        diagnosis::Topic::Hyperparameters => Topic::Hyperparameters,
+        diagnosis::Topic::Model => Topic::Model,
+        diagnosis::Topic::Input => Topic::Input,
+        diagnosis::Topic::Loss => Topic::Loss,
+        diagnosis::Topic::Metric => Topic::Metric,
+    }
+}
+
+/// Rows of the guided diagnosis.
+fn guide_of(judged: &JudgedRun) -> Vec<GuideRow> {
+    let findings = &judged.findings;
+    let is_damaged = !judged.damaged.is_empty();
+    let rows = guide::rows(findings, &judged.watchpoints, &judged.remarks, is_damaged);
+    let row = |own: guide::Row| GuideRow {
+        topic: topic(own.topic),
+        state: match own.state {
+            guide::RowState::Skipped => RowState::Skipped,
+            guide::RowState::Open => RowState::Open,
+            guide::RowState::Passed => RowState::Passed,
+            guide::RowState::Note => RowState::Note,
+            guide::RowState::Warning => RowState::Warning,
+            guide::RowState::Error => RowState::Error,
+        },
+        watched: own.watched,
+        hits: own.hits,
+        worst: own
+            .worst
+            .and_then(|at| Some(hit(judged, findings.hits.get(at)?))),
+        remark: own
+            .remark
+            .and_then(|at| Some(remark(judged.remarks.get(at)?))),
+        sentence: words(&own.sentence),
+    };
+    rows.into_iter().map(row).collect()
+}
+
 fn remark(own: &diagnosis::Remark) -> Remark {
     Remark {
         rule: own.rule.name().to_owned(),
-        topic: match own.rule.topic() {
-            diagnosis::Topic::Hyperparameters => RemarkTopic::Hyperparameters,
-            diagnosis::Topic::Input => RemarkTopic::Input,
-            _ => RemarkTopic::Model,
-        },
+        topic: topic(own.rule.topic()),
+        title: catalogue_words(own.rule.title()),
         state: match own.state {
             diagnosis::State::Unknown => RemarkState::Unknown,
             diagnosis::State::Fine => RemarkState::Fine,
@@ -323,6 +361,7 @@ fn watched(own: &Watchpoint, hits: u64, unjudged: u64) -> Watched {
         condition: own.condition.id.to_owned(),
         title: title(own),
         target: name_of(&own.condition.target),
+        finds_not_finite: own.condition.finds_not_finite,
         limits: own
             .limits
             .iter()

@@ -31,8 +31,6 @@ pub struct OverviewTexts {
     pub guide_order: &'static str,
     /// Rules that found nothing, and those that could not be judged.
     pub checks: fn(u64, u64) -> String,
-    /// Subject of a rule, by its name in the API.
-    pub rule: fn(&str) -> &'static str,
     /// Subjects of the rows of the diagnosis, 0 to 5.
     pub topics: [&'static str; 6],
     /// A number of what is recorded, by the name of the kind of row.
@@ -65,12 +63,6 @@ pub struct OverviewTexts {
     pub missing: fn(&str) -> &'static str,
     /// Number of watchpoints without findings.
     pub found_nothing: fn(u64) -> String,
-    /// Number of watchpoints without findings, and of tensors judged.
-    pub found_nothing_in: fn(u64, u64) -> String,
-    /// There is a graph, and no tensor.
-    pub structure_only: &'static str,
-    /// There are pictures or dataset operations, but no values of inputs.
-    pub no_inputs: &'static str,
     /// Number of further findings.
     pub more_hits: fn(u64) -> String,
     /// The best value: value, step.
@@ -161,17 +153,6 @@ pub(super) const EN: OverviewTexts = OverviewTexts {
             many(fine, "check", "checks")
         )
     },
-    rule: |rule| match rule {
-        "settings" => "Hyper-parameter values",
-        "loss_activation" => "Activation before the loss",
-        "broadcast" => "Accidental broadcast",
-        "unused_parameters" => "Unused parameters",
-        "useless_bias" => "Bias before normalization",
-        "linear_layers" => "Activation between layers",
-        "shuffling" => "Sample order",
-        "scaling" => "Value range",
-        _ => "Other check",
-    },
     topics: [
         "What was recorded",
         "Hyper-parameters",
@@ -218,15 +199,6 @@ pub(super) const EN: OverviewTexts = OverviewTexts {
         _ => "something was not recorded",
     },
     found_nothing: |n| format!("{}, no hits", many(n, "watchpoint", "watchpoints")),
-    found_nothing_in: |n, tensors| {
-        format!(
-            "{}, no hits in {}",
-            many(n, "watchpoint", "watchpoints"),
-            many(tensors, "tensor", "tensors")
-        )
-    },
-    structure_only: "Only the graph was recorded.",
-    no_inputs: "input values were not recorded",
     more_hits: |n| format!("and {}", many(n, "more hit", "more hits")),
     best: |value, step| format!("best {value} at step {step}"),
     most_likely: "Try:",
@@ -297,17 +269,6 @@ pub(super) const ZH: OverviewTexts = OverviewTexts {
     guide: "引导式诊断",
     guide_order: "按排查顺序",
     checks: |fine, unknown| format!("{fine} 项检查通过，{unknown} 项跳过"),
-    rule: |rule| match rule {
-        "settings" => "超参数取值",
-        "loss_activation" => "损失前的激活函数",
-        "broadcast" => "意外广播",
-        "unused_parameters" => "未使用的参数",
-        "useless_bias" => "归一化前的偏置",
-        "linear_layers" => "层间的激活函数",
-        "shuffling" => "样本顺序",
-        "scaling" => "样本取值范围",
-        _ => "其他规则",
-    },
     topics: [
         "已记录的数据",
         "超参数",
@@ -349,15 +310,6 @@ pub(super) const ZH: OverviewTexts = OverviewTexts {
         _ => "缺少记录",
     },
     found_nothing: |n| format!("{} 个监测点均未命中", format::count(n)),
-    found_nothing_in: |n, tensors| {
-        format!(
-            "{} 个监测点检查了 {} 个张量，均未命中",
-            format::count(n),
-            format::count(tensors)
-        )
-    },
-    structure_only: "只记录了计算图。",
-    no_inputs: "未记录输入数据的值",
     more_hits: |n| format!("另有 {} 个命中", format::count(n)),
     best: |value, step| format!("最佳 {value}（迭代 {step}）"),
     most_likely: "建议：",

@@ -106,6 +106,7 @@ const BASE: Condition = Condition {
     cooldown: 0,
     is_formula: false,
     needs: NOTHING,
+    finds_not_finite: false,
     topic: Topic::Model,
     rule: None,
     watches: |_, _| true,

@@ -94,6 +94,8 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
         .iter()
         .any(|own| own.on && is_of_any_scalar(own));
     let scalars = series + if reads_all_scalars { others } else { 0 };
+    let inputs = run.tensors.iter();
+    let inputs = inputs.filter(|own| run.class(own) == Class::Input);
     let causes = first_cause::causes(&hits, &flows, run);
     Findings {
         first_cause,
@@ -102,6 +104,7 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
         inconclusive,
         without_data,
         unread: Vec::new(),
+        inputs: inputs.count() as u64,
         judged: Judged {
             tensors,
             histograms,

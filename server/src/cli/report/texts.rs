@@ -22,7 +22,6 @@ pub(super) struct Texts {
     pub(super) topics: [&'static str; 6],
     pub(super) states: [&'static str; 4],
     pub(super) more_like_it: fn(u64) -> String,
-    pub(super) found_nothing: fn(u64) -> String,
     pub(super) record: &'static str,
     pub(super) hits: &'static str,
     pub(super) hits_order: &'static str,
@@ -57,22 +56,6 @@ pub(super) const fn of(language: Language) -> &'static Texts {
         Language::En => &EN,
         Language::Zh => &ZH,
     }
-}
-
-/// Question of a rule in the diagnosis.
-pub(super) fn rule(language: Language, rule: &str) -> &'static str {
-    let [en, zh] = match rule {
-        "settings" => ["Hyper-parameter values", "超参数取值"],
-        "loss_activation" => ["Activation before the loss", "损失前的激活函数"],
-        "broadcast" => ["Accidental broadcast", "意外广播"],
-        "unused_parameters" => ["Unused parameters", "未使用的参数"],
-        "useless_bias" => ["Bias before normalization", "归一化前的偏置"],
-        "linear_layers" => ["Activation between layers", "层间的激活函数"],
-        "shuffling" => ["Sample order", "样本顺序"],
-        "scaling" => ["Value range", "样本取值范围"],
-        _ => ["Other", "其他"],
-    };
-    if language == Language::En { en } else { zh }
 }
 
 /// Text for the status of a file.
@@ -150,14 +133,6 @@ const EN: Texts = Texts {
         let noun = if hits == 1 { "hit" } else { "hits" };
         format!("and {hits} more {noun}")
     },
-    found_nothing: |watchpoints| {
-        let noun = if watchpoints == 1 {
-            "watchpoint"
-        } else {
-            "watchpoints"
-        };
-        format!("{watchpoints} {noun}, no hits")
-    },
     record: "Record it",
     hits: "Hits",
     hits_order: "by step, in data-flow order",
@@ -211,7 +186,6 @@ const ZH: Texts = Texts {
     ],
     states: ["跳过", "通过", "提示", "问题"],
     more_like_it: |hits| format!("另有 {hits} 个命中"),
-    found_nothing: |watchpoints| format!("{watchpoints} 个监测点未命中"),
     record: "记录方法",
     hits: "命中",
     hits_order: "按迭代和数据流顺序；实际值与阈值",

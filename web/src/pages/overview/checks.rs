@@ -54,7 +54,6 @@ pub(super) fn view(model: Model) -> AnyView {
 
 fn row(run: &str, remark: &Remark, i18n: I18n) -> AnyView {
     let (class, icon) = sign(remark.state);
-    let texts = &i18n.texts().overview;
     let node = remark.node.as_ref();
     let link = node.map(|node| {
         let href = route::graph_href(run, Some(node));
@@ -67,7 +66,7 @@ fn row(run: &str, remark: &Remark, i18n: I18n) -> AnyView {
             <span class=class>
                 <Icon name=icon size=14 />
             </span>
-            <b>{(texts.rule)(&remark.rule)}</b>
+            <b>{i18n.words(&remark.title)}</b>
             <span class="f">{i18n.words(&remark.sentence)} {record}</span>
             {link}
         </li>
@@ -78,12 +77,14 @@ fn row(run: &str, remark: &Remark, i18n: I18n) -> AnyView {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trainscope_api::findings::{RemarkTopic, Words};
+    use trainscope_api::findings::Words;
+    use trainscope_api::guide::Topic;
 
     fn remark(state: RemarkState) -> Remark {
         Remark {
             rule: "r".to_owned(),
-            topic: RemarkTopic::Model,
+            topic: Topic::Model,
+            title: Words::default(),
             state,
             sentence: Words::default(),
             node: None,

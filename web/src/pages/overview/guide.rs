@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use leptos::task::spawn_local;
-use trainscope_api::diagnosis::{Found, Topic, diagnose, worst_remark};
-use trainscope_api::findings::{Findings, RemarkState};
+use trainscope_api::findings::Findings;
+use trainscope_api::guide::{GuideRow, RowState, Topic};
 use trainscope_api::runs::{LastValue, Run};
 use trainscope_api::scalars::Series;
-use trainscope_format::Kind;
+use trainscope_format::Severity;
 
 use super::checks;
 use super::hyperparameters::named;
@@ -103,8 +103,11 @@ pub(super) fn view(model: Model) -> AnyView {
     // All rows at once: they are few, and what does not differ is not touched.
     let rows = move || {
         let found = model.findings.get();
-        let found = found.as_deref().map(diagnose);
-        let own = |topic: Topic| found.as_ref().map(|found| &found[topic as usize]);
+        let rows = found
+            .as_deref()
+            .map(|found| &*found.guide)
+            .unwrap_or_default();
+        let own = |topic: Topic| rows.iter().find(|own| own.topic == topic);
         let shown = Topic::ALL.into_iter();
         let shown = shown.filter(|topic| is_shown(model, *topic, own(*topic)));
         let rows = shown.map(|topic| row(model, topic, own(topic), i18n));
@@ -125,13 +128,9 @@ pub(super) fn view(model: Model) -> AnyView {
 }
 
 /// `true` if the row has content.
-fn is_shown(model: Model, topic: Topic, own: Option<&Found>) -> bool {
+fn is_shown(model: Model, topic: Topic, own: Option<&GuideRow>) -> bool {
     let has = |kinds: &[&str]| kinds.iter().any(|kind| model.kind(kind) > 0);
-    let is_hit = || {
-        let found = model.findings.get();
-        let is_odd = found.is_some_and(|found| worst_remark(&found, topic).is_some());
-        is_odd || own.is_some_and(|own| own.hits > 0)
-    };
+    let is_hit = || own.is_some_and(|own| own.state >= RowState::Note);
     let info = model.info.get();
     let of_run = |read: fn(&Run) -> bool| info.as_deref().is_some_and(read);
     match topic {
@@ -144,11 +143,10 @@ fn is_shown(model: Model, topic: Topic, own: Option<&Found>) -> bool {
     }
 }
 
-fn row(model: Model, topic: Topic, own: Option<&Found>, i18n: I18n) -> AnyView {
-    let (class, icon) = own.map_or(("ink3", IconName::Gone), |own| icon_of(model, topic, own));
+fn row(model: Model, topic: Topic, own: Option<&GuideRow>, i18n: I18n) -> AnyView {
+    let (class, icon) = own.map_or(("ink3", IconName::Gone), |own| icon_of(own.state));
     let finding = own.map(|own| finding(model, topic, own, i18n));
-    let hit = own.and_then(|own| own.worst.as_ref());
-    let link = next_page(model, topic, hit, i18n);
+    let link = next_page(model, topic, own, i18n);
     let link = link.map(|(href, name)| view! { <a class="link" href=href>{name}</a> });
     view! {
         <li data-topic=topic as usize>
@@ -167,46 +165,14 @@ fn row(model: Model, topic: Topic, own: Option<&Found>, i18n: I18n) -> AnyView {
     .into_any()
 }
 
-fn icon_of(model: Model, topic: Topic, own: &Found) -> (&'static str, IconName) {
-    if let Some(hit) = &own.worst {
-        return severity_icon(hit.severity);
+const fn icon_of(state: RowState) -> (&'static str, IconName) {
+    match state {
+        RowState::Skipped | RowState::Open => ("inf", IconName::Info),
+        RowState::Passed => ("okc", IconName::Ok),
+        RowState::Note => severity_icon(Severity::Info),
+        RowState::Warning => severity_icon(Severity::Warning),
+        RowState::Error => severity_icon(Severity::Error),
     }
-    let Some(found) = model.findings.get() else {
-        return ("ink3", IconName::Gone);
-    };
-    let worst = worst_remark(&found, topic).map(|own| own.state);
-    if worst == Some(RemarkState::Fault) {
-        return ("warn", IconName::Warning);
-    }
-    if worst == Some(RemarkState::Note) {
-        return ("inf", IconName::Info);
-    }
-    let tensors = found.judged.tensors;
-    let is_wrong = found.first_cause.is_some();
-    let is_open = match topic {
-        Topic::Recorded if !found.damaged.is_empty() => return ("warn", IconName::Warning),
-        Topic::Recorded => {
-            tensors == 0 || !found.inconclusive.is_empty() || !found.unread.is_empty()
-        }
-        Topic::Model => tensors == 0,
-        Topic::Input => !has_inputs(model),
-        // Displayed, not judged: healthy only as long as everything else is.
-        Topic::Hyperparameters | Topic::Metric => is_wrong,
-        Topic::Loss => false,
-    };
-    if is_open {
-        ("inf", IconName::Info)
-    } else {
-        ("okc", IconName::Ok)
-    }
-}
-
-/// `true` if input values were recorded, judged by the names of tags.
-fn has_inputs(model: Model) -> bool {
-    let tags = model.tags.get();
-    let tags = tags.iter().flat_map(|tags| &tags.tags);
-    let mut judged = tags.filter(|tag| tag.kind == Kind::Statistics);
-    judged.any(|tag| tag.tag.to_lowercase().contains("input"))
 }
 
 /// Amount of data examined.
@@ -249,7 +215,7 @@ fn amount(model: Model, topic: Topic, i18n: I18n) -> String {
 }
 
 /// Finding of a row; an empty row names the data examined, never just "healthy".
-fn finding(model: Model, topic: Topic, own: &Found, i18n: I18n) -> AnyView {
+fn finding(model: Model, topic: Topic, own: &GuideRow, i18n: I18n) -> AnyView {
     let texts = &i18n.texts().overview;
     if topic == Topic::Recorded {
         return recorded(model, i18n);
@@ -273,27 +239,17 @@ fn finding(model: Model, topic: Topic, own: &Found, i18n: I18n) -> AnyView {
             {more}
         }
     });
-    let found = model.findings.get();
-    let remark = found
-        .as_deref()
-        .and_then(|found| worst_remark(found, topic));
-    let remark = remark.map(|remark| {
+    let remark = own.remark.as_ref().map(|remark| {
         let before = (!parts.is_empty() || own.hits > 0).then_some(texts.semicolon);
         view! {
             {before}
             <b>{i18n.words(&remark.sentence)}</b>
         }
     });
-    if own.hits == 0 && remark.is_none() {
-        let tensors = found.map_or(0, |found| found.judged.tensors);
-        parts.extend(match topic {
-            Topic::Model if tensors == 0 => Some(texts.structure_only.to_owned()),
-            Topic::Model => Some((texts.found_nothing_in)(own.watched, tensors)),
-            Topic::Input if has_inputs(model) => Some((texts.found_nothing)(own.watched)),
-            Topic::Input => Some(texts.no_inputs.to_owned()),
-            Topic::Loss => Some((texts.found_nothing)(own.watched)),
-            _ => None,
-        });
+    // The values of settings and metrics say more than the number of watchpoints.
+    let is_value = matches!(topic, Topic::Hyperparameters | Topic::Metric);
+    if !is_value && !own.sentence.en.is_empty() {
+        parts.push(i18n.words(&own.sentence));
     }
     view! {
         {parts.join(texts.semicolon)}
@@ -419,18 +375,16 @@ fn best_of(series: &Series) -> Option<(f64, i64)> {
 fn next_page(
     model: Model,
     topic: Topic,
-    hit: Option<&trainscope_api::findings::Hit>,
+    row: Option<&GuideRow>,
     i18n: I18n,
 ) -> Option<(String, &'static str)> {
     let run = model.run();
+    let hit = row.and_then(|row| row.worst.as_ref());
     if let (Some(hit), false) = (hit, matches!(topic, Topic::Loss | Topic::Metric)) {
         let href = route::debugger_href(&run, "hit", &hit.key());
         return Some((href, i18n.texts().debugger.title));
     }
-    let found = model.findings.get();
-    let remark = found
-        .as_deref()
-        .and_then(|found| worst_remark(found, topic));
+    let remark = row.and_then(|row| row.remark.as_ref());
     if let Some(node) = remark.and_then(|own| own.node.as_deref()) {
         return Some((
             route::graph_href(&run, Some(node)),

@@ -6,15 +6,6 @@ use trainscope_format::tensor::TensorStats;
 
 use super::onset::{Cell, State};
 
-/// Conditions whose hits are NaN and infinities, which have states of their own.
-const NOT_FINITE: [&str; 6] = [
-    "tensor_overflow",
-    "weight_overflow",
-    "gradient_exploding",
-    "operator_overflow",
-    "loss_nan",
-    "scalar_not_finite",
-];
 /// Parts of the limit from which a value is drawn: a quarter, half, the limit, four times the limit.
 const PARTS: [f64; 4] = [0.25, 0.5, 1.0, 4.0];
 /// Level of a value beyond its limit.
@@ -39,10 +30,11 @@ impl Measured {
     /// The one of the first cause; `None` where it is about NaN or infinities.
     pub(super) fn of(findings: &Findings) -> Option<Self> {
         let hit = &findings.first_cause.as_ref()?.hit;
-        if NOT_FINITE.contains(&&*hit.condition) {
+        let watched = findings.watchpoints.get(hit.watchpoint as usize);
+        // They have states of their own.
+        if watched.is_some_and(|own| own.finds_not_finite) {
             return None;
         }
-        let watched = findings.watchpoints.get(hit.watchpoint as usize);
         let first = hit.measures.first();
         let title = || watched.map(|own| own.title.clone()).unwrap_or_default();
         let limited = first.filter(|own| own.limit.is_some());

@@ -9,6 +9,7 @@ use crate::watchpoint::checks::{explosion, magnitude, overflow, precision, vanis
 pub(crate) static GRADIENT_EXPLODING: Condition = Condition {
     id: "gradient_exploding",
     target: Target::Gradient,
+    finds_not_finite: true,
     severity: Severity::Error,
     is_formula: true,
     watches: |subject, _| subject.is(Target::Gradient),

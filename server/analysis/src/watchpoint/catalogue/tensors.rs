@@ -10,6 +10,7 @@ use crate::watchpoint::model::subject::Class;
 pub(crate) static TENSOR_OVERFLOW: Condition = Condition {
     id: "tensor_overflow",
     target: Target::Tensor,
+    finds_not_finite: true,
     severity: Severity::Error,
     is_formula: true,
     watches: |subject, context| {
@@ -42,6 +43,7 @@ pub(crate) static TENSOR_OVERFLOW: Condition = Condition {
 pub(crate) static OPERATOR_OVERFLOW: Condition = Condition {
     id: "operator_overflow",
     target: Target::Tensor,
+    finds_not_finite: true,
     severity: Severity::Error,
     is_formula: true,
     watches: |_, _| false,

@@ -95,6 +95,7 @@ pub(crate) static BAD_INITIALIZATION: Condition = Condition {
 pub(crate) static WEIGHT_OVERFLOW: Condition = Condition {
     id: "weight_overflow",
     target: Target::Weight,
+    finds_not_finite: true,
     severity: Severity::Error,
     is_formula: true,
     watches: |subject, _| subject.is(Target::Weight),

@@ -30,6 +30,7 @@ pub enum Combination {
 
 /// A condition of the catalogue.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent properties")]
 pub struct Condition {
     /// Its name in files, answers and URLs.
     pub id: &'static str,
@@ -54,6 +55,8 @@ pub struct Condition {
     pub is_formula: bool,
     /// Data that it needs.
     pub needs: ConditionNeeds,
+    /// True if its hits are NaN and infinities.
+    pub finds_not_finite: bool,
     /// Row of the guided diagnosis.
     pub topic: Topic,
     /// Rule of the guided diagnosis whose faults are its hits.

@@ -31,6 +31,8 @@ pub struct Findings {
     pub unread: Vec<UnreadTensor>,
     /// Amount of data judged.
     pub judged: Judged,
+    /// Number of recorded inputs of the model, counted per rank.
+    pub inputs: u64,
 }
 
 /// A tensor of an unsupported element type: complex numbers, text, some 4-bit and 8-bit numbers.

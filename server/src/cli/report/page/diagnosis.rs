@@ -2,20 +2,17 @@
 //! below each row.
 
 use maud::{Markup, html};
-use trainscope_api::diagnosis::{self, Found, Topic, remarks_of, worst_remark};
 use trainscope_api::findings::{Findings, Remark, RemarkState};
+use trainscope_api::guide::{GuideRow, RowState, Topic};
 
-use super::super::{Contents, texts};
+use super::super::Contents;
 use super::{Pen, Sign, icon};
 
 pub(super) fn diagnosis(pen: Pen, contents: &Contents) -> Markup {
     let findings = &contents.findings;
-    let found = diagnosis::diagnose(findings);
-    let rows = Topic::ALL.into_iter().zip(&found);
-    let rows = rows.filter(|(topic, own)| is_shown(contents, *topic, own));
-    let rows: Vec<Markup> = rows
-        .map(|(topic, own)| row(pen, findings, topic, own))
-        .collect();
+    let rows = findings.guide.iter();
+    let rows = rows.filter(|own| is_shown(contents, own));
+    let rows: Vec<Markup> = rows.map(|own| row(pen, findings, own)).collect();
     html! {
         @if !rows.is_empty() {
             section {
@@ -26,14 +23,19 @@ pub(super) fn diagnosis(pen: Pen, contents: &Contents) -> Markup {
     }
 }
 
-/// True if the row has content.
-fn is_shown(contents: &Contents, topic: Topic, own: &Found) -> bool {
-    let findings = &contents.findings;
+fn remarks_of(findings: &Findings, topic: Topic) -> impl Iterator<Item = &Remark> {
+    let all = findings.remarks.iter();
+    all.filter(move |remark| remark.topic == topic)
+}
+
+/// True if the row has content. Recorded data have a section of their own.
+fn is_shown(contents: &Contents, own: &GuideRow) -> bool {
     let info = contents.info.as_ref();
-    let is_recorded = match topic {
+    let is_recorded = match own.topic {
         Topic::Recorded => false,
         Topic::Hyperparameters | Topic::Model | Topic::Input => {
-            remarks_of(findings, topic).next().is_some() || findings.judged.tensors > 0
+            own.state > RowState::Skipped
+                || remarks_of(&contents.findings, own.topic).next().is_some()
         }
         Topic::Loss => info.is_some_and(|run| run.loss.is_some()),
         Topic::Metric => info.is_some_and(|run| run.metric.is_some()),
@@ -41,31 +43,19 @@ fn is_shown(contents: &Contents, topic: Topic, own: &Found) -> bool {
     is_recorded || own.hits > 0
 }
 
-/// True if data of this topic were judged: without data, the absence of hits means nothing.
-fn is_judged(findings: &Findings, topic: Topic) -> bool {
-    let mut remarks = remarks_of(findings, topic);
-    match topic {
-        Topic::Recorded | Topic::Loss | Topic::Metric => true,
-        Topic::Model if findings.judged.tensors > 0 => true,
-        Topic::Hyperparameters | Topic::Model | Topic::Input => {
-            remarks.any(|remark| remark.state == RemarkState::Fine)
-        }
-    }
-}
-
 /// A row: question, answer, and its rules.
-fn row(pen: Pen, findings: &Findings, topic: Topic, own: &Found) -> Markup {
-    let remark = worst_remark(findings, topic);
-    let (sign, state) = match (&own.worst, remark) {
+fn row(pen: Pen, findings: &Findings, own: &GuideRow) -> Markup {
+    let (sign, state) = match (&own.worst, own.state) {
         (Some(hit), _) => (Sign::of(hit.severity), pen.severity(hit.severity)),
-        (None, Some(remark)) => state(pen, remark.state),
-        (None, None) if is_judged(findings, topic) => state(pen, RemarkState::Fine),
-        (None, None) => state(pen, RemarkState::Unknown),
+        (None, RowState::Skipped | RowState::Open) => state(pen, RemarkState::Unknown),
+        (None, RowState::Passed) => state(pen, RemarkState::Fine),
+        (None, RowState::Note) => state(pen, RemarkState::Note),
+        (None, RowState::Warning | RowState::Error) => state(pen, RemarkState::Fault),
     };
     html! {
         tr {
             td class="nb" { span class="s" { (icon(sign, 14)) (state) } }
-            td class="nb" { b { (pen.texts.topics[topic as usize]) } }
+            td class="nb" { b { (pen.texts.topics[own.topic as usize]) } }
             td {}
             td {
                 @match &own.worst {
@@ -73,14 +63,11 @@ fn row(pen: Pen, findings: &Findings, topic: Topic, own: &Found) -> Markup {
                         b { (pen.words(&hit.sentence)) }
                         @if own.hits > 1 { " (" ((pen.texts.more_like_it)(own.hits - 1)) ")" }
                     }
-                    None if own.watched > 0 && is_judged(findings, topic) => {
-                        ((pen.texts.found_nothing)(own.watched))
-                    }
-                    None => {}
+                    None => { (pen.words(&own.sentence)) }
                 }
             }
         }
-        @for remark in remarks_of(findings, topic) { (rule(pen, remark)) }
+        @for remark in remarks_of(findings, own.topic) { (rule(pen, remark)) }
     }
 }
 
@@ -90,7 +77,7 @@ fn rule(pen: Pen, remark: &Remark) -> Markup {
         tr {
             td class="nb" { span class="s" { (icon(sign, 14)) (state) } }
             td {}
-            td class="nb" { (texts::rule(pen.language, &remark.rule)) }
+            td class="nb" { (pen.words(&remark.title)) }
             td {
                 (pen.words(&remark.sentence))
                 @if !remark.record.is_empty() { p class="rec" { (pen.texts.record) " " code { (remark.record) } } }

@@ -1,0 +1,385 @@
+//! The guided diagnosis: one row for each topic, in the order in which an expert checks them.
+//!
+//! Hits and remarks are sorted into rows by the topics of their conditions and rules. A row without either passes only
+//! if data of its topic were judged.
+
+use trainscope_format::Severity;
+use trainscope_format::digits::count;
+
+use crate::diagnosis::{Remark, State, Topic};
+use crate::text::Sentence;
+use crate::watchpoint::{Findings, Watchpoints};
+
+/// State of a row, in ascending order of severity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RowState {
+    /// No data of the topic were recorded.
+    #[default]
+    Skipped,
+    /// Nothing was found, but not everything was judged, or something else is wrong that may be the reason.
+    Open,
+    /// Nothing was found.
+    Passed,
+    /// A note.
+    Note,
+    /// A warning.
+    Warning,
+    /// An error.
+    Error,
+}
+
+/// A row of the guided diagnosis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Its topic.
+    pub topic: Topic,
+    /// The worst that was found.
+    pub state: RowState,
+    /// Number of watchpoints.
+    pub watched: u64,
+    /// Number of hits.
+    pub hits: u64,
+    /// The first hit of the worst severity, as an index into [`Findings::hits`].
+    pub worst: Option<usize>,
+    /// The first remark of the worst state, as an index into the remarks: notes and faults only, and none whose
+    /// condition has a hit, which says the same.
+    pub remark: Option<usize>,
+    /// Amount of data that was judged without a hit, or the data that are missing; empty if there is a hit or remark.
+    pub sentence: Sentence,
+}
+
+/// Rows in the order of [`Topic::ALL`]. `is_damaged` is true if a part of a file could not be read.
+pub fn rows(
+    findings: &Findings,
+    watchpoints: &Watchpoints,
+    remarks: &[Remark],
+    is_damaged: bool,
+) -> [Row; 6] {
+    Topic::ALL.map(|topic| {
+        let of_topic = |index: &u32| {
+            let own = watchpoints.all().get(*index as usize);
+            own.is_some_and(|own| own.condition.topic == topic)
+        };
+        let indices = (0..).take(watchpoints.all().len()).filter(of_topic);
+        let hits = findings.hits.iter().enumerate();
+        let hits = hits.filter(|(_, hit)| hit.condition.topic == topic);
+        let worst = hits.clone().reduce(|worst, one| {
+            let is_worse = one.1.severity > worst.1.severity;
+            if is_worse { one } else { worst }
+        });
+        let own = remarks.iter().enumerate();
+        let own = own.filter(|(_, remark)| remark.rule.topic() == topic);
+        let has_hit = |remark: &Remark| {
+            let mut hits = findings.hits.iter();
+            hits.any(|hit| hit.condition.rule == Some(remark.rule))
+        };
+        let remark = own
+            .clone()
+            .filter(|(_, remark)| remark.state >= State::Note && !has_hit(remark))
+            .reduce(|worst, one| {
+                if one.1.state > worst.1.state {
+                    one
+                } else {
+                    worst
+                }
+            });
+        let mut row = Row {
+            topic,
+            state: RowState::Skipped,
+            watched: indices.clone().count() as u64,
+            hits: hits.count() as u64,
+            worst: worst.map(|(index, _)| index),
+            remark: remark.map(|(index, _)| index),
+            sentence: Sentence::default(),
+        };
+        let has_data = |index: u32| findings.without_data.binary_search(&index).is_err();
+        let rules_pass = own.clone().any(|(_, remark)| remark.state > State::Unknown);
+        let is_judged = rules_pass || indices.clone().any(has_data);
+        row.state = match (worst, remark) {
+            (Some((_, hit)), _) => hit.severity.into(),
+            (None, Some((_, remark))) => remark.state.into(),
+            (None, None) => {
+                row.sentence = sentence(findings, topic, row.watched, rules_pass);
+                without_finding(findings, topic, is_judged, rules_pass, is_damaged)
+            }
+        };
+        row
+    })
+}
+
+/// State of a row without a hit or a remark.
+fn without_finding(
+    findings: &Findings,
+    topic: Topic,
+    is_judged: bool,
+    rules_pass: bool,
+    is_damaged: bool,
+) -> RowState {
+    let judged = &findings.judged;
+    let is_missing = !findings.inconclusive.is_empty() || !findings.unread.is_empty();
+    // (passed, open): data of the topic itself, and everything else that belongs to it.
+    let (is_passed, is_open) = match topic {
+        Topic::Recorded if is_damaged => return RowState::Warning,
+        Topic::Recorded => (judged.tensors > 0 && !is_missing, true),
+        Topic::Model => (judged.tensors > 0, rules_pass),
+        Topic::Input => (findings.inputs > 0, rules_pass),
+        // Settings and metrics follow from everything else, and are sound only if that is.
+        Topic::Hyperparameters | Topic::Metric => {
+            (is_judged && findings.first_cause.is_none(), is_judged)
+        }
+        Topic::Loss => (is_judged, is_judged),
+    };
+    match (is_passed, is_open) {
+        (true, _) => RowState::Passed,
+        (false, true) => RowState::Open,
+        (false, false) => RowState::Skipped,
+    }
+}
+
+/// Amount of data judged, or the missing data.
+fn sentence(findings: &Findings, topic: Topic, watched: u64, rules_pass: bool) -> Sentence {
+    let judged = &findings.judged;
+    let (en, zh) = match topic {
+        Topic::Recorded => (
+            format!(
+                "{}, {}, {}",
+                plural(judged.tensors, "tensor"),
+                plural(judged.scalars, "scalar"),
+                plural(judged.steps, "step")
+            ),
+            format!(
+                "{} 个张量，{} 个标量，{} 次迭代",
+                count(judged.tensors),
+                count(judged.scalars),
+                count(judged.steps)
+            ),
+        ),
+        Topic::Model if judged.tensors > 0 => (
+            format!(
+                "{}, no hits in {}",
+                plural(watched, "watchpoint"),
+                plural(judged.tensors, "tensor")
+            ),
+            format!(
+                "{} 个监测点检查了 {} 个张量，均未命中",
+                count(watched),
+                count(judged.tensors)
+            ),
+        ),
+        Topic::Model if rules_pass => (
+            "Only the graph was recorded.".to_owned(),
+            "只记录了计算图。".to_owned(),
+        ),
+        Topic::Model => (
+            "neither tensors nor a graph were recorded".to_owned(),
+            "未记录张量和计算图".to_owned(),
+        ),
+        Topic::Input if findings.inputs == 0 => (
+            "input values were not recorded".to_owned(),
+            "未记录输入数据的值".to_owned(),
+        ),
+        Topic::Hyperparameters | Topic::Input | Topic::Loss | Topic::Metric => (
+            format!("{}, no hits", plural(watched, "watchpoint")),
+            format!("{} 个监测点均未命中", count(watched)),
+        ),
+    };
+    Sentence { en, zh }
+}
+
+/// `1 step`, `1,200 steps`.
+fn plural(of: u64, one: &str) -> String {
+    format!("{} {one}{}", count(of), if of == 1 { "" } else { "s" })
+}
+
+impl From<Severity> for RowState {
+    fn from(severity: Severity) -> Self {
+        match severity {
+            Severity::Info => Self::Note,
+            Severity::Warning => Self::Warning,
+            Severity::Error => Self::Error,
+        }
+    }
+}
+
+impl From<State> for RowState {
+    fn from(state: State) -> Self {
+        match state {
+            State::Unknown => Self::Skipped,
+            State::Fine => Self::Passed,
+            State::Note => Self::Note,
+            State::Fault => Self::Warning,
+            State::Error => Self::Error,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnosis::Rule;
+    use crate::watchpoint::config::{Value, WatchpointConfig, WatchpointsFile};
+    use crate::watchpoint::{Figures, FirstCause, Hit, Judged};
+    use RowState::{Open, Passed, Skipped, Warning};
+
+    const WATCHED: [&str; 5] = [
+        "learning_rate_jump",
+        "loss_nan",
+        "weight_overflow",
+        "input_range",
+        "loss_spike",
+    ];
+
+    fn watchpoints() -> Watchpoints {
+        let config = |id: &str| {
+            let id = ("condition".to_owned(), Value::Text(id.to_owned()));
+            WatchpointConfig([id].into())
+        };
+        let watchpoint = WATCHED.into_iter().map(config).collect();
+        Watchpoints::from_file(&WatchpointsFile { watchpoint }).unwrap()
+    }
+
+    fn hit(watchpoint: u32, severity: Severity, step: i64) -> Hit {
+        Hit {
+            condition: watchpoints().all()[watchpoint as usize].condition,
+            watchpoint,
+            severity,
+            rank: 0,
+            step,
+            last_step: step,
+            tensor: "t".into(),
+            node: None,
+            values: Figures::default(),
+            thresholds: Figures::default(),
+            measure: None,
+            sentence: Sentence::default(),
+        }
+    }
+
+    fn remark(rule: Rule, state: State, places: u64) -> Remark {
+        Remark {
+            rule,
+            state,
+            sentence: Sentence::default(),
+            node: None,
+            places,
+            record: "",
+        }
+    }
+
+    fn states(findings: &Findings, remarks: &[Remark], is_damaged: bool) -> [RowState; 6] {
+        rows(findings, &watchpoints(), remarks, is_damaged).map(|row| row.state)
+    }
+
+    #[test]
+    fn each_hit_has_a_row_and_the_first_of_the_worst_speaks() {
+        let findings = Findings {
+            hits: vec![
+                hit(0, Severity::Info, 40),
+                hit(4, Severity::Warning, 41),
+                hit(1, Severity::Error, 43),
+                hit(1, Severity::Error, 44),
+            ],
+            ..Findings::default()
+        };
+        let rows = rows(&findings, &watchpoints(), &[], false);
+        let counts = rows.each_ref().map(|row| (row.watched, row.hits));
+        assert_eq!(counts, [(0, 0), (1, 1), (1, 0), (1, 0), (2, 3), (0, 0)]);
+        let worst = rows.each_ref().map(|row| row.worst);
+        assert_eq!(worst, [None, Some(0), None, None, Some(2), None]);
+        assert_eq!(rows[4].state, RowState::Error);
+        assert!(rows[4].sentence.en.is_empty());
+    }
+
+    #[test]
+    fn the_first_of_the_worst_remarks_speaks_unless_a_hit_says_the_same() {
+        let remarks = [
+            remark(Rule::Settings, State::Fine, 0),
+            remark(Rule::Broadcast, State::Note, 1),
+            remark(Rule::UselessBias, State::Fault, 2),
+            remark(Rule::LinearLayers, State::Fault, 3),
+            remark(Rule::Scaling, State::Unknown, 0),
+        ];
+        let findings = Findings {
+            without_data: (0..5).collect(),
+            ..Findings::default()
+        };
+        let all = rows(&findings, &watchpoints(), &remarks, false);
+        let told = all.each_ref().map(|row| row.remark);
+        assert_eq!(told, [None, None, Some(2), None, None, None]);
+        let states = all.map(|row| row.state);
+        assert_eq!(states, [Open, Passed, Warning, Skipped, Skipped, Skipped]);
+
+        let same = crate::watchpoint::CONDITIONS.iter();
+        let mut same = same.filter(|own| own.rule == Some(Rule::UselessBias));
+        let findings = Findings {
+            hits: vec![Hit {
+                condition: same.next().unwrap(),
+                ..hit(2, Severity::Warning, 0)
+            }],
+            ..Findings::default()
+        };
+        let all = rows(&findings, &watchpoints(), &remarks, false);
+        assert_eq!((all[2].worst, all[2].remark), (Some(0), Some(3)));
+    }
+
+    #[test]
+    fn a_row_passes_only_where_data_of_its_topic_were_judged() {
+        let whole = Findings {
+            judged: Judged {
+                tensors: 14,
+                ..Judged::default()
+            },
+            inputs: 1,
+            ..Findings::default()
+        };
+        let no_data = Findings {
+            without_data: (0..5).collect(),
+            ..Findings::default()
+        };
+        let wrong = Findings {
+            first_cause: Some(FirstCause {
+                hit: 0,
+                explains: Vec::new(),
+                sentence: Sentence::default(),
+                advice: Sentence::default(),
+            }),
+            inputs: 0,
+            ..whole.clone()
+        };
+        let graph = [remark(Rule::LinearLayers, State::Fine, 0)];
+        for (findings, remarks, is_damaged, expected) in [
+            (
+                &whole,
+                &[][..],
+                false,
+                [Passed, Passed, Passed, Passed, Passed, Skipped],
+            ),
+            (
+                &whole,
+                &[],
+                true,
+                [Warning, Passed, Passed, Passed, Passed, Skipped],
+            ),
+            (
+                &wrong,
+                &[],
+                false,
+                [Passed, Open, Passed, Skipped, Passed, Skipped],
+            ),
+            (
+                &no_data,
+                &[],
+                false,
+                [Open, Skipped, Skipped, Skipped, Skipped, Skipped],
+            ),
+            (
+                &no_data,
+                &graph,
+                false,
+                [Open, Skipped, Open, Skipped, Skipped, Skipped],
+            ),
+        ] {
+            assert_eq!(states(findings, remarks, is_damaged), expected);
+        }
+    }
+}
