@@ -2,6 +2,7 @@
 
 use trainscope_format::Severity;
 
+use super::tensors::{NOT_FINITE, STATISTIC_ABOVE};
 use super::{BASE, Condition, ConditionNeeds, Key, NOTHING, Range, Target, limit, text};
 use crate::diagnosis::Topic;
 use crate::watchpoint::checks::{explosion, magnitude, overflow, precision, vanishing};
@@ -9,12 +10,7 @@ use crate::watchpoint::checks::{explosion, magnitude, overflow, precision, vanis
 pub(crate) static GRADIENT_EXPLODING: Condition = Condition {
     id: "gradient_exploding",
     target: Target::Gradient,
-    finds_not_finite: true,
-    severity: Severity::Error,
-    is_formula: true,
     watches: |subject, _| subject.is(Target::Gradient),
-    reads_histograms: true,
-    formula: Some(overflow::not_finite_count),
     judge: Some(overflow::gradients),
     says: text("NaN or Inf in a gradient", "梯度中有 NaN 或 Inf"),
     checks: text(
@@ -33,8 +29,7 @@ pub(crate) static GRADIENT_EXPLODING: Condition = Condition {
         "Check the inputs of the backward operators and the loss scale; sqrt and log have infinite slopes at zero.",
         "检查反向算子的输入与损失缩放；零附近的平方根与对数斜率无穷。",
     ),
-    counts: text("NaN or ±∞", "NaN 或 ±∞"),
-    ..BASE
+    ..NOT_FINITE
 };
 
 pub(crate) static GRADIENT_VANISHING: Condition = Condition {
@@ -88,47 +83,17 @@ pub(crate) static GRADIENT_VANISHING: Condition = Condition {
 pub(crate) static GRADIENT_TOO_LARGE: Condition = Condition {
     id: "gradient_too_large",
     target: Target::Gradient,
-    parameters: &[
-        limit(
-            Key::AbsMeanGt,
-            Range::NotNegative,
-            text("mean |x| above", "|x| 的均值大于"),
-        ),
-        limit(
-            Key::MaxGt,
-            Range::Finite,
-            text("maximum above", "最大值大于"),
-        ),
-        limit(
-            Key::MinGt,
-            Range::Finite,
-            text("minimum above", "最小值大于"),
-        ),
-        limit(Key::MeanGt, Range::Finite, text("mean above", "均值大于")),
-    ],
-    severity: Severity::Info,
-    recommended: false,
-    is_formula: true,
     watches: |subject, _| subject.is(Target::Gradient),
-    formula: Some(magnitude::too_large),
     says: text(
         "gradient statistic above threshold",
         "梯度的某个统计量高于阈值",
     ),
-    checks: text(
-        "Mean |x|, maximum, minimum or mean is above the given threshold; any one is enough.",
-        "|x| 的均值、最大值、最小值或均值高于给定的阈值，任一成立即可。",
-    ),
     matters: text("Large gradients cause large updates.", "大梯度导致大更新。"),
-    not_judged: text(
-        "Tensors with NaN or Inf: the statistics of the remaining elements are not representative.",
-        "含 NaN/Inf：其余元素的统计量不能代表它。",
-    ),
     advice: text(
         "Check the inputs of the backward operators and the loss scale; clip the gradient.",
         "检查反向算子的输入与损失缩放；裁剪梯度。",
     ),
-    ..BASE
+    ..STATISTIC_ABOVE
 };
 
 pub(crate) static EXPLODING_NORM: Condition = Condition {

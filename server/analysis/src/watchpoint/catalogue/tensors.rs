@@ -7,23 +7,29 @@ use crate::diagnosis::Topic;
 use crate::watchpoint::checks::{data, magnitude, overflow, precision, program, range, zeros};
 use crate::watchpoint::model::subject::Class;
 
-pub(crate) static TENSOR_OVERFLOW: Condition = Condition {
-    id: "tensor_overflow",
-    target: Target::Tensor,
+/// A condition on NaN and infinite elements.
+pub(super) const NOT_FINITE: Condition = Condition {
     finds_not_finite: true,
     severity: Severity::Error,
     is_formula: true,
-    watches: |subject, context| {
-        !context || !(subject.is(Target::Weight) || subject.is(Target::Gradient))
-    },
     reads_histograms: true,
     formula: Some(overflow::not_finite_count),
     judge: Some(overflow::judge),
-    says: text("NaN or Inf in a tensor", "张量中有 NaN 或 Inf"),
     checks: text(
         "The number of elements that are NaN, +Inf or −Inf is above 0.",
         "NaN、Inf、−Inf 元素的个数大于 0。",
     ),
+    counts: text("NaN or ±∞", "NaN 或 ±∞"),
+    ..BASE
+};
+
+pub(crate) static TENSOR_OVERFLOW: Condition = Condition {
+    id: "tensor_overflow",
+    target: Target::Tensor,
+    watches: |subject, context| {
+        !context || !(subject.is(Target::Weight) || subject.is(Target::Gradient))
+    },
+    says: text("NaN or Inf in a tensor", "张量中有 NaN 或 Inf"),
     matters: text(
         "Everything computed from such an element is lost; the first one shows where it started.",
         "由这样的元素算出的一切都失去意义，而最早出现的那个指明了位置。",
@@ -36,8 +42,7 @@ pub(crate) static TENSOR_OVERFLOW: Condition = Condition {
         "Check the operator's inputs: log or sqrt of zero, division by zero, exp of large values, fp16 range, or the data itself.",
         "查看该算子的输入：零的对数或平方根、除以零、指数过大、半精度，或数据本身。",
     ),
-    counts: text("NaN or ±∞", "NaN 或 ±∞"),
-    ..BASE
+    ..NOT_FINITE
 };
 
 pub(crate) static OPERATOR_OVERFLOW: Condition = Condition {
@@ -211,9 +216,8 @@ pub(crate) static TENSOR_RANGE: Condition = Condition {
     ..BASE
 };
 
-pub(crate) static TENSOR_TOO_LARGE: Condition = Condition {
-    id: "tensor_too_large",
-    target: Target::Tensor,
+/// A condition on four statistics of a tensor, of which any one above its limit is a hit.
+pub(super) const STATISTIC_ABOVE: Condition = Condition {
     parameters: &[
         limit(
             Key::AbsMeanGt,
@@ -236,23 +240,19 @@ pub(crate) static TENSOR_TOO_LARGE: Condition = Condition {
     recommended: false,
     is_formula: true,
     formula: Some(magnitude::too_large),
-    says: text("statistic above threshold", "统计量高于阈值"),
     checks: text(
         "Mean |x|, maximum, minimum or mean is above the given threshold; any one is enough.",
         "|x| 的均值、最大值、最小值或均值高于给定的阈值，任一成立即可。",
     ),
-    matters: text("The expected magnitude is known.", "已知其应有的大小。"),
     not_judged: text(
         "Tensors with NaN or Inf: the statistics of the remaining elements are not representative.",
         "含 NaN/Inf：其余元素的统计量不能代表它。",
     ),
-    advice: text("Check the tensors it is computed from.", "查看其输入张量。"),
     ..BASE
 };
 
-pub(crate) static TENSOR_TOO_SMALL: Condition = Condition {
-    id: "tensor_too_small",
-    target: Target::Tensor,
+/// A condition on four statistics of a tensor, of which any one below its limit is a hit.
+pub(super) const STATISTIC_BELOW: Condition = Condition {
     parameters: &[
         limit(
             Key::AbsMeanLt,
@@ -275,18 +275,33 @@ pub(crate) static TENSOR_TOO_SMALL: Condition = Condition {
     recommended: false,
     is_formula: true,
     formula: Some(magnitude::too_small),
-    says: text("statistic below threshold", "统计量低于阈值"),
     checks: text(
         "Mean |x|, maximum, minimum or mean is below the given threshold; any one is enough.",
         "|x| 的均值、最大值、最小值或均值低于给定的阈值，任一成立即可。",
     ),
-    matters: text("The expected magnitude is known.", "已知其应有的大小。"),
     not_judged: text(
         "Tensors with NaN or Inf: the statistics of the remaining elements are not representative.",
         "含 NaN/Inf：其余元素的统计量不能代表它。",
     ),
-    advice: text("Check the tensors it is computed from.", "查看其输入张量。"),
     ..BASE
+};
+
+pub(crate) static TENSOR_TOO_LARGE: Condition = Condition {
+    id: "tensor_too_large",
+    target: Target::Tensor,
+    says: text("statistic above threshold", "统计量高于阈值"),
+    matters: text("The expected magnitude is known.", "已知其应有的大小。"),
+    advice: text("Check the tensors it is computed from.", "查看其输入张量。"),
+    ..STATISTIC_ABOVE
+};
+
+pub(crate) static TENSOR_TOO_SMALL: Condition = Condition {
+    id: "tensor_too_small",
+    target: Target::Tensor,
+    says: text("statistic below threshold", "统计量低于阈值"),
+    matters: text("The expected magnitude is known.", "已知其应有的大小。"),
+    advice: text("Check the tensors it is computed from.", "查看其输入张量。"),
+    ..STATISTIC_BELOW
 };
 
 pub(crate) static INPUT_RANGE: Condition = Condition {

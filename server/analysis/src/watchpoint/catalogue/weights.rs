@@ -2,11 +2,10 @@
 
 use trainscope_format::Severity;
 
+use super::tensors::{NOT_FINITE, STATISTIC_ABOVE, STATISTIC_BELOW};
 use super::{BASE, Condition, ConditionNeeds, Key, NOTHING, Range, Target, limit, text};
 use crate::diagnosis::Topic;
-use crate::watchpoint::checks::{
-    change, initial, magnitude, overflow, ranks, standstill, update, zeros,
-};
+use crate::watchpoint::checks::{change, initial, ranks, standstill, update, zeros};
 
 pub(crate) static WEIGHT_INITIALIZATION: Condition = Condition {
     id: "weight_initialization",
@@ -95,18 +94,8 @@ pub(crate) static BAD_INITIALIZATION: Condition = Condition {
 pub(crate) static WEIGHT_OVERFLOW: Condition = Condition {
     id: "weight_overflow",
     target: Target::Weight,
-    finds_not_finite: true,
-    severity: Severity::Error,
-    is_formula: true,
     watches: |subject, _| subject.is(Target::Weight),
-    reads_histograms: true,
-    formula: Some(overflow::not_finite_count),
-    judge: Some(overflow::judge),
     says: text("NaN or Inf in a weight", "权重中有 NaN 或 Inf"),
-    checks: text(
-        "The number of elements that are NaN, +Inf or −Inf is above 0.",
-        "NaN、Inf、−Inf 元素的个数大于 0。",
-    ),
     matters: text(
         "A weight that is NaN stays NaN.",
         "变成 NaN 的权重无法恢复。",
@@ -116,8 +105,7 @@ pub(crate) static WEIGHT_OVERFLOW: Condition = Condition {
         "Likely causes: a learning rate that is too high, an overflowed gradient, a corrupt checkpoint.",
         "可能的原因：学习率过高、梯度溢出、检查点损坏。",
     ),
-    counts: text("NaN or ±∞", "NaN 或 ±∞"),
-    ..BASE
+    ..NOT_FINITE
 };
 
 pub(crate) static WEIGHT_NOT_CHANGED: Condition = Condition {
@@ -390,99 +378,39 @@ pub(crate) static UPDATE_RATIO: Condition = Condition {
 pub(crate) static WEIGHT_TOO_LARGE: Condition = Condition {
     id: "weight_too_large",
     target: Target::Weight,
-    parameters: &[
-        limit(
-            Key::AbsMeanGt,
-            Range::NotNegative,
-            text("mean |x| above", "|x| 的均值大于"),
-        ),
-        limit(
-            Key::MaxGt,
-            Range::Finite,
-            text("maximum above", "最大值大于"),
-        ),
-        limit(
-            Key::MinGt,
-            Range::Finite,
-            text("minimum above", "最小值大于"),
-        ),
-        limit(Key::MeanGt, Range::Finite, text("mean above", "均值大于")),
-    ],
-    severity: Severity::Info,
-    recommended: false,
-    is_formula: true,
     watches: |subject, _| subject.is(Target::Weight),
-    formula: Some(magnitude::too_large),
     says: text(
         "weight statistic above threshold",
         "权重的某个统计量高于阈值",
-    ),
-    checks: text(
-        "Mean |x|, maximum, minimum or mean is above the given threshold; any one is enough.",
-        "|x| 的均值、最大值、最小值或均值高于给定的阈值，任一成立即可。",
     ),
     matters: text(
         "Unbounded weights make outputs grow.",
         "权重无限增长会使输出增长。",
     ),
-    not_judged: text(
-        "Tensors with NaN or Inf: the statistics of the remaining elements are not representative.",
-        "含 NaN/Inf：其余元素的统计量不能代表它。",
-    ),
     advice: text(
         "Check the learning rate, the gradient, the weight decay and the previous value.",
         "查看学习率、梯度、衰减与更新前的权重。",
     ),
-    ..BASE
+    ..STATISTIC_ABOVE
 };
 
 pub(crate) static WEIGHT_TOO_SMALL: Condition = Condition {
     id: "weight_too_small",
     target: Target::Weight,
-    parameters: &[
-        limit(
-            Key::AbsMeanLt,
-            Range::NotNegative,
-            text("mean |x| below", "|x| 的均值小于"),
-        ),
-        limit(
-            Key::MaxLt,
-            Range::Finite,
-            text("maximum below", "最大值小于"),
-        ),
-        limit(
-            Key::MinLt,
-            Range::Finite,
-            text("minimum below", "最小值小于"),
-        ),
-        limit(Key::MeanLt, Range::Finite, text("mean below", "均值小于")),
-    ],
-    severity: Severity::Info,
-    recommended: false,
-    is_formula: true,
     watches: |subject, _| subject.is(Target::Weight),
-    formula: Some(magnitude::too_small),
     says: text(
         "weight statistic below threshold",
         "权重的某个统计量低于阈值",
-    ),
-    checks: text(
-        "Mean |x|, maximum, minimum or mean is below the given threshold; any one is enough.",
-        "|x| 的均值、最大值、最小值或均值低于给定的阈值，任一成立即可。",
     ),
     matters: text(
         "Weights near zero pass no signal.",
         "接近零的权重不传递信号。",
     ),
-    not_judged: text(
-        "Tensors with NaN or Inf: the statistics of the remaining elements are not representative.",
-        "含 NaN/Inf：其余元素的统计量不能代表它。",
-    ),
     advice: text(
         "Check the learning rate, the gradient, the weight decay and the previous value.",
         "查看学习率、梯度、衰减与更新前的权重。",
     ),
-    ..BASE
+    ..STATISTIC_BELOW
 };
 
 pub(crate) static SHARED_WEIGHTS: Condition = Condition {
