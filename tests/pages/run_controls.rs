@@ -2,7 +2,7 @@
 //! the bar on every page. Each control is used, and its effect checked.
 
 use crate::support::lab::{copy_folder, workspace_root};
-use crate::support::{Browser, Lab, Server};
+use crate::support::{Browser, Lab, Server, wait_for};
 
 const ESCAPE: char = '\u{e00c}';
 const ENTER: char = '\u{e007}';
@@ -214,6 +214,15 @@ async fn rows_are_chosen_by_keys_and_boxes_and_lead_on() {
     browser.close().await;
 }
 
+/// Waits until the saved notebook has a text: changes are shown before they are saved.
+fn wait_for_notebook(server: &Server, text: &str) {
+    wait_for("a change to be saved", || {
+        let notebook = server.get("/api/notebook").body;
+        let has_it = String::from_utf8_lossy(&notebook).contains(text);
+        has_it.then_some(())
+    });
+}
+
 #[tokio::test]
 async fn notes_words_and_hidden_runs_outlive_the_server() {
     let lab = Lab::new();
@@ -234,6 +243,8 @@ async fn notes_words_and_hidden_runs_outlive_the_server() {
     browser.fill("input[name=tags]", "best, baseline").await;
     browser.press(ENTER).await;
     browser.wait_for_element("td.c-note .tok").await;
+    // A page that is opened before has an old version to change.
+    wait_for_notebook(&server, "baseline");
     browser
         .click(".right-panel button[aria-label='Close']")
         .await;
@@ -243,6 +254,7 @@ async fn notes_words_and_hidden_runs_outlive_the_server() {
         .await;
     browser.click(".selbar button.bare").await;
     wait_for_names(&browser, &["a"]).await;
+    wait_for_notebook(&server, "\"is_hidden\":true");
     browser.close().await;
     drop(server);
 
