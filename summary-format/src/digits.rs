@@ -78,18 +78,8 @@ impl Operator {
 
 /// An integer with thousands separators: `31,280`, `−7`.
 pub fn integer(value: i64) -> String {
-    let digits = value.unsigned_abs().to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3 + 3);
-    if value < 0 {
-        out.push('−');
-    }
-    for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
+    let sign = if value < 0 { "−" } else { "" };
+    format!("{sign}{}", grouped(&value.unsigned_abs().to_string()))
 }
 
 /// A count with thousands separators.
@@ -101,11 +91,8 @@ pub fn count(value: u64) -> String {
 ///
 /// Below 10⁻³ and from 10⁶ on in powers of ten; trailing zeros stay, so that columns line up, except for whole numbers.
 pub fn number(value: f64, digits: usize) -> String {
-    if value.is_nan() {
-        return "NaN".to_owned();
-    }
-    if value.is_infinite() {
-        return if value > 0.0 { "+∞" } else { "−∞" }.to_owned();
+    if let Some(name) = non_finite(value) {
+        return name.to_owned();
     }
     if value == 0.0 {
         return "0".to_owned();
@@ -137,9 +124,152 @@ pub fn number(value: f64, digits: usize) -> String {
     }
 }
 
+/// Digits with a comma every three.
+fn grouped(digits: &str) -> String {
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Formats with a number of decimals, grouped; NaN and infinities by name.
+pub fn fixed(value: f64, decimals: usize) -> String {
+    if let Some(name) = non_finite(value) {
+        return name.to_owned();
+    }
+    let text = format!("{:.*}", decimals, value.abs());
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let sign = if value < 0.0 && text.bytes().any(|b| (b'1'..=b'9').contains(&b)) {
+        "−"
+    } else {
+        ""
+    };
+    let point = if fraction.is_empty() { "" } else { "." };
+    format!("{sign}{}{point}{fraction}", grouped(whole))
+}
+
+/// The name of a non-finite value.
+pub fn non_finite(value: f64) -> Option<&'static str> {
+    if value.is_nan() {
+        Some("NaN")
+    } else if value == f64::INFINITY {
+        Some("+∞")
+    } else if value == f64::NEG_INFINITY {
+        Some("−∞")
+    } else {
+        None
+    }
+}
+
+/// `−2.47e−4`: mantissa with a number of decimals, exponent with a real minus sign.
+pub fn scientific(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$e}");
+    text.replace('-', "−")
+}
+
+/// A value for a readout, four significant digits: `4.969`, `1,184`, `2.470e−4`, `NaN`.
+pub fn value(value: f64) -> String {
+    if let Some(name) = non_finite(value) {
+        return name.to_owned();
+    }
+    let size = value.abs();
+    if size == 0.0 {
+        "0".to_owned()
+    } else if !(1e-3..1e7).contains(&size) {
+        scientific(value, 2)
+    } else if size >= 1e4 {
+        fixed(value, 0)
+    } else {
+        let decimals = (3 - exponent(size)).clamp(0, 6);
+        fixed(value, usize::try_from(decimals).unwrap_or_default())
+    }
+}
+
+/// A number typed by a user, with all its digits and no more: `10`, `0.25`, `1e−6`.
+pub fn exact(value: f64) -> String {
+    if let Some(name) = non_finite(value) {
+        return name.to_owned();
+    }
+    let size = value.abs();
+    if size != 0.0 && !(1e-4..1e15).contains(&size) {
+        return format!("{value:e}").replace('-', "−");
+    }
+    let digits = size.to_string();
+    let decimals = digits
+        .split_once('.')
+        .map_or(0, |(_, fraction)| fraction.len());
+    fixed(value, decimals)
+}
+
+/// Power of ten of the first digit.
+pub fn exponent(size: f64) -> i32 {
+    if size == 0.0 || !size.is_finite() {
+        return 0;
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the exponent of an f64 is at most three digits"
+    )]
+    let exponent = (size.log10() + 1e-9).floor() as i32;
+    exponent
+}
+
+/// A measured value for a table cell: three decimals if that is enough, so that columns line up; otherwise as
+/// [`number`].
+pub fn cell(value: f64) -> String {
+    if (0.01..1_000.0).contains(&value.abs()) {
+        format!("{value:.3}").replace('-', "−")
+    } else {
+        number(value, 3)
+    }
+}
+
+/// A size: `412 MB`, `1.1 GB`; powers of 1,000, as usual for disks and downloads.
+pub fn bytes(len_bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];
+    if len_bytes < 1_000 {
+        return format!("{len_bytes} B");
+    }
+    let mut value = len_bytes as f64 / 1_000.0;
+    let mut unit = 0;
+    while value >= 999.5 && unit + 1 < UNITS.len() {
+        value /= 1_000.0;
+        unit += 1;
+    }
+    let decimals = usize::from(value < 9.95);
+    format!("{value:.decimals$} {}", UNITS[unit])
+}
+
+/// A duration with three digits in the most readable unit.
+pub fn nanos(nanos: u64) -> String {
+    let nanos = nanos as f64;
+    let units = [(1e9, "s"), (1e6, "ms"), (1e3, "µs")];
+    let unit = units.into_iter().find(|(size, _)| nanos >= *size);
+    let (size, unit) = unit.unwrap_or((1.0, "ns"));
+    format!("{} {unit}", number(nanos / size, 3))
+}
+
+/// A step for a narrow column: all its digits up to seven, else in powers of ten.
+pub fn short_step(step: i64) -> String {
+    if step.unsigned_abs() < 10_000_000 {
+        integer(step)
+    } else {
+        number(step as f64, 4)
+    }
+}
+
 /// A measured value within a sentence: three significant digits without trailing zeros, `0.44`, `26.8`, `10,000`.
 pub fn brief(value: f64) -> String {
-    let text = number(value, 3);
+    trimmed(value, 3)
+}
+
+/// A measured value with at most `digits` significant digits, without trailing zeros.
+pub fn trimmed(value: f64, digits: usize) -> String {
+    let text = number(value, digits);
     if text.contains('e') {
         text
     } else {
@@ -161,12 +291,7 @@ pub fn percent(share: f64) -> String {
     } else if percentage.abs() >= 10.0 {
         number(percentage.round(), 3)
     } else {
-        let text = number(percentage, 2);
-        if text.contains('e') {
-            text
-        } else {
-            trim_zeros(&text).to_owned()
-        }
+        trimmed(percentage, 2)
     };
     format!("{text} %")
 }
@@ -292,6 +417,96 @@ mod tests {
             (187_200.0, "2 d 4 h"),
         ] {
             assert_eq!(span(secs), text, "{secs}");
+        }
+    }
+
+    #[test]
+    fn written_numbers_keep_their_digits() {
+        for (number, text) in [
+            (10.0, "10"),
+            (-0.25, "−0.25"),
+            (12_500.5, "12,500.5"),
+            (1e-6, "1e−6"),
+            (0.0, "0"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(exact(number), text);
+        }
+    }
+
+    #[test]
+    fn read_outs_keep_four_digits() {
+        for (number, text) in [
+            (4.9694, "4.969"),
+            (0.1834, "0.1834"),
+            (-1184.0, "−1,184"),
+            (2.4721e-4, "2.47e−4"),
+            (0.0, "0"),
+            (f64::NAN, "NaN"),
+            (f64::INFINITY, "+∞"),
+            (f64::NEG_INFINITY, "−∞"),
+            (1.0e308, "1.00e308"),
+            (5e-324, "4.94e−324"),
+            (40_123.7, "40,124"),
+        ] {
+            assert_eq!(value(number), text);
+        }
+    }
+
+    #[test]
+    fn short_times_read_well() {
+        assert_eq!(nanos(0), "0 ns");
+        assert_eq!(nanos(999), "999 ns");
+        assert_eq!(nanos(1_500), "1.50 µs");
+        assert_eq!(nanos(12_340_000), "12.3 ms");
+        assert_eq!(nanos(250_000_000_000), "250 s");
+    }
+
+    #[test]
+    fn a_long_step_is_short() {
+        assert_eq!(short_step(9_999_999), "9,999,999");
+        assert_eq!(short_step(-12), "−12");
+        assert_eq!(short_step(9_007_199_254_740_992), "9.007e15");
+    }
+
+    #[test]
+    fn cells_line_up() {
+        for (value, text) in [
+            (1.6041, "1.604"),
+            (-0.0975, "−0.098"),
+            (0.004, "0.00400"),
+            (12_345.6, "12,346"),
+            (0.0, "0"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(cell(value), text);
+        }
+    }
+
+    #[test]
+    fn sizes_have_two_or_three_digits() {
+        assert_eq!(bytes(999), "999 B");
+        assert_eq!(bytes(1_100_000_000), "1.1 GB");
+        assert_eq!(bytes(412_000_000), "412 MB");
+        assert_eq!(bytes(999_600), "1.0 MB");
+    }
+
+    #[test]
+    fn one_spelling_of_what_is_no_number() {
+        for (value, name) in [
+            (f64::NAN, "NaN"),
+            (f64::INFINITY, "+∞"),
+            (f64::NEG_INFINITY, "−∞"),
+        ] {
+            let texts = [
+                brief(value),
+                cell(value),
+                exact(value),
+                fixed(value, 2),
+                number(value, 4),
+                super::value(value),
+            ];
+            assert!(texts.iter().all(|text| text == name), "{texts:?}");
         }
     }
 }

@@ -33,7 +33,7 @@ pub struct ScalarColumns {
     pub steps: Vec<i64>,
     /// Seconds since 1970 as written; may be 0, NaN or decrease.
     pub wall_times_secs: Vec<f64>,
-    /// Exact values: an `f32` of the file is widened. NaN, ±Inf and −0.0 are preserved.
+    /// Exact values: an `f32` of the file is widened. NaN, ±∞ and −0.0 are preserved.
     pub values: Vec<f64>,
 }
 

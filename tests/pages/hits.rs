@@ -19,7 +19,7 @@ async fn the_hit_of_a_scalar_shows_its_curve_and_leads_to_that_step() {
     browser.wait_for_element(".hit-curve canvas").await;
     browser.wait_for_element(".hit-curve .value.err").await;
     let value = browser.text_of(".hit-curve h3").await.unwrap();
-    assert!(value.contains("411") && value.contains("Inf"), "{value}");
+    assert!(value.contains("411") && value.contains('∞'), "{value}");
     let label = browser.attribute(".hit-curve canvas", "aria-label").await;
     assert!(label.contains("train/grad_norm around step 411"), "{label}");
     // The advice is about that cause, in the panel as in the box above.

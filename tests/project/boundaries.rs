@@ -78,7 +78,7 @@ fn packages_depend_on_each_other_as_the_architecture_says() {
                 "trainscope-charts",
             ],
         ),
-        ("trainscope-charts", &[]),
+        ("trainscope-charts", &["trainscope-format"]),
         (
             "trainscope-web",
             &[
@@ -202,6 +202,24 @@ fn ids_of_conditions_are_written_in_the_catalogue_alone() {
             let code = text.split("#[cfg(test)]").next().unwrap();
             let id = ids.iter().find(|id| code.contains(&***id));
             assert_eq!(id, None, "{inside} names a condition by its id");
+        }
+    }
+}
+
+#[test]
+fn pages_do_not_use_each_other() {
+    let pages = workspace_root().join("web/src/pages");
+    for path in rust_files(&pages) {
+        let inside = path.strip_prefix(&pages).unwrap().with_extension("");
+        let own = inside.iter().next().unwrap().to_str().unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        for (at, _) in text.match_indices("crate::pages::") {
+            let other = &text[at + "crate::pages::".len()..];
+            assert!(
+                other.starts_with(own),
+                "{} uses another page: move the shared part to components",
+                path.display()
+            );
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Components shared by several pages.
 
-mod asking;
 pub(crate) mod browse;
 mod card_fault;
 mod card_grid;
@@ -17,16 +16,16 @@ mod run_chip;
 mod severity;
 mod state;
 mod step_range;
+pub(crate) mod tensor;
 
 pub use crate::icon::{Icon, IconName, fixed_icon};
-pub use asking::{Asking, ask_again};
 pub use card_fault::CardFault;
 pub use card_grid::{CardGrid, CardSize, MakeCard, Place};
-pub(crate) use chart::blank;
 pub use chart::{
     ChartEvents, DistributionChart, Figure, LineChart, Palette, Panel, Pointed, to_png,
     use_palette, use_size,
 };
+pub(crate) use chart::{blank, line_of};
 pub use controls::{Check, IconButton, SegOption, Segmented, ToolButton};
 pub use graph::{
     Colour, GraphCanvas, GraphOverview, Look, NodeGraph, Shade, View, figure_of, first_view,

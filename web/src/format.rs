@@ -1,46 +1,13 @@
-//! Formats of numbers, sizes, ages and durations: tabular, with a real minus sign, by locale.
+//! Formats of ages and durations by locale; numbers and sizes are written by [`digits`](trainscope_format::digits).
 
 use std::time::Duration;
 
-pub use trainscope_format::digits::{brief, count, integer, number, percent};
+pub use trainscope_format::digits::{
+    brief, bytes, cell, count, integer, nanos, number, percent, short_step,
+};
 
 use crate::i18n::Locale;
 use crate::prelude::*;
-
-/// A measured value for a table cell: three decimals if that is enough, so that columns line up; otherwise as
-/// [`number`].
-pub fn cell(value: f64) -> String {
-    if (0.01..1_000.0).contains(&value.abs()) {
-        format!("{value:.3}").replace('-', "−")
-    } else {
-        number(value, 3)
-    }
-}
-
-/// A size: `412 MB`, `1.1 GB`; powers of 1,000, as usual for disks and downloads.
-pub fn bytes(len_bytes: u64) -> String {
-    const UNITS: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];
-    if len_bytes < 1_000 {
-        return format!("{len_bytes} B");
-    }
-    let mut value = len_bytes as f64 / 1_000.0;
-    let mut unit = 0;
-    while value >= 999.5 && unit + 1 < UNITS.len() {
-        value /= 1_000.0;
-        unit += 1;
-    }
-    let decimals = usize::from(value < 9.95);
-    format!("{value:.decimals$} {}", UNITS[unit])
-}
-
-/// A duration with three digits in the most readable unit.
-pub fn nanos(nanos: u64) -> String {
-    let nanos = nanos as f64;
-    let units = [(1e9, "s"), (1e6, "ms"), (1e3, "µs")];
-    let unit = units.into_iter().find(|(size, _)| nanos >= *size);
-    let (size, unit) = unit.unwrap_or((1.0, "ns"));
-    format!("{} {unit}", number(nanos / size, 3))
-}
 
 /// A duration as `h:mm:ss`, so that columns line up, from a thousand hours on in hours; an en dash if unknown.
 pub fn duration(secs: f64) -> String {
@@ -54,15 +21,6 @@ pub fn duration(secs: f64) -> String {
         return format!("{} h", count(hours));
     }
     format!("{hours}:{minutes:02}:{seconds:02}")
-}
-
-/// A step for a narrow column: all its digits up to seven, else in powers of ten.
-pub fn short_step(step: i64) -> String {
-    if step.unsigned_abs() < 10_000_000 {
-        integer(step)
-    } else {
-        number(step as f64, 4)
-    }
 }
 
 /// Characters of a name in a sentence; longer ones are cut to their last scopes.
@@ -227,41 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn short_times_read_well() {
-        assert_eq!(nanos(0), "0 ns");
-        assert_eq!(nanos(999), "999 ns");
-        assert_eq!(nanos(1_500), "1.50 µs");
-        assert_eq!(nanos(12_340_000), "12.3 ms");
-        assert_eq!(nanos(250_000_000_000), "250 s");
-    }
-
-    #[test]
-    fn a_long_step_is_short() {
-        assert_eq!(short_step(9_999_999), "9,999,999");
-        assert_eq!(short_step(-12), "−12");
-        assert_eq!(short_step(9_007_199_254_740_992), "9.007e15");
-    }
-
-    #[test]
-    fn cells_line_up() {
-        for (value, text) in [
-            (1.6041, "1.604"),
-            (-0.0975, "−0.098"),
-            (0.004, "0.00400"),
-            (12_345.6, "12,346"),
-            (0.0, "0"),
-            (f64::NAN, "NaN"),
-        ] {
-            assert_eq!(cell(value), text);
-        }
-    }
-
-    #[test]
-    fn sizes_and_durations() {
-        assert_eq!(bytes(999), "999 B");
-        assert_eq!(bytes(1_100_000_000), "1.1 GB");
-        assert_eq!(bytes(412_000_000), "412 MB");
-        assert_eq!(bytes(999_600), "1.0 MB");
+    fn durations_line_up() {
         assert_eq!(duration(5_200.9), "1:26:40");
         assert_eq!(duration(48.0), "0:00:48");
         assert_eq!(duration(3_599_999.0), "999:59:59");

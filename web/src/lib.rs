@@ -28,6 +28,7 @@ pub mod notebook;
 pub mod pages;
 mod pixels;
 mod prelude;
+pub mod query;
 pub mod registry;
 pub mod route;
 pub mod run_colour;

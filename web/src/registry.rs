@@ -46,7 +46,9 @@ pub enum Count {
     Hidden,
     /// Sum of the tags of its kinds.
     Tags,
-    /// Tensors, of which one may have records of several kinds.
+    /// Distinct names among the tags of its kinds.
+    Names,
+    /// Most tags of one of its kinds; elements in files of their own have no tags.
     Tensors,
     /// Hits of watchpoints.
     Hits,
@@ -90,7 +92,7 @@ pub const PAGES: [PageEntry; 10] = [
         icon: IconName::Histograms,
         kinds: &[Kind::Histograms],
         more_kinds: &[Kind::Statistics],
-        count: Count::Tensors,
+        count: Count::Names,
         keys: &[KeyGroup::Charts],
     },
     PageEntry {

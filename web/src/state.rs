@@ -11,12 +11,13 @@ use trainscope_api::status::Status;
 use trainscope_api::tags::{MAX_RUNS, TagList, TagsRequest};
 use trainscope_format::Kind;
 
-use crate::client::{self, ClientError};
+use crate::client;
 use crate::components::{longer_names, short_name};
 use crate::format;
 use crate::live::{Connection, Live, use_live};
 use crate::notebook::Notes;
 use crate::prelude::*;
+use crate::query::Load;
 use crate::registry::{Count, PageEntry};
 use crate::run_colour::RunColours;
 
@@ -27,24 +28,13 @@ const GROWTH_PAUSE: Duration = Duration::from_secs(2);
 /// Share of the time that may go into lists: one that takes 0.3 s is asked for every 6 s.
 const LIST_SHARE: f64 = 0.05;
 
-/// State of the first load of the list.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Load {
-    /// Nothing has arrived yet.
-    Loading,
-    /// There is a list; it may be older than the last change.
-    Ready,
-    /// There is no list, and this is why. It is tried again with every change.
-    Failed(ClientError),
-}
-
 /// The shared state. `Copy`: take it with [`use_app_state`].
 #[derive(Clone, Copy)]
 pub struct AppState {
     /// All runs in the order of the server; empty before the first answer.
     pub runs: RwSignal<Arc<RunList>>,
     /// State of the first load of `runs`.
-    pub load: RwSignal<Load>,
+    pub load: RwSignal<Load<()>>,
     /// Identity of the server; `None` before its first answer.
     pub status: RwSignal<Option<Status>>,
     index: Memo<Arc<BTreeMap<String, usize>>>,
@@ -151,7 +141,7 @@ impl AppState {
 
     /// `true` if the run exists or the list is still loading; reactive.
     pub fn may_exist(self, id: &str) -> bool {
-        self.index.with(|index| index.contains_key(id)) || self.load.get() != Load::Ready
+        self.index.with(|index| index.contains_key(id)) || self.load.get() != Load::Ready(())
     }
 
     /// The tags of a run that was asked for with [`AppState::load_tags`]; reactive.
@@ -170,11 +160,12 @@ impl AppState {
                 return Some(counts.error + counts.warning + counts.info);
             }
             Count::Tags | Count::Hidden => counts.sum(),
-            Count::Tensors => match self.tags(&run.id) {
+            Count::Names => match self.tags(&run.id) {
                 Some(list) => names_of(&list, &page.all_kinds().collect::<Vec<_>>()),
                 // One kind mostly holds the tensors of the other.
                 None => counts.max().unwrap_or(0),
             },
+            Count::Tensors => counts.max().unwrap_or(0),
         };
         Some(count).filter(|count| *count > 0)
     }
@@ -221,7 +212,7 @@ impl AppState {
             known.map(|change| change.run.clone()).collect::<Vec<_>>()
         });
         self.load_tags(known, true);
-        if notice.runs.is_empty() || self.load.get_untracked() != Load::Ready {
+        if notice.runs.is_empty() || self.load.get_untracked() != Load::Ready(()) {
             return;
         }
         let index = self.index.get_untracked();
@@ -262,13 +253,13 @@ impl AppState {
             match list {
                 Ok(list) => {
                     colours.give(&list);
-                    if self.load.get_untracked() != Load::Ready {
+                    if self.load.get_untracked() != Load::Ready(()) {
                         live.data_is_from(newest_secs(&list));
                     }
                     self.runs.set(Arc::new(list));
-                    self.load.set(Load::Ready);
+                    self.load.set(Load::Ready(()));
                 }
-                Err(error) if self.load.get_untracked() != Load::Ready => {
+                Err(error) if self.load.get_untracked() != Load::Ready(()) => {
                     self.load.set(Load::Failed(error));
                 }
                 // The old list stays on the page; the event stream reports the lost connection.

@@ -163,7 +163,7 @@ pub struct Series {
     #[serde(with = "float::list", default)]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<crate::openapi::Float>))]
     pub max: Vec<f64>,
-    /// Runs of buckets or points that hold NaN or ±Inf, ascending; empty when everything is finite.
+    /// Runs of buckets or points that hold NaN or ±∞, ascending; empty when everything is finite.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub non_finite: Vec<NonFinite>,
     /// Number of live entries at the beginning, if superseded points are included. The rest were superseded by a

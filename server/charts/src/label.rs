@@ -1,108 +1,9 @@
-//! Number formats of axes and readouts: real minus sign, grouped thousands, `2.47e−4`, `10⁻³`.
+//! Labels of axes: ticks of one notation, durations and times of day. Single numbers are written by [`digits`].
 
-/// A whole number with a comma every three digits.
-pub fn grouped(digits: &str) -> String {
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
+use trainscope_format::digits::{self, exponent};
 
-/// A step: `1,184`, `−3`.
-pub fn step(step: i64) -> String {
-    let digits = grouped(&step.unsigned_abs().to_string());
-    if step < 0 {
-        format!("−{digits}")
-    } else {
-        digits
-    }
-}
-
-/// Formats with a number of decimals, grouped; NaN and infinities by name.
-pub fn fixed(value: f64, decimals: usize) -> String {
-    if let Some(name) = non_finite(value) {
-        return name.to_owned();
-    }
-    let text = format!("{:.*}", decimals, value.abs());
-    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
-    let sign = if value < 0.0 && text.bytes().any(|b| (b'1'..=b'9').contains(&b)) {
-        "−"
-    } else {
-        ""
-    };
-    let point = if fraction.is_empty() { "" } else { "." };
-    format!("{sign}{}{point}{fraction}", grouped(whole))
-}
-
-/// The name of a non-finite value.
-pub fn non_finite(value: f64) -> Option<&'static str> {
-    if value.is_nan() {
-        Some("NaN")
-    } else if value == f64::INFINITY {
-        Some("+Inf")
-    } else if value == f64::NEG_INFINITY {
-        Some("−Inf")
-    } else {
-        None
-    }
-}
-
-/// `−2.47e−4`: mantissa with a number of decimals, exponent with a real minus sign.
-fn scientific(value: f64, decimals: usize) -> String {
-    let text = format!("{value:.decimals$e}");
-    text.replace('-', "−")
-}
-
-/// A value for a readout, four significant digits: `4.969`, `1,184`, `2.470e−4`, `NaN`.
-pub fn value(value: f64) -> String {
-    if let Some(name) = non_finite(value) {
-        return name.to_owned();
-    }
-    let size = value.abs();
-    if size == 0.0 {
-        "0".to_owned()
-    } else if !(1e-3..1e7).contains(&size) {
-        scientific(value, 2)
-    } else if size >= 1e4 {
-        fixed(value, 0)
-    } else {
-        let decimals = (3 - exponent(size)).clamp(0, 6);
-        fixed(value, usize::try_from(decimals).unwrap_or_default())
-    }
-}
-
-/// A number typed by a user, with all its digits and no more: `10`, `0.25`, `1e−6`.
-pub fn exact(value: f64) -> String {
-    if let Some(name) = non_finite(value) {
-        return name.to_owned();
-    }
-    let size = value.abs();
-    if size != 0.0 && !(1e-4..1e15).contains(&size) {
-        return format!("{value:e}").replace('-', "−");
-    }
-    let digits = size.to_string();
-    let decimals = digits
-        .split_once('.')
-        .map_or(0, |(_, fraction)| fraction.len());
-    fixed(value, decimals)
-}
-
-/// Power of ten of the first digit.
-fn exponent(size: f64) -> i32 {
-    if size == 0.0 || !size.is_finite() {
-        return 0;
-    }
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the exponent of an f64 is at most three digits"
-    )]
-    let exponent = (size.log10() + 1e-9).floor() as i32;
-    exponent
-}
+use digits::scientific;
+pub use digits::{exact, fixed, integer as step, non_finite, value};
 
 /// Labels of ticks with the same distance (`step` above 0), or of powers (`step` 0); all in one notation.
 pub fn ticks(values: &[f64], step: f64) -> Vec<String> {
@@ -265,39 +166,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn written_numbers_keep_their_digits() {
-        for (number, text) in [
-            (10.0, "10"),
-            (-0.25, "−0.25"),
-            (12_500.5, "12,500.5"),
-            (1e-6, "1e−6"),
-            (0.0, "0"),
-            (f64::NAN, "NaN"),
-        ] {
-            assert_eq!(exact(number), text);
-        }
-    }
-
-    #[test]
-    fn read_outs_keep_four_digits() {
-        for (number, text) in [
-            (4.9694, "4.969"),
-            (0.1834, "0.1834"),
-            (-1184.0, "−1,184"),
-            (2.4721e-4, "2.47e−4"),
-            (0.0, "0"),
-            (f64::NAN, "NaN"),
-            (f64::INFINITY, "+Inf"),
-            (f64::NEG_INFINITY, "−Inf"),
-            (1.0e308, "1.00e308"),
-            (5e-324, "4.94e−324"),
-            (40_123.7, "40,124"),
-        ] {
-            assert_eq!(value(number), text);
-        }
-    }
-
-    #[test]
     fn ticks_share_one_notation() {
         assert_eq!(ticks(&[0.0, 0.2, 0.4], 0.2), ["0.0", "0.2", "0.4"]);
         assert_eq!(ticks(&[0.0, 1e-4, 2e-4], 1e-4), ["0", "1e−4", "2e−4"]);
@@ -332,13 +200,7 @@ mod tests {
         assert_eq!(clock(secs, 900.0), "13:22");
         assert_eq!(clock(secs, 5.0), "13:22:05");
         assert_eq!(clock(secs, 0.1), "22:05.2");
-        assert_eq!(clock(f64::INFINITY, 1.0), "+Inf");
+        assert_eq!(clock(f64::INFINITY, 1.0), "+∞");
         assert_eq!(date(f64::MAX).1, date(7.3e7).1);
-    }
-
-    #[test]
-    fn steps_are_grouped_to_their_extremes() {
-        assert_eq!(step(1_184), "1,184");
-        assert_eq!(step(i64::MIN), "−9,223,372,036,854,775,808");
     }
 }

@@ -46,7 +46,7 @@ pub struct Theme {
     pub accent: Rgb,
     /// NaN.
     pub nan: Rgb,
-    /// ±Inf.
+    /// ±∞.
     pub inf: Rgb,
     /// Values beyond a limit.
     pub error: Rgb,

@@ -5,84 +5,22 @@ use std::time::Duration;
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
+use trainscope_format::digits;
+
 use crate::settings::{UserDirs, short_path};
 
-/// Formats a number with a comma between thousands.
-pub(super) fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
+pub(super) use trainscope_format::digits::{bytes as size, count, integer as step};
 
-/// Formats a step, which may be negative.
-pub(super) fn step(step: i64) -> String {
-    let sign = if step < 0 { "-" } else { "" };
-    format!("{sign}{}", count(step.unsigned_abs()))
-}
-
-const UNITS: [(&str, f64); 5] = [
-    ("TB", 1e12),
-    ("GB", 1e9),
-    ("MB", 1e6),
-    ("kB", 1e3),
-    ("bytes", 1.0),
-];
-
-fn unit(len_bytes: u64) -> (&'static str, f64) {
-    UNITS
-        .into_iter()
-        // A value that rounds up to 1,000 of a unit is 1 of the next.
-        .find(|(_, size)| len_bytes as f64 >= size * 0.9995)
-        .unwrap_or(("bytes", 1.0))
-}
-
-fn in_unit(len_bytes: u64, (name, size): (&str, f64)) -> String {
-    let number = len_bytes as f64 / size;
-    if name == "bytes" {
-        count(len_bytes)
-    } else if number < 9.95 {
-        format!("{number:.1}")
-    } else {
-        format!("{number:.0}")
-    }
-}
-
-/// `8.4 GB`, `412 MB`, `17 bytes`.
-pub(super) fn size(len_bytes: u64) -> String {
-    let unit = unit(len_bytes);
-    format!("{} {}", in_unit(len_bytes, unit), unit.0)
-}
-
-/// `3.1 of 8.4 GB`, both in the unit of the whole.
+/// `3.1 of 8.4 GB`, `412 MB of 8.4 GB`.
 pub(super) fn size_of(part: u64, whole: u64) -> String {
-    let unit = unit(whole);
-    format!(
-        "{} of {} {}",
-        in_unit(part, unit),
-        in_unit(whole, unit),
-        unit.0
-    )
+    let (part, whole) = (size(part), size(whole));
+    let unit = whole.rsplit(' ').next().unwrap_or_default();
+    format!("{} of {whole}", part.trim_end_matches(unit).trim_end())
 }
 
-/// `41 s`, `12 min`, `3 h 12 min`, `2 d 4 h`.
+/// `41 s`, `12 min 5 s`, `3 h 12 min`, `2 d 4 h`; whole seconds.
 pub(super) fn span(time: Duration) -> String {
-    let secs = time.as_secs();
-    let (mins, hours, days) = (secs / 60, secs / 3_600, secs / 86_400);
-    if mins == 0 {
-        format!("{secs} s")
-    } else if hours == 0 {
-        format!("{mins} min")
-    } else if days == 0 {
-        format!("{hours} h {} min", mins % 60)
-    } else {
-        format!("{} d {} h", count(days), hours % 24)
-    }
+    digits::span(time.as_secs() as f64)
 }
 
 /// `1 run`, `2 runs`.
@@ -132,33 +70,14 @@ pub(super) fn beginning(text: &str, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{beginning, count, name, size, size_of, span, step};
+    use super::{beginning, name, size_of, span};
     use std::time::Duration;
 
     #[test]
-    fn numbers_have_commas() {
-        assert_eq!(count(0), "0");
-        assert_eq!(count(999), "999");
-        assert_eq!(count(1_000), "1,000");
-        assert_eq!(count(8_388_608), "8,388,608");
-        assert_eq!(step(-1_234), "-1,234");
-    }
-
-    #[test]
-    fn sizes_keep_two_or_three_digits() {
-        for (len, text) in [
-            (0, "0 bytes"),
-            (17, "17 bytes"),
-            (999, "999 bytes"),
-            (6_200, "6.2 kB"),
-            (412_000_000, "412 MB"),
-            (999_999_999, "1.0 GB"),
-            (8_400_000_000, "8.4 GB"),
-        ] {
-            assert_eq!(size(len), text);
-        }
+    fn parts_of_sizes_name_the_unit_once() {
         assert_eq!(size_of(3_100_000_000, 8_400_000_000), "3.1 of 8.4 GB");
-        assert_eq!(size_of(0, 0), "0 of 0 bytes");
+        assert_eq!(size_of(412_000_000, 8_400_000_000), "412 MB of 8.4 GB");
+        assert_eq!(size_of(0, 0), "0 of 0 B");
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub struct RangeCount {
     pub start: f64,
     /// End of the range.
     pub end: f64,
-    /// Elements inside. Elements are compared as `f64`; ±Inf are compared like other numbers, NaN is outside.
+    /// Elements inside. Elements are compared as `f64`; ±∞ are compared like other numbers, NaN is outside.
     pub count: u64,
 }
 

@@ -126,7 +126,7 @@ impl TensorStats {
         Some(self.finite?.m2 / self.finite_count() as f64)
     }
 
-    /// Lower and upper bound of the number of elements in `low..=high`; ±Inf are compared like other numbers, NaN is
+    /// Lower and upper bound of the number of elements in `low..=high`; ±∞ are compared like other numbers, NaN is
     /// outside. The bounds are equal if [`Self::ranges`] has that range. Otherwise exponents leave the elements of
     /// buckets cut by a limit uncertain; without exponents, only minimum, maximum and signs bound the number.
     pub fn count_within(&self, low: f64, high: f64) -> (u64, u64) {

@@ -18,12 +18,14 @@ mod backend;
 mod canvas;
 mod distribution;
 mod gesture;
+mod line;
 mod palette;
 mod saved;
 mod schedule;
 mod size;
 
 pub use distribution::{DistributionChart, Pointed};
+pub(crate) use line::line_of;
 pub use palette::{Palette, use_palette};
 pub(crate) use saved::blank;
 pub use saved::{Panel, to_png};

@@ -4,7 +4,8 @@ use crate::format;
 use crate::i18n::use_i18n;
 use crate::live::{Connection, use_live};
 use crate::prelude::*;
-use crate::state::{Load, use_app_state};
+use crate::query::Load;
+use crate::state::use_app_state;
 
 /// A visually hidden live region.
 #[component]
@@ -14,7 +15,7 @@ pub(super) fn News() -> impl IntoView {
     let state = use_app_state();
     // `None` before the first list, whose hits are no news.
     let hits = Memo::new(move |_| {
-        (state.load.get() == Load::Ready).then(|| {
+        (state.load.get() == Load::Ready(())).then(|| {
             state.runs.with(|list| {
                 let judged = list.runs.iter().filter_map(|run| run.health.as_ref());
                 judged

@@ -10,10 +10,11 @@ use trainscope_format::Kind;
 
 use super::FrameState;
 use crate::client;
-use crate::components::{Icon, IconName, RunChip, ask_again, fixed_icon};
+use crate::components::{Icon, IconName, RunChip, fixed_icon};
 use crate::i18n::use_i18n;
 use crate::location::{History, use_address};
 use crate::prelude::*;
+use crate::query::{Query, query};
 use crate::route::{self, RunPage, use_place};
 use crate::state::{AppState, use_app_state};
 
@@ -84,16 +85,15 @@ pub(super) fn Search() -> impl IntoView {
     let text = RwSignal::new(String::new());
     let open = RwSignal::new(false);
     let chosen = RwSignal::new(0_usize);
-    let nodes = RwSignal::new(Vec::<Hit>::new());
-    search_nodes(state, text, open, nodes);
+    let nodes = search_nodes(state, text, open);
     let hits = Memo::new(move |_| {
         let wanted = text.get().trim().to_lowercase();
         if open.get() && !wanted.is_empty() {
             let mut hits = place.with(|place| find(state, place.run(), &wanted));
-            for hit in nodes.get() {
-                let is_known = |known: &Hit| matches!((known, &hit), (Hit::Tag { name: a, page: b, .. }, Hit::Tag { name, page, .. }) if a == name && b == page);
+            for hit in nodes.answer.get().iter().flat_map(|hits| hits.iter()) {
+                let is_known = |known: &Hit| matches!((known, hit), (Hit::Tag { name: a, page: b, .. }, Hit::Tag { name, page, .. }) if a == name && b == page);
                 if !hits.iter().any(is_known) {
-                    hits.push(hit);
+                    hits.push(hit.clone());
                 }
             }
             hits
@@ -259,12 +259,7 @@ pub(super) fn Search() -> impl IntoView {
 }
 
 /// Searches tensors in files and graph nodes of the page's run while the user types.
-fn search_nodes(
-    state: AppState,
-    text: RwSignal<String>,
-    open: RwSignal<bool>,
-    nodes: RwSignal<Vec<Hit>>,
-) {
+fn search_nodes(state: AppState, text: RwSignal<String>, open: RwSignal<bool>) -> Query<Vec<Hit>> {
     let place = use_place();
     let want = move || {
         let wanted = text.get().trim().to_owned();
@@ -297,14 +292,9 @@ fn search_nodes(
                 path: node.path,
             }));
         }
-        hits
+        Ok(hits)
     };
-    ask_again(want, ask, move |found: Option<Vec<Hit>>| {
-        let found = found.unwrap_or_default();
-        if nodes.with_untracked(|before| *before != found) {
-            nodes.set(found);
-        }
-    });
+    query(want, ask)
 }
 
 /// Runs in the order of the list, then each known tag once, with all runs that have it.

@@ -4,7 +4,6 @@ use crate::format;
 
 /// Boxes, lines, and what is known of them.
 pub struct GraphTexts {
-    /// Entry of the rail.
     pub title: &'static str,
     /// Nodes of a closed scope.
     pub nodes: fn(u64) -> String,
@@ -12,27 +11,19 @@ pub struct GraphTexts {
     pub drawn: fn(u64, u64, u64) -> String,
     /// Neighbourhood of a tensor: name, number of boxes.
     pub around: fn(&str, u64) -> String,
-    /// Field over the tree.
     pub search: &'static str,
-    /// Label of the tree.
     pub tree: &'static str,
     /// Results were left out: sent, all.
     pub cut: fn(u64, u64) -> String,
-    /// No result.
     pub nothing_found: &'static str,
-    /// Label of the choice between graphs of the run.
     pub graph: &'static str,
     /// A graph of a rank.
     pub of_rank: fn(&str, u32) -> String,
-    /// Before the choice of what boxes are coloured by.
     pub colour: &'static str,
     /// Type, device, health, precision, time.
     pub colours: [&'static str; 5],
-    /// Legend of time.
     pub time_legend: &'static str,
-    /// Row of the panel: its time.
     pub mean_time: &'static str,
-    /// Head: how it differs from its like in the other graph.
     pub against: &'static str,
     /// There: it is the same; the other graph has none like it; only the other graph has it.
     pub likeness: [&'static str; 3],
@@ -44,16 +35,11 @@ pub struct GraphTexts {
     pub differing: [&'static str; 2],
     pub zoom_in: &'static str,
     pub zoom_out: &'static str,
-    /// Button, with its key.
     pub fit: &'static str,
     pub svg: &'static str,
-    /// Button: open or close a scope.
     pub open: &'static str,
-    /// Button: open or close a scope.
     pub close: &'static str,
-    /// Button: the way begins here.
     pub way_from: &'static str,
-    /// Button: the way ends here.
     pub way_to: &'static str,
     /// A way begins there: choose where it ends.
     pub way_begun: fn(&str) -> String,
@@ -61,9 +47,7 @@ pub struct GraphTexts {
     pub way: fn(&str, &str, u64) -> String,
     /// From, to: there is none.
     pub no_way: fn(&str, &str) -> String,
-    /// Label of the panel.
     pub node: &'static str,
-    /// Nothing is chosen.
     pub nothing_chosen: &'static str,
     pub nothing_chosen_next: &'static str,
     pub inputs: &'static str,
@@ -74,33 +58,22 @@ pub struct GraphTexts {
     pub tensors: &'static str,
     pub types: &'static str,
     pub findings: &'static str,
-    /// Row: where it runs.
     pub device: &'static str,
-    /// Row: reduced or raised.
     pub precision_row: &'static str,
-    /// An input of a name that no node has.
     pub missing: &'static str,
-    /// An input that only says what runs before.
     pub control: &'static str,
-    /// Mark of where it began.
     pub first_cause: &'static str,
     /// More entries than are shown.
     pub more: fn(u64) -> String,
-    /// No choice: compare with.
     pub compare: &'static str,
-    /// Label of the choice of two graphs to compare.
     pub pair: &'static str,
     /// Compared: added, removed, changed, renamed, same.
     pub compared: fn([u64; 5]) -> String,
-    /// Heading: nodes that only the other graph has.
     pub removed: &'static str,
-    /// There is nothing to draw: title.
     pub empty: &'static str,
     pub empty_next: &'static str,
-    /// There is no graph: title.
     pub none: &'static str,
     pub none_next: &'static str,
-    /// Beside what is odd about the graph.
     pub odd: &'static str,
 }
 

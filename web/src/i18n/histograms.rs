@@ -4,40 +4,23 @@ use crate::format;
 
 /// Histograms.
 pub struct HistogramsTexts {
-    /// Title of the page.
     pub title: &'static str,
-    /// Label of the choice of view.
     pub view: &'static str,
-    /// Choices: each card has its own.
     pub own: &'static str,
-    /// Rows behind each other.
     pub offset: &'static str,
-    /// Curves over each other.
     pub overlay: &'static str,
-    /// Columns.
     pub heat_map: &'static str,
-    /// Bands.
     pub percentiles: &'static str,
     pub bins: &'static str,
-    /// Spacing of the bins: what fits the values.
     pub auto: &'static str,
-    /// Spacing of the bins.
     pub spacing: &'static str,
-    /// Label of the filter by role of tensor.
     pub role: &'static str,
-    /// Title of the scale of a heat map.
     pub heat_scale: &'static str,
-    /// All of them.
     pub all: &'static str,
-    /// Weights.
     pub weights: &'static str,
-    /// Gradients.
     pub gradients: &'static str,
-    /// Activations.
     pub activations: &'static str,
-    /// The axis of steps.
     pub over: &'static str,
-    /// Before a range of steps.
     pub steps: &'static str,
     pub all_steps: &'static str,
     pub first_step: &'static str,
@@ -46,9 +29,7 @@ pub struct HistogramsTexts {
     pub totals: fn(u64, u64, u64) -> String,
     /// In the head of a card that draws histograms: histograms, statistics of the same tensor.
     pub sources: fn(u64, u64) -> String,
-    /// In the head of a card that draws exponents of statistics.
     pub from_exponents: &'static str,
-    /// See `from_exponents`.
     pub from_exponents_title: &'static str,
     /// In a read-out: values in a bin.
     pub values: fn(&str) -> String,
@@ -56,15 +37,11 @@ pub struct HistogramsTexts {
     pub share_of: fn(&str) -> String,
     /// So many records are one row: first step, last step, records.
     pub merged: fn(&str, &str, u64) -> String,
-    /// In a read-out.
     pub step: &'static str,
-    /// Values in bins.
     pub finite: &'static str,
     /// `of 65,536`.
     pub of_all: fn(&str) -> String,
-    /// Nothing but values that are not finite: step.
     pub nothing_finite: &'static str,
-    /// No value at all.
     pub empty: &'static str,
     /// A fault by its name in the API.
     pub fault: fn(&str) -> &'static str,

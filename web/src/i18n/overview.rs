@@ -6,28 +6,21 @@ use crate::format;
 
 /// Texts of the run overview.
 pub struct OverviewTexts {
-    /// Entry of the rail.
     pub title: &'static str,
     pub open_debugger: &'static str,
     pub show_scalars: &'static str,
     /// Link to the step of the first cause; the argument is a number.
     pub at_step: fn(&str) -> String,
-    /// Between that link and the sentence.
     pub colon: &'static str,
-    /// Between two findings.
     pub semicolon: &'static str,
-    /// Between a finding and what belongs to it.
     pub comma: &'static str,
-    /// Between two sentences.
     pub gap: &'static str,
     /// Findings by severity, and the number of watchpoints that reported them.
     pub hits: fn(Counts, u64) -> String,
     /// A scalar that is not finite from a step to the end: tag, class, step.
     pub stays: fn(&str, &str, &str) -> String,
-    /// The run has grown since it was judged.
     pub behind: &'static str,
     pub guide: &'static str,
-    /// Beside it.
     pub guide_order: &'static str,
     /// Rules that found nothing, and those that could not be judged.
     pub checks: fn(u64, u64) -> String,
@@ -49,7 +42,6 @@ pub struct OverviewTexts {
     pub records: fn(u64) -> String,
     /// Numbers of hits.
     pub hit_count: fn(u64) -> String,
-    /// No weights, gradients, activations: what follows is how to record them.
     pub no_tensors: &'static str,
     /// Summary of the code that records them: the framework.
     pub record_with: fn(&str) -> String,
@@ -67,27 +59,18 @@ pub struct OverviewTexts {
     pub more_hits: fn(u64) -> String,
     /// The best value: value, step.
     pub best: fn(&str, &str) -> String,
-    /// Before the advice.
     pub most_likely: &'static str,
-    /// Heading of the matrix.
     pub onset: &'static str,
-    /// Heading of the matrix of a run in which nothing is wrong.
     pub last_steps: &'static str,
-    /// Beside it.
     pub onset_order: &'static str,
-    /// The first cause in the legend.
     pub first: &'static str,
-    /// Values of a cell: finite, range grows.
     pub finite: &'static str,
-    /// See `finite`.
     pub grows: &'static str,
     /// A measured quantity: near its limit, and beyond it.
     pub limit_parts: [&'static str; 2],
     /// Tooltip of a cell: tensor, step, state.
     pub cell: fn(&str, &str, &str) -> String,
-    /// Nothing was recorded in a cell.
     pub no_record: &'static str,
-    /// Title of the card of hyper-parameters.
     pub configuration: &'static str,
     /// A tensor and a step.
     pub tensor_at: fn(&str, &str) -> String,
@@ -183,7 +166,7 @@ pub(super) const EN: OverviewTexts = OverviewTexts {
     },
     missing: |reason| match reason {
         "nan" => "values are NaN",
-        "inf" => "values are ±Inf",
+        "inf" => "values are ±∞",
         "no_previous" => "no previous step",
         "no_change" => "changes were not recorded",
         "tolerance" => "changes were counted with another tolerance",
@@ -213,7 +196,7 @@ pub(super) const EN: OverviewTexts = OverviewTexts {
     no_record: "not recorded",
     configuration: "Configuration",
     tensor_at: |tensor, step| format!("{tensor} at step {step}"),
-    bad_elements: |bad, all| format!("{bad} of {all} elements are NaN or ±Inf"),
+    bad_elements: |bad, all| format!("{bad} of {all} elements are NaN or ±∞"),
     good_elements: |all| format!("all {all} elements are finite"),
     none_finite: |all, has_nan, has_inf, step| {
         let what = match (has_nan, has_inf) {

@@ -4,18 +4,14 @@ use crate::format;
 
 /// Texts of the page about the data pipeline and the time training waits for data.
 pub struct PipelineTexts {
-    /// Title of the page.
     pub title: &'static str,
-    /// Nothing was recorded, and what to do.
     pub none: &'static str,
     pub none_next: &'static str,
-    /// There is a profile but no pipeline.
     pub no_graph: &'static str,
     /// Operations, batches or samples, batch size.
     pub totals: fn(u64, Option<i64>, Option<i64>) -> String,
     /// Operations are left out: shown, all.
     pub cut: fn(u64, u64) -> String,
-    /// Label of the choice between pipelines of a run.
     pub choose: &'static str,
     /// A pipeline of a rank and a step.
     pub of_rank: fn(u32, i64) -> String,
@@ -23,21 +19,17 @@ pub struct PipelineTexts {
     pub rank: fn(u32) -> String,
     /// Label of the picture.
     pub picture: fn(u64) -> String,
-    /// An operation without a name.
     pub unnamed: &'static str,
     /// Place of an operation among all.
     pub place: fn(u64, u64) -> String,
     pub parameters: &'static str,
-    /// Head: what is done to each sample.
     pub transforms: &'static str,
     pub sampler: &'static str,
     /// Heads: what feeds it, what it feeds.
     pub neighbours: [&'static str; 2],
-    /// It is given nothing.
     pub no_parameters: &'static str,
     /// More rows of a list.
     pub more: fn(u64) -> String,
-    /// Choice of a run whose pipeline it is compared with.
     pub against: &'static str,
     /// The other run's pipeline is the same, differs, or was not recorded.
     pub compared: [&'static str; 3],
@@ -53,11 +45,9 @@ pub struct PipelineTexts {
     pub too_few_samples: fn(u64) -> String,
     /// The step that waited longest: step, waiting, its time, steps profiled.
     pub longest: fn(&str, &str, &str, u64) -> String,
-    /// Advice against waiting for data.
     pub advice: &'static str,
     /// No profile; a profile without spans of data.
     pub not_timed: [&'static str; 2],
-    /// Advice to record times.
     pub not_timed_next: &'static str,
     /// Queue state per batch: batches that found it empty, all batches, time of the first batch.
     pub found: fn(u64, u64, &str) -> String,
@@ -67,18 +57,15 @@ pub struct PipelineTexts {
     pub slow: fn(&str, Option<&str>, &str) -> String,
     /// Advice against slow operations: for a source, for any other operation.
     pub slow_advice: [&'static str; 2],
-    /// A sign on it.
     pub slow_sign: &'static str,
     /// The queue behind an operation: how full, how much it holds.
     pub queue: fn(&str, u64) -> String,
     /// Capacity of a queue.
     pub of: fn(u64) -> String,
-    /// Head: while it ran.
     pub ran: &'static str,
     /// Workers; mean fill of the queue behind it; samples that found it empty; the share of their time that workers
     /// computed.
     pub ran_rows: [&'static str; 4],
-    /// Label of the choice of `views`.
     pub show: &'static str,
     /// Views of operations: parameters, queues, processors.
     pub views: [&'static str; 3],
@@ -86,7 +73,6 @@ pub struct PipelineTexts {
     pub heat: [[&'static str; 4]; 2],
     /// So many samples found a queue empty.
     pub empties: fn(u64) -> String,
-    /// Consumer of the last queue.
     pub training: &'static str,
     /// Head of the estimates, their unit, and what they are made of.
     pub help: [&'static str; 3],
@@ -96,13 +82,11 @@ pub struct PipelineTexts {
     pub processors: fn(u64) -> String,
     /// Batches a second, workers now, workers that are enough, time gained, its share.
     pub gain: fn(&str, u64, u64, &str, &str) -> String,
-    /// Between two sentences.
     pub between: &'static str,
     /// Label of the bars of a queue: samples, time between two.
     pub samples: fn(u64, &str) -> String,
     /// A file that could not be read: its path, why.
     pub fault: fn(&str, &str) -> String,
-    /// Head of the bars.
     pub over_steps: &'static str,
     /// Beside it: lane.
     pub on_lane: fn(&str) -> String,

@@ -13,83 +13,51 @@ pub struct RecordedTexts {
     /// The run has none: runs, noun of the page.
     pub none: fn(&str, &str) -> String,
     pub none_next: &'static str,
-    /// Before the slider.
     pub step_cap: &'static str,
-    /// Before a step.
     pub step: &'static str,
-    /// Before a step that is not the one asked for.
     pub nearest: &'static str,
-    /// Button: the recorded step before.
     pub before: &'static str,
-    /// Button: the next recorded step.
     pub next: &'static str,
-    /// Button: the last step.
     pub last: &'static str,
-    /// Slider of one card.
     pub own_step: &'static str,
-    /// Button: the step of all cards again.
     pub follow: &'static str,
     pub brightness: &'static str,
     pub contrast: &'static str,
-    /// Button: as recorded.
     pub reset: &'static str,
-    /// Before the choice of what pictures are subtracted from.
     pub difference: &'static str,
-    /// Choice: no difference.
     pub as_recorded: &'static str,
-    /// Choice: the recorded step before is subtracted.
     pub minus_previous: &'static str,
-    /// Choice: the first recorded step is subtracted.
     pub minus_first: &'static str,
     /// Choice: a run is subtracted: its name.
     pub minus_run: fn(&str) -> String,
-    /// Two pictures are the same.
     pub equal: &'static str,
     /// Pixels that differ, all pixels, greatest difference of a channel.
     pub pixels_differ: fn(&str, &str, u8) -> String,
-    /// Two pictures cannot be subtracted.
     pub sizes_differ: &'static str,
     /// Recorded steps of a run.
     pub recorded_steps: fn(&str) -> String,
-    /// Size of pictures.
     pub size: &'static str,
-    /// Fitted into the card.
     pub fit: &'static str,
-    /// The bytes are no picture.
     pub no_picture: &'static str,
-    /// The bytes are no sound that is played here.
     pub no_sound: &'static str,
-    /// Label of the picture of a clip.
     pub waveform: &'static str,
     /// Samples that are no finite number.
     pub non_finite: fn(u64) -> String,
-    /// Link: the picture as a file.
     pub download: &'static str,
-    /// Every pixel of a picture is 0.
     pub all_black: &'static str,
-    /// Button: one step after another.
     pub play: &'static str,
-    /// Button, while they play.
     pub stop: &'static str,
-    /// Button of a clip.
     pub play_clip: &'static str,
-    /// Button of a clip, while it plays.
     pub pause_clip: &'static str,
-    /// Link to the bytes.
     pub bytes: &'static str,
     /// The picture is of another size than the writer says.
     pub other_size: fn(&str) -> String,
-    /// One channel.
     pub mono: &'static str,
-    /// Two channels.
     pub stereo: &'static str,
     /// More channels.
     pub channels: fn(u32) -> String,
-    /// Label of the choice of text rendering.
     pub reading: &'static str,
-    /// As markdown.
     pub rendered: &'static str,
-    /// As written.
     pub source: &'static str,
     pub find: &'static str,
     /// Steps with the words, steps looked at.
@@ -98,17 +66,11 @@ pub struct RecordedTexts {
     pub go_to_step: fn(&str) -> String,
     /// No text has the words.
     pub no_match: fn(&str) -> String,
-    /// Button: ends the search.
     pub clear: &'static str,
-    /// Not all steps were looked at.
     pub find_cut: &'static str,
-    /// Not all of a text is shown.
     pub text_cut: &'static str,
-    /// Label of the chart.
     pub pr_chart: &'static str,
-    /// Label of the table.
     pub at_threshold: &'static str,
-    /// Area below the curve.
     pub area: &'static str,
     pub threshold: &'static str,
     pub precision: &'static str,

@@ -4,94 +4,58 @@ use crate::format;
 
 /// Curves.
 pub struct ScalarsTexts {
-    /// Title of the page.
     pub title: &'static str,
-    /// Heading of the list of runs.
     pub runs: &'static str,
     /// Displayed runs: number, total.
     pub of: fn(&str, &str) -> String,
-    /// Link in the head of a card that is drawn by time because its steps start again with each epoch.
     pub per_epoch: &'static str,
-    /// Its title.
     pub per_epoch_title: &'static str,
-    /// Button and field.
     pub add_run: &'static str,
-    /// Nothing to add.
     pub no_run_to_add: &'static str,
-    /// State of a run whose lines are off.
     pub hidden: &'static str,
-    /// State of a run that grows.
     pub live: &'static str,
-    /// State of a run whose files are gone.
     pub gone: &'static str,
     /// Title of a run's row.
     pub run_row: fn(&str) -> String,
-    /// Placeholder and label of the filter.
     pub filter: &'static str,
-    /// The filter is no regular expression; every tag stays.
     pub bad_filter: &'static str,
-    /// Heading of the pinned tags.
     pub pinned: &'static str,
-    /// Label of the tree.
     pub tags: &'static str,
     /// Label of a tick box of a tag or group.
     pub show_tag: fn(&str) -> String,
-    /// Tick everything, nothing.
     pub all_tags: &'static str,
     /// Foot of the panel: tags, points.
     pub all_kept: fn(u64, u64) -> String,
-    /// Foot: the list of tags was too long for one answer.
     pub tags_cut: &'static str,
-    /// The x axis.
     pub x_axis: &'static str,
-    /// Choices of the x axis.
     pub step: &'static str,
-    /// Time since the run began.
     pub relative: &'static str,
-    /// Time of day.
     pub wall: &'static str,
-    /// The y axis.
     pub y_axis: &'static str,
-    /// Choices of the y axis.
     pub linear: &'static str,
-    /// Logarithmic.
     pub log: &'static str,
-    /// Symmetric logarithmic.
     pub symlog: &'static str,
     pub smoothing: &'static str,
     pub min_max: &'static str,
-    /// Tick box: points that a restart has written again.
     pub superseded: &'static str,
-    /// Title of the range chip.
     pub zoomed: &'static str,
     /// Range of all: `0 – 3,000`, `of 5,000`.
     pub of_all: fn(&str) -> String,
-    /// Button: everything, key `f`.
     pub fit: &'static str,
-    /// Buttons of a card.
     pub full: &'static str,
-    /// Back from the full page.
     pub small: &'static str,
-    /// Menu of a card.
     pub more: &'static str,
-    /// Pin a tag.
     pub pin: &'static str,
-    /// Take the pin away.
     pub unpin: &'static str,
     pub download_csv: &'static str,
     pub download_png: &'static str,
     pub as_table: &'static str,
     /// Head of the read-out: the step.
     pub at_step: fn(&str) -> String,
-    /// Column heads of the read-out.
     pub smoothed: &'static str,
-    /// Recorded value.
     pub value: &'static str,
-    /// Last recorded value of a bucket.
     pub last_of: &'static str,
-    /// Least of a bucket.
     pub min: &'static str,
-    /// Greatest of a bucket.
     pub max: &'static str,
     /// `NaN from 412 to 1,184`: class, first, last.
     pub non_finite: fn(&str, &str, &str) -> String,
@@ -103,27 +67,21 @@ pub struct ScalarsTexts {
     pub canvas: fn(&str, u64, &str, &str) -> String,
     /// Part of that description: line name and the steps that are not finite.
     pub canvas_part: fn(&str, &str) -> String,
-    /// A card without points in the range.
     pub no_points: &'static str,
-    /// A card with an older picture whose request failed.
     pub card_failed: &'static str,
-    /// A card without a picture whose request failed.
     pub no_answer: &'static str,
     /// The run has no scalars: title.
     pub none: fn(&str) -> String,
     pub none_next: &'static str,
-    /// Title when no run is displayed.
     pub none_shown: &'static str,
     pub none_shown_next: &'static str,
     /// The filter hides all: title with the number of tags.
     pub nothing_matches: fn(u64) -> String,
     pub nothing_matches_next: &'static str,
     pub clear_filter: &'static str,
-    /// No tag is ticked.
     pub none_ticked: &'static str,
     pub none_ticked_next: &'static str,
     pub tick_all: &'static str,
-    /// The tags are being asked for.
     pub loading: &'static str,
     /// A damaged file: path, byte.
     pub damaged: fn(&str, &str) -> String,
@@ -133,108 +91,60 @@ pub struct ScalarsTexts {
     pub torn: fn(&str, &str) -> String,
     /// More such files.
     pub and_more: fn(u64) -> String,
-    /// Consequence of a damaged file.
     pub damaged_next: &'static str,
-    /// Choice of the x axis: another scalar.
     pub x_tag: &'static str,
-    /// Title of the list of scalars for the x axis.
     pub x_tag_title: &'static str,
-    /// Button: choices that are made now and then.
     pub options: &'static str,
-    /// Scale of the x axis.
     pub x_scale: &'static str,
-    /// Range of the y axis.
     pub y_range: &'static str,
-    /// Everything has room.
     pub all_values: &'static str,
-    /// Switch that excludes outliers from the plot's range.
     pub no_outliers: &'static str,
-    /// Label of the choice of smoothing.
     pub smoothing_kind: &'static str,
-    /// Exponential moving average.
     pub ema: &'static str,
-    /// Mean of a window.
     pub running_mean: &'static str,
-    /// Gaussian window.
     pub gaussian: &'static str,
-    /// Label of the choice of card size.
     pub card_size: &'static str,
-    /// Small cards.
     pub size_small: &'static str,
-    /// Medium ones.
     pub size_medium: &'static str,
-    /// Large ones.
     pub size_large: &'static str,
-    /// Switch that zooms all cards together.
     pub linked: &'static str,
-    /// Label of the choice of grouping key.
     pub group_runs: &'static str,
-    /// Nothing.
     pub group_none: &'static str,
-    /// Their folder.
     pub group_folder: &'static str,
-    /// A regular expression over their names.
     pub group_pattern: &'static str,
-    /// Label of that expression.
     pub pattern: &'static str,
-    /// Hint about grouping by a pattern.
     pub pattern_hint: &'static str,
-    /// Label of the list of groups.
     pub groups: &'static str,
-    /// A run without the hyper-parameter.
     pub not_recorded: &'static str,
-    /// Meaning of the band around a group's line.
     pub spread: &'static str,
-    /// Standard deviation.
     pub deviation: &'static str,
-    /// Standard error of the mean.
     pub std_error: &'static str,
-    /// Column: mean of a group.
     pub mean: &'static str,
-    /// Column: lower edge of the band.
     pub below: &'static str,
-    /// Column: upper edge of the band.
     pub above: &'static str,
-    /// Column: difference to the baseline.
     pub minus_baseline: &'static str,
-    /// Badge of the baseline.
     pub baseline: &'static str,
-    /// Button: compare the others with this run.
     pub make_baseline: &'static str,
     /// Link: show so many other runs of the folder, too.
     pub compare_folder: fn(u64) -> String,
-    /// In the title of a run's row: its hue is another one here than elsewhere.
     pub other_colour: &'static str,
-    /// Button: show this run alone.
     pub only_this: &'static str,
-    /// Button: step back to the range before.
     pub step_back: &'static str,
-    /// Button: show everything of a card that is zoomed by itself.
     pub fit_card: &'static str,
-    /// Chip while only single cards are zoomed.
     pub own_zooms: &'static str,
-    /// Chip while nothing is zoomed any more but one can step back.
     pub whole_range: &'static str,
     pub whole_screen: &'static str,
     pub download_json: &'static str,
     pub download_svg: &'static str,
-    /// Button: all cards.
     pub download_all: &'static str,
     /// Heading of its menu: number of cards.
     pub all_cards: fn(u64) -> String,
-    /// Menu item: set limits.
     pub limits: &'static str,
-    /// Heading of the panel.
     pub limits_title: &'static str,
-    /// The first limit.
     pub first_limit: &'static str,
-    /// The second one.
     pub second_limit: &'static str,
-    /// Combination of both.
     pub joint: &'static str,
-    /// Beyond both.
     pub and: &'static str,
-    /// Beyond either.
     pub or: &'static str,
     /// With how many runs they are kept.
     pub limits_kept: fn(u64) -> String,
@@ -248,7 +158,6 @@ pub struct ScalarsTexts {
     pub no_tag: fn(&str) -> String,
     /// Table: rows shown of all.
     pub rows_of: fn(&str, &str) -> String,
-    /// Table: what to do for all.
     pub rows_next: &'static str,
 }
 

@@ -4,60 +4,41 @@ use crate::format;
 
 /// Values of tensors.
 pub struct TensorsTexts {
-    /// Title of the page.
     pub title: &'static str,
     /// Field over the list: how many.
     pub filter: fn(u64) -> String,
     /// A role by its name in the API.
     pub role: fn(&str) -> &'static str,
-    /// Chip: every role.
     pub all: &'static str,
-    /// Nothing passes the filter.
     pub nothing_matches: &'static str,
     /// Tensors were left out: sent, all.
     pub cut: fn(u64, u64) -> String,
-    /// Title when no tensors were recorded.
     pub none: &'static str,
     pub none_next: &'static str,
-    /// Label of the field for ranks.
     pub rank: &'static str,
     /// Before the number of a step.
     pub step: fn(i64) -> String,
     pub previous_step: &'static str,
     pub next_step: &'static str,
-    /// Label of the slider.
     pub steps: &'static str,
-    /// Quantity charted: minimum to maximum.
     pub range: &'static str,
-    /// Quantity charted: standard deviation.
     pub std: &'static str,
-    /// Quantity charted: L2 norm.
     pub norm: &'static str,
     /// Label of the chart: tensor.
     pub chart: fn(&str) -> String,
     /// Some steps are not read yet: how much is left.
     pub pending: fn(u64) -> String,
-    /// Label of the field for the slice.
     pub slice: &'static str,
-    /// Slice syntax accepted by the field.
     pub slice_help: &'static str,
-    /// Button: rows become columns.
     pub swap: &'static str,
     /// Label of an axis: number.
     pub axis: fn(usize) -> String,
-    /// Title of an axis: make it rows or columns.
     pub free: &'static str,
-    /// Table column: current values.
     pub current: &'static str,
-    /// Caption of the table: the values compared with.
     pub other: &'static str,
-    /// Table column: difference from the other step.
     pub difference: &'static str,
-    /// Label of what is compared with.
     pub compare: &'static str,
-    /// Choice: the step before.
     pub with_previous: &'static str,
-    /// Choice: the first step.
     pub with_first: &'static str,
     /// Choice: a rank.
     pub with_rank: fn(u32) -> String,
@@ -69,51 +50,30 @@ pub struct TensorsTexts {
     pub in_table: fn(u64) -> String,
     /// Classes of elements: NaN, −∞, negative, zero, positive, +∞.
     pub classes: [&'static str; 6],
-    /// Row of the statistics.
     pub l2_norm: &'static str,
-    /// Row of the statistics: elements that are zero.
     pub zeros: &'static str,
-    /// In place of a histogram.
     pub nothing_finite: &'static str,
-    /// Label of a field: how far apart elements may be and still be alike.
     pub absolute: &'static str,
-    /// The same, as a share of what is compared with.
     pub relative: &'static str,
-    /// Label of the table.
     pub values: &'static str,
-    /// A tensor without elements.
     pub empty: &'static str,
-    /// Only so many rows and columns can be scrolled to.
     pub too_long: &'static str,
-    /// Statistics alone were recorded: title.
     pub only_statistics: &'static str,
     /// Of a step whose elements were not recorded.
     pub no_values_at: fn(i64) -> String,
-    /// Before links to the nearest steps whose elements were.
     pub nearest_values: &'static str,
-    /// Beside the marks of such steps, and what that is.
     pub dumps: &'static str,
-    /// See `dumps`.
     pub dumps_title: &'static str,
-    /// Advice for recording values.
     pub only_statistics_next: &'static str,
-    /// The values cannot be read: title.
     pub unreadable: &'static str,
-    /// Title over the reason why values are not shown: their type.
     pub not_shown: &'static str,
-    /// Heading: the tensor at this step.
     pub elements: &'static str,
-    /// Heading of the statistics.
     pub statistics: &'static str,
-    /// Heading of the histogram.
     pub histogram: &'static str,
-    /// Beside it.
     pub of_slice: &'static str,
-    /// Label of the number of bins.
     pub bins: &'static str,
     /// Description of the picture: from, to.
     pub histogram_label: fn(&str, &str) -> String,
-    /// Heading of the buttons.
     pub jump: &'static str,
     pub first_nan: &'static str,
     pub first_pos_inf: &'static str,
@@ -122,12 +82,9 @@ pub struct TensorsTexts {
     pub look_at_all: fn(&str) -> String,
     /// While that goes on: read, all.
     pub looking: fn(&str, &str) -> String,
-    /// Label of the button while it is playing.
     pub stop: &'static str,
-    /// Beside downloads.
     pub whole: &'static str,
     pub debugger: &'static str,
-    /// Link to the values of a tensor.
     pub show_values: &'static str,
 }
 

@@ -9,6 +9,7 @@ use crate::frames::after_paint;
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
 use crate::prelude::*;
+use crate::query::Load;
 use crate::route;
 
 mod around;
@@ -29,11 +30,9 @@ use around::Around;
 use cause::Cause;
 use hits::Hits;
 use inspector::Inspector;
-use model::{Load, Model};
+use model::Model;
 use watching::{Mode, Watching};
 use watchpoints::WatchpointList;
-
-pub(super) use picture::ClassBar;
 
 /// Longest time for which the list of watchpoints waits for the findings.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -72,7 +71,7 @@ pub fn DebuggerPage() -> impl IntoView {
         Duration::ZERO,
     );
     Effect::new(move || {
-        if model.load.get() == Load::Ready {
+        if model.load.get() == Load::Ready(true) {
             after_paint(move || {
                 is_painted.try_set(true);
             });
@@ -86,8 +85,9 @@ pub fn DebuggerPage() -> impl IntoView {
         PATIENCE,
     );
     let is_list_due = Signal::derive(move || is_painted.get() || is_late.get());
-    let is_loading = Memo::new(move |_| model.load.get() == Load::Loading);
-    let is_waiting = Memo::new(move |_| model.load.get() == Load::Waiting);
+    let is_loading =
+        Memo::new(move |_| matches!(model.load.get(), Load::Loading | Load::Failed(_)));
+    let is_waiting = Memo::new(move |_| model.load.get() == Load::Ready(false));
     let scalars = move || route::scalars_href(&model.run.get(), &[], None);
     view! {
         {move || match (is_waiting.get(), is_asked.get()) {

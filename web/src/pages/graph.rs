@@ -4,10 +4,12 @@
 
 use std::sync::Arc;
 
+use crate::client::ClientError;
 use crate::components::{IconName, StatePage, figure_of};
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
 use crate::prelude::*;
+use crate::query::Load;
 
 mod beside;
 mod columns;
@@ -24,7 +26,7 @@ mod side;
 mod toolbar;
 
 use middle::Middle;
-use model::{Load, Model};
+use model::Model;
 use node_panel::NodePanel;
 use side::Side;
 
@@ -58,14 +60,18 @@ pub fn GraphPage() -> impl IntoView {
     let figure = Signal::derive(move || drawn.with(|(figure, _)| Arc::clone(figure)));
     let kinds = Signal::derive(move || drawn.with(|(_, kinds)| kinds.clone()));
     // Each scene is ready; the page stays when it was before.
-    let load = Memo::new(move |_| model.load.get());
+    let load = Memo::new(move |_| model.picture.load().map(|_| ()));
     view! {
         {move || {
             let texts = &i18n.texts().graph;
             match load.get() {
-                Load::Loading => view! { <main class="main" aria-busy="true"></main> }.into_any(),
-                Load::Refused(message) => state(texts.none, format!("{message} {}", texts.none_next)),
-                Load::Ready => {
+                Load::Failed(ClientError::Refused(error)) => {
+                    state(texts.none, format!("{} {}", error.message, texts.none_next))
+                }
+                Load::Loading | Load::Failed(_) => {
+                    view! { <main class="main" aria-busy="true"></main> }.into_any()
+                }
+                Load::Ready(()) => {
                     view! {
                         <main class="main flush graph-page">
                             <Side figure=figure />

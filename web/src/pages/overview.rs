@@ -22,8 +22,6 @@ mod verdict;
 
 use model::Model;
 
-pub(super) use pictures::line as line_of;
-
 /// The overview of the run that the address names.
 #[component]
 pub fn OverviewPage() -> impl IntoView {

@@ -3,10 +3,12 @@
 //!
 //! Which pipeline, which operation, and what it is compared with are in the address.
 
+use crate::client::ClientError;
 use crate::components::{IconName, StatePage};
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
 use crate::prelude::*;
+use crate::query::Load;
 
 mod against;
 mod flow;
@@ -18,7 +20,7 @@ mod waiting;
 
 use flow::Flow;
 use inspector::Inspector;
-use model::{Load, Model};
+use model::Model;
 use recording::{Recording, Wanted};
 use waiting::{Verdict, Waiting};
 
@@ -52,14 +54,20 @@ pub fn PipelinePage() -> impl IntoView {
         }
         .into_any()
     };
+    // Ready with `false` if neither a pipeline nor a profile was recorded; the page stays when its answer changes.
+    let state_of_run = Memo::new(move |_| model.state());
     view! {
         {move || {
             let texts = i18n.texts().pipeline;
-            match model.load.get() {
-                Load::Loading => view! { <main class="main" aria-busy="true"></main> }.into_any(),
-                Load::Refused(message) => state(texts.none.to_owned(), message, false),
-                Load::Empty => state(texts.none.to_owned(), texts.none_next.to_owned(), true),
-                Load::Ready => {
+            match state_of_run.get() {
+                Load::Failed(ClientError::Refused(error)) => {
+                    state(texts.none.to_owned(), error.message, false)
+                }
+                Load::Loading | Load::Failed(_) => {
+                    view! { <main class="main" aria-busy="true"></main> }.into_any()
+                }
+                Load::Ready(false) => state(texts.none.to_owned(), texts.none_next.to_owned(), true),
+                Load::Ready(true) => {
                     view! {
                         <main class="main flush pipeline-page">
                             <Verdict />

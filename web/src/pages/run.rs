@@ -6,8 +6,9 @@ use super::{NotFoundPage, PageOnDemand};
 use crate::components::{IconName, Note, NoteKind, StatePage};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
+use crate::query::Load;
 use crate::route::{self, Place, RunPage, use_place};
-use crate::state::{Load, use_app_state};
+use crate::state::use_app_state;
 
 /// State of the run's page: the address combined with the list of runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,7 +29,7 @@ pub fn RunPages() -> impl IntoView {
     let shown = Memo::new(move |_| match place.get() {
         Place::Run { page, .. } => {
             // While the list loads, the page may ask for its data already.
-            if found.get().is_none() && state.load.get() == Load::Ready {
+            if found.get().is_none() && state.load.get() == Load::Ready(()) {
                 Shown::NoSuchRun
             } else {
                 Shown::Page(page)

@@ -7,8 +7,8 @@ use crate::frame::FrameState;
 use crate::keys::use_keys;
 use crate::location::{History, use_address};
 use crate::prelude::*;
+use crate::query::Load;
 use crate::route;
-use crate::state::Load;
 
 mod columns;
 mod filter;
@@ -51,7 +51,7 @@ pub fn RunsPage() -> impl IntoView {
             <main class="main runs-page">
                 // There from the beginning, so that the list does not move when it arrives.
                 <Show when=move || {
-                    model.state.load.get() != Load::Ready
+                    model.state.load.get() != Load::Ready(())
                         || model.state.runs.with(|list| !list.runs.is_empty())
                 }>
                     <Toolbar />

@@ -12,17 +12,13 @@ mod chart;
 mod inspector;
 mod list;
 mod model;
-mod peek;
-mod plane;
 mod steps;
 mod table;
 
 use chart::StepChart;
 use inspector::Inspector;
-pub(super) use inspector::outline;
 use list::TensorList;
 use model::Model;
-pub(super) use peek::{Peek, before_key};
 use table::Values;
 
 /// The tensors of the run that the address names.

@@ -215,7 +215,7 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
         let (text, colour) = if row.nan > 0 {
             (format!("NaN {}", short(row.nan as f64)), self.theme.nan)
         } else {
-            (format!("±Inf {}", short(row.inf as f64)), self.theme.inf)
+            (format!("±∞ {}", short(row.inf as f64)), self.theme.inf)
         };
         self.painter.text(at, Anchor::End, &text, colour)
     }
@@ -421,7 +421,7 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
         }
         if has_inf {
             let y = if has_nan { first + LANE } else { first };
-            self.lane(y, "±Inf", self.theme.inf, |row| row.inf)?;
+            self.lane(y, "±∞", self.theme.inf, |row| row.inf)?;
         }
         Ok(())
     }

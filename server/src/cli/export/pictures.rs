@@ -65,8 +65,8 @@ fn line(colour: Rgb, series: &Series) -> Line {
     let stretches = series.non_finite.iter().map(|own| {
         let (class, name) = match own.class {
             NonFiniteClass::Nan => (Class::Nan, ""),
-            NonFiniteClass::PosInf => (Class::PosInf, "+Inf"),
-            NonFiniteClass::NegInf => (Class::NegInf, "−Inf"),
+            NonFiniteClass::PosInf => (Class::PosInf, "+∞"),
+            NonFiniteClass::NegInf => (Class::NegInf, "−∞"),
         };
         let label = if name.is_empty() {
             String::new()

@@ -75,7 +75,7 @@ pub(super) fn status(language: Language, status: FileStatus) -> &'static str {
 pub(super) fn missing(language: Language, reason: &str) -> &'static str {
     let [en, zh] = match reason {
         "nan" => ["values are NaN", "值为 NaN"],
-        "inf" => ["values are ±Inf", "值为无穷大"],
+        "inf" => ["values are ±∞", "值为无穷大"],
         "no_previous" => ["no previous step", "没有前一个迭代"],
         "no_change" => ["changes were not recorded", "未记录变化量"],
         "tolerance" => [

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use leptos::task::spawn_local;
 use trainscope_api::graphs::{GraphScene, SceneQuery};
 
 use super::figure::{Colour, Look, figure_of, hit_at, place};
@@ -10,6 +9,7 @@ use super::{GraphCanvas, View};
 use crate::client;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
+use crate::query::query;
 
 /// Scale from which on names are readable: below it, the tensor is centred and the rest is reached by dragging.
 const READABLE: f64 = 0.8;
@@ -33,32 +33,20 @@ pub fn NodeGraph(
     chosen: RwSignal<Option<String>>,
 ) -> impl IntoView {
     let i18n = use_i18n();
-    let scene = RwSignal::new(None::<Arc<GraphScene>>);
-    let asked = StoredValue::new(0_u64);
-    Effect::new(move || {
-        let query = SceneQuery {
+    let key = move || {
+        let tensor = Some(tensor.get()).filter(|tensor| !tensor.is_empty())?;
+        Some(SceneQuery {
             run: run.get(),
-            tensor: Some(tensor.get()),
+            tensor: Some(tensor),
             steps: Some(steps),
             ..SceneQuery::default()
-        };
-        let number = asked.get_value() + 1;
-        asked.set_value(number);
-        if query.tensor.as_deref() == Some("") {
-            is_there.set(false);
-            scene.set(None);
-            return;
-        }
-        spawn_local(async move {
-            let answer = client::graph_scene(&query).await.ok();
-            let answer = answer.filter(|scene| !scene.boxes.is_empty());
-            // The page may have been left, or the tensor changed.
-            if asked.try_get_value() == Some(number) {
-                chosen.set(None);
-                is_there.set(answer.is_some());
-                scene.set(answer.map(Arc::new));
-            }
-        });
+        })
+    };
+    let found = query(key, |key| async move { client::graph_scene(&key).await });
+    let scene = Memo::new(move |_| found.answer.get().filter(|scene| !scene.boxes.is_empty()));
+    Effect::new(move || {
+        chosen.set(None);
+        is_there.set(scene.with(Option::is_some));
     });
     let (view, size) = (RwSignal::new(View::default()), RwSignal::new((0.0, 0.0)));
     let figure = Memo::new(move |_| {

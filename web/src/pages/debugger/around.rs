@@ -1,6 +1,5 @@
 //! Producers and consumers of the tensor with the health of each; each is a link.
 
-use leptos::task::spawn_local;
 use trainscope_api::findings::{Neighbour, Neighbours, NeighboursQuery};
 use trainscope_api::graphs::{GraphNode, NodeTensor};
 use trainscope_api::paths;
@@ -10,8 +9,8 @@ use super::model::use_model;
 use crate::client;
 use crate::components::{IconName, NodeGraph, SegOption, Segmented, fixed_icon, severity_icon};
 use crate::i18n::use_i18n;
-use crate::live::use_live;
 use crate::prelude::*;
+use crate::query::query;
 use crate::route;
 use crate::url_state::{History, use_url_state};
 
@@ -23,31 +22,19 @@ const TENSORS: &str = "tensors";
 #[component]
 pub(super) fn Around() -> impl IntoView {
     let model = use_model();
-    let live = use_live();
     let i18n = use_i18n();
     let url = use_url_state();
-    let known = RwSignal::new(Neighbours::default());
-    let asked = StoredValue::new(0_u64);
-    Effect::new(move || {
-        live.list_version.track();
-        let Some((tensor, rank, step)) = model.place.get() else {
-            return;
-        };
-        let query = NeighboursQuery {
+    let key = move || {
+        let (tensor, rank, step) = model.place.get()?;
+        Some(NeighboursQuery {
             run: model.run.get(),
             tensor,
             rank,
             step,
-        };
-        let number = asked.get_value() + 1;
-        asked.set_value(number);
-        spawn_local(async move {
-            let found = client::neighbours(&query).await.unwrap_or_default();
-            if asked.try_get_value() == Some(number) && known.with_untracked(|own| *own != found) {
-                known.set(found);
-            }
-        });
-    });
+        })
+    };
+    let found = query(key, |key| async move { client::neighbours(&key).await }).again_with_list();
+    let known = Memo::new(move |_| found.answer.get().unwrap_or_default());
     let has_columns = Memo::new(move |_| {
         known.with(|known| {
             !known.upstream.is_empty() || !known.downstream.is_empty() || known.own.len() > 1
@@ -99,7 +86,7 @@ pub(super) fn Around() -> impl IntoView {
                 <Embedded has_graph=has_graph />
             </div>
             <div class="columns" hidden=move || is_graph.get()>
-                {move || known.with(columns)}
+                {move || columns(&known.get())}
             </div>
         </section>
     }
@@ -143,27 +130,15 @@ fn Embedded(
         place.map_or_else(String::new, |(tensor, ..)| tensor)
     });
     let chosen = RwSignal::new(None::<String>);
-    let node = RwSignal::new(None::<GraphNode>);
-    let asked = StoredValue::new(0_u64);
-    Effect::new(move || {
-        let path = chosen.get();
-        let run = model.run.get();
-        let number = asked.get_value() + 1;
-        asked.set_value(number);
-        let Some(path) = path else {
-            node.set(None);
-            return;
-        };
-        spawn_local(async move {
+    let node = query(
+        move || Some((model.run.get(), chosen.get()?)),
+        |(run, path)| async move {
             let more = [("node", Some(&*path))];
-            let found = client::of_graph(paths::GRAPH_NODE, &run, (None, None), &more).await;
-            if asked.try_get_value() == Some(number) {
-                node.set(found.ok());
-            }
-        });
-    });
+            client::of_graph::<GraphNode>(paths::GRAPH_NODE, &run, (None, None), &more).await
+        },
+    );
     let told = move || {
-        let own = node.get()?;
+        let own = node.answer.get()?;
         let [nothing, in_graph] = i18n.texts().debugger.of_node;
         let href = route::graph_href(&model.run.get(), Some(&own.path));
         let is_shown = |tensor: &&NodeTensor| tensor.kind != Kind::Histograms;

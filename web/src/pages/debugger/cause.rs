@@ -2,11 +2,12 @@
 
 use trainscope_api::findings::Verdict;
 
-use super::model::{Load, use_model};
+use super::model::use_model;
 use crate::components::{Icon, IconName, severity_icon};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
+use crate::query::Load;
 
 /// The first cause.
 #[component]
@@ -22,7 +23,7 @@ pub(super) fn Cause() -> impl IntoView {
     };
     move || {
         let cause = model.findings.with(|findings| findings.first_cause.clone());
-        if model.load.get() != Load::Ready {
+        if model.load.get() != Load::Ready(true) {
             return ().into_any();
         }
         let Some(cause) = cause else {

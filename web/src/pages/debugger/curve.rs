@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use leptos::task::spawn_local;
 use trainscope_api::scalars::{NonFiniteClass, ScalarsRequest, Series, SeriesKey};
 use trainscope_charts::label;
 use trainscope_charts::line::{XKind, YRange};
@@ -11,12 +10,12 @@ use trainscope_charts::scale::Scale;
 use trainscope_format::Kind;
 
 use super::model::use_model;
-use crate::client;
-use crate::components::{ChartEvents, Figure, LineChart, use_palette};
+use crate::client::{self, ClientError};
+use crate::components::{ChartEvents, Figure, LineChart, line_of, use_palette};
 use crate::i18n::use_i18n;
 use crate::live::use_live;
-use crate::pages::overview::line_of;
 use crate::prelude::*;
+use crate::query::query;
 use crate::route;
 use crate::run_colour::use_run_colours;
 use crate::state::use_app_state;
@@ -55,34 +54,26 @@ pub(super) fn Curve(
     let colours = use_run_colours();
     let run = StoredValue::new(model.run.get_untracked());
     let tag = StoredValue::new(tag);
-    let part = RwSignal::new(None::<Part>);
     let version = use_live().run_version(&run.get_value());
-    Effect::new(move || {
-        version.track();
-        let whole = state.tags(&run.get_value()).and_then(|list| {
-            let mut tags = list.tags.iter();
-            let own = tags.find(|own| {
-                own.kind == Kind::Scalars
-                    && own.rank == rank
-                    && tag.with_value(|tag| own.tag == *tag)
-            })?;
-            own.first_step.zip(own.last_step)
-        });
-        let Some(whole) = whole else { return };
+    let key = move || {
+        let list = state.tags(&run.get_value())?;
+        let mut tags = list.tags.iter();
+        let own = tags.find(|own| {
+            own.kind == Kind::Scalars && own.rank == rank && tag.with_value(|tag| own.tag == *tag)
+        })?;
+        own.first_step.zip(own.last_step)
+    };
+    let found = query(key, move |whole| {
         let key = SeriesKey {
             run: run.get_value(),
             rank,
             tag: tag.get_value(),
             writer: None,
         };
-        spawn_local(async move {
-            let found = around(&key, step, whole).await;
-            if found.is_some() {
-                // The page may have been left.
-                part.try_set(found);
-            }
-        });
+        async move { around(&key, step, whole).await }
     });
+    let found = found.again_with(move || version.get());
+    let part = Memo::new(move |_| Option::clone(&*found.answer.get()?));
     let colour = move || palette.with(|palette| palette.run(colours.get(&run.get_value())));
     let figure = Signal::derive(move || {
         let part = part.get();
@@ -158,8 +149,12 @@ pub(super) fn Curve(
 }
 
 /// The points from [`SPAN`] steps before `step` to as many after it, of more steps where these hold few points; `None`
-/// without an answer.
-async fn around(key: &SeriesKey, step: i64, whole: (i64, i64)) -> Option<Part> {
+/// without a series.
+async fn around(
+    key: &SeriesKey,
+    step: i64,
+    whole: (i64, i64),
+) -> Result<Option<Part>, ClientError> {
     let mut span = SPAN;
     loop {
         let range = range_around(step, span, whole);
@@ -170,10 +165,12 @@ async fn around(key: &SeriesKey, step: i64, whole: (i64, i64)) -> Option<Part> {
             points: Some(POINTS),
             ..ScalarsRequest::default()
         };
-        let mut answer = client::scalars_many(&request).await.ok()?;
-        let series = answer.series.pop().flatten()?;
+        let mut answer = client::scalars_many(&request).await?;
+        let Some(series) = answer.series.pop().flatten() else {
+            return Ok(None);
+        };
         if series.steps.len() >= LEAST_POINTS || range == range_around(step, i64::MAX, whole) {
-            return Some(Part { range, series });
+            return Ok(Some(Part { range, series }));
         }
         span = span.saturating_mul(WIDER);
     }

@@ -1,24 +1,24 @@
 //! The tensor of the hit at its step: elements by class, statistics beside the steps before, magnitudes, advice.
 
-use leptos::task::spawn_local;
 use trainscope_api::findings::{Findings, Hit};
 use trainscope_api::tensors::HistoryPoint;
 use trainscope_format::tensor::{ChangeStats, TensorStats};
 use trainscope_format::{Kind, TensorSummary};
 
 use super::curve::Curve;
-use super::model::use_model;
-use super::picture::{ClassBar, Magnitudes};
+use super::model::{Model, use_model};
+use super::picture::Magnitudes;
 use super::steps::OverSteps;
 use crate::client;
+use crate::components::tensor::{ClassBar, Peek, before_key};
 use crate::components::{Icon, severity_icon};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
-use crate::pages::tensors::{Peek, before_key};
 use crate::prelude::*;
+use crate::query::query;
 use crate::route;
-use crate::state::use_app_state;
+use crate::state::{AppState, use_app_state};
 
 /// Steps shown beside each other.
 const STEPS: usize = 3;
@@ -45,17 +45,66 @@ pub(super) struct Seen {
     change: Option<ChangeStats>,
 }
 
+/// A tensor at a step.
+#[derive(Clone, PartialEq)]
+struct TensorPlace {
+    run: String,
+    tensor: String,
+    rank: u32,
+    step: i64,
+    /// Its statistics are recorded.
+    is_recorded: bool,
+}
+
+/// The selected place, once the tags of the run are known.
+#[derive(Clone, PartialEq)]
+enum Subject {
+    Loading,
+    /// A scalar or a part of the program.
+    Nothing,
+    Tensor(TensorPlace),
+}
+
 /// The panel at the right.
 #[component]
 pub(super) fn Inspector() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let state = use_app_state();
-    let known = RwSignal::new(Known::Loading);
-    let peek = RwSignal::new(None::<Peek>);
-    let asked = StoredValue::new(0_u64);
-    let shown = StoredValue::new((String::new(), 0));
-    let place = Memo::new(move |_| Some((model.run.get(), model.place.get()?)));
+    let subject = Memo::new(move |_| subject(&model, state));
+    let seen = query(
+        move || match subject.get() {
+            Subject::Tensor(place) => Some(place),
+            Subject::Loading | Subject::Nothing => None,
+        },
+        |place| async move { Ok((seen(&place).await, place)) },
+    );
+    // Another step of what is shown takes its place when it is there.
+    let seen = seen.cleared_with(move || model.place.get().map(|(tensor, rank, _)| (tensor, rank)));
+    let known = Memo::new(
+        move |_| match (subject.get(), seen.answer.get().as_deref()) {
+            (Subject::Nothing, _) => Known::Nothing,
+            (Subject::Tensor(_), Some((found, place))) => match found.len() {
+                0 => Known::Nothing,
+                _ => Known::Steps(found.clone(), at_step(found, place.step)),
+            },
+            _ => Known::Loading,
+        },
+    );
+    let peek = query(
+        move || {
+            let (found, place) = &*seen.answer.get()?;
+            let own = found.get(at_step(found, place.step))?;
+            Some((place.clone(), own.stats.count))
+        },
+        |(place, count)| async move {
+            Ok(Peek::at(&place.run, &place.tensor, place.rank, place.step, count).await)
+        },
+    );
+    // A peeked value of another element is invalid here.
+    let peek = peek.cleared_with(move || (model.run.get(), model.place.get()));
+    let peek = Memo::new(move |_| Option::clone(&*peek.answer.get()?));
+    Effect::new(move || state.load_tags([model.run.get()], false));
     use_keys(move |key, _| {
         let by = match key {
             "ArrowLeft" => -1,
@@ -70,68 +119,6 @@ pub(super) fn Inspector() -> impl IntoView {
             model.set_step(next);
         }
         next.is_some()
-    });
-    Effect::new(move || {
-        // A peeked value of another element is invalid here.
-        peek.set(None);
-        let Some((run, (tensor, rank, step))) = place.get() else {
-            asked.update_value(|asked| *asked += 1);
-            return known.set(Known::Loading);
-        };
-        let number = asked.get_value() + 1;
-        asked.set_value(number);
-        // Of a scalar, or of a tensor in a dump, there are none to ask for.
-        state.load_tags([run.clone()], false);
-        let has = |kind: Kind| {
-            state.tags(&run).map(|list| {
-                let mut tags = list.tags.iter();
-                tags.any(|tag| tag.kind == kind && tag.tag == tensor && tag.rank == rank)
-            })
-        };
-        // The tags are on their way.
-        let (Some(is_recorded), Some(is_scalar)) = (has(Kind::Statistics), has(Kind::Scalars))
-        else {
-            return known.set(Known::Loading);
-        };
-        // Hits about the program name a node of it, or a part of its settings.
-        let is_of_program = model.selected.get_untracked().is_some_and(|hit| {
-            let is_about_run = model
-                .findings
-                .with_untracked(|found| is_about_run(found, &hit));
-            is_about_run && hit.tensor == tensor && hit.values.is_empty()
-        });
-        if (is_scalar || is_of_program) && !is_recorded {
-            return known.set(Known::Nothing);
-        }
-        // Another step of what is shown takes its place when it is there.
-        if shown.get_value() != (tensor.clone(), rank) {
-            known.set(Known::Loading);
-        }
-        spawn_local(async move {
-            let is_wanted = || asked.try_get_value() == Some(number);
-            let found = if is_recorded {
-                let found = client::statistics_around(&run, &tensor, rank, step, AROUND).await;
-                let found = found.unwrap_or_default().into_iter();
-                found.map(|at| Seen::recorded(at.step, at.body)).collect()
-            } else {
-                seen_in_files(&run, &tensor, rank, step, &is_wanted).await
-            };
-            if !is_wanted() {
-                return;
-            }
-            shown.set_value((tensor.clone(), rank));
-            if found.is_empty() {
-                return known.set(Known::Nothing);
-            }
-            let at = found.partition_point(|own| own.step <= step);
-            let at = at.saturating_sub(1);
-            let count = found.get(at).map_or(0, |own| own.stats.count);
-            known.set(Known::Steps(found, at));
-            let found = Peek::at(&run, &tensor, rank, step, count, &is_wanted).await;
-            if is_wanted() {
-                peek.set(found);
-            }
-        });
     });
     let head = move || {
         model.selected.get().map(|hit| {
@@ -254,6 +241,56 @@ pub(super) fn Inspector() -> impl IntoView {
     }
 }
 
+fn subject(model: &Model, state: AppState) -> Subject {
+    let Some((tensor, rank, step)) = model.place.get() else {
+        return Subject::Loading;
+    };
+    let run = model.run.get();
+    let Some(list) = state.tags(&run) else {
+        return Subject::Loading;
+    };
+    let has = |kind: Kind| {
+        let mut tags = list.tags.iter();
+        tags.any(|tag| tag.kind == kind && tag.tag == tensor && tag.rank == rank)
+    };
+    let is_recorded = has(Kind::Statistics);
+    // Hits about the program name a node of it, or a part of its settings.
+    let is_of_program = model.selected.get_untracked().is_some_and(|hit| {
+        let is_about_run = model
+            .findings
+            .with_untracked(|found| is_about_run(found, &hit));
+        is_about_run && hit.tensor == tensor && hit.values.is_empty()
+    });
+    if (has(Kind::Scalars) || is_of_program) && !is_recorded {
+        return Subject::Nothing;
+    }
+    Subject::Tensor(TensorPlace {
+        run,
+        tensor,
+        rank,
+        step,
+        is_recorded,
+    })
+}
+
+/// Steps of a tensor around one; empty without data.
+async fn seen(place: &TensorPlace) -> Vec<Seen> {
+    if !place.is_recorded {
+        return seen_in_files(place).await;
+    }
+    let (run, tensor) = (&place.run, &place.tensor);
+    let found = client::statistics_around(run, tensor, place.rank, place.step, AROUND).await;
+    let found = found.unwrap_or_default().into_iter();
+    found.map(|at| Seen::recorded(at.step, at.body)).collect()
+}
+
+/// Index of the last step up to one.
+fn at_step(found: &[Seen], step: i64) -> usize {
+    found
+        .partition_point(|own| own.step <= step)
+        .saturating_sub(1)
+}
+
 impl Seen {
     fn recorded(step: i64, body: TensorSummary) -> Self {
         Self {
@@ -267,21 +304,15 @@ impl Seen {
 
 /// The steps around one at which the elements of a tensor, or tables of statistics, lie in files. They are read for it,
 /// so that it takes several requests until that step is among them.
-async fn seen_in_files(
-    run: &str,
-    tensor: &str,
-    rank: u32,
-    step: i64,
-    is_wanted: &impl Fn() -> bool,
-) -> Vec<Seen> {
+async fn seen_in_files(place: &TensorPlace) -> Vec<Seen> {
+    let step = place.step;
     loop {
-        let found = client::tensor_history(run, tensor, rank).await;
+        let found = client::tensor_history(&place.run, &place.tensor, place.rank).await;
         let Ok(found) = found else {
             return Vec::new();
         };
         let is_missing = |own: &HistoryPoint| own.step == step && own.stats.is_none();
-        let is_pending = found.pending_bytes > 0 && found.points.iter().any(is_missing);
-        if is_pending && is_wanted() {
+        if found.pending_bytes > 0 && found.points.iter().any(is_missing) {
             continue;
         }
         let known = found.points.into_iter().filter_map(|point| {
@@ -416,7 +447,7 @@ fn with(around: Vec<Seen>, at: usize) -> AnyView {
                     {figure("L2", |s| Some(s.stats.finite?.l2))}
                     {has_change.then(|| figure("Δ/|w|", |s| s.change?.mean_change_ratio(1e-9)))}
                     {counted("NaN", |s| s.stats.nan)}
-                    {counted("±Inf", |s| s.stats.pos_inf + s.stats.neg_inf)}
+                    {counted("±∞", |s| s.stats.pos_inf + s.stats.neg_inf)}
                 </tbody>
             </table>
         </section>

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use leptos::task::spawn_local;
 use trainscope_api::findings::{Findings, FindingsQuery, Hit, Judging};
 use trainscope_format::Severity;
 
@@ -10,9 +9,9 @@ use super::hits::LINE;
 use crate::client;
 use crate::frames::after_paint;
 use crate::i18n::use_i18n;
-use crate::live::use_live;
 use crate::pixels::whole;
 use crate::prelude::*;
+use crate::query::{Load, Query};
 use crate::route::use_run;
 use crate::url_state::{History, UrlState, use_url_state};
 
@@ -33,13 +32,13 @@ const ABOVE: u64 = 12;
 /// The window begins at a multiple of this, so that not each turn of the wheel asks anew.
 const STRIDE: u64 = 10;
 
-/// State of the first request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Load {
-    Loading,
-    /// The run has not been judged yet.
-    Waiting,
-    Ready,
+/// Findings, and the request that they answer.
+#[derive(Clone, Debug, PartialEq)]
+struct Answer {
+    findings: Arc<Findings>,
+    /// Finding that the request named.
+    hit: Option<String>,
+    locate: u32,
 }
 
 /// The page's state. `Copy`: take it with [`use_model`].
@@ -53,10 +52,9 @@ pub(super) struct Model {
     pub(super) watchpoint: Memo<Option<String>>,
     pub(super) rank: Memo<Option<u32>>,
     pub(super) steps: Memo<String>,
-    pub(super) findings: RwSignal<Arc<Findings>>,
-    /// The hit that the answer was asked about.
-    told_of: RwSignal<Option<String>>,
-    pub(super) load: Memo<Load>,
+    pub(super) findings: Memo<Arc<Findings>>,
+    /// Ready with `false` before the run has been judged.
+    pub(super) load: Memo<Load<bool>>,
     /// The hit that is looked at: the address says which, else where it began.
     pub(super) selected: Memo<Option<Hit>>,
     /// `true` if the address names a finding that does not exist.
@@ -129,17 +127,14 @@ impl Model {
             let text = url.param(key);
             Memo::new(move |_| text.get().unwrap_or_default())
         };
-        let findings = RwSignal::new(Arc::new(Findings::default()));
-        let told_of = RwSignal::new(None::<String>);
-        let answered = RwSignal::new(false);
+        let answer = Query::<Answer>::idle();
+        let findings = Memo::new(move |_| {
+            let findings = answer.answer.get().map(|own| Arc::clone(&own.findings));
+            findings.unwrap_or_default()
+        });
         let load = Memo::new(move |_| {
-            if !answered.get() {
-                Load::Loading
-            } else if findings.with(|findings| findings.state == Judging::Waiting) {
-                Load::Waiting
-            } else {
-                Load::Ready
-            }
+            let is_judged = |answer: Arc<Answer>| answer.findings.state != Judging::Waiting;
+            answer.load().map(is_judged)
         });
         let selected = Memo::new(move |before: Option<&Option<Hit>>| {
             let wanted = hit.get();
@@ -152,14 +147,17 @@ impl Model {
                 let told = findings.wanted.iter().map(|wanted| &wanted.hit);
                 let found = all.chain(told).find(|hit| hit.key() == wanted).cloned();
                 // The finding may have left the loaded window; if it was requested by name, it no longer exists.
-                let is_gone = told_of.with(|told| told.as_ref() == Some(&wanted));
+                let is_gone = answer.answer.with(|own| {
+                    own.as_ref()
+                        .is_some_and(|own| own.hit.as_ref() == Some(&wanted))
+                });
                 let before = before.cloned().flatten().filter(|_| !is_gone);
                 found.or_else(|| before.filter(|hit| hit.key() == wanted))
             })
         });
         let is_lost = Memo::new(move |_| {
             let is_named = hit.with(Option::is_some);
-            is_named && selected.with(Option::is_none) && load.get() == Load::Ready
+            is_named && selected.with(Option::is_none) && load.get() == Load::Ready(true)
         });
         let place = Memo::new(move |_| {
             let hit = selected.get()?;
@@ -176,7 +174,6 @@ impl Model {
             rank: Memo::new(move |_| rank.with(|rank| rank.as_ref()?.parse().ok())),
             steps: text(STEPS),
             findings,
-            told_of,
             load,
             selected,
             is_lost,
@@ -187,74 +184,82 @@ impl Model {
             locate: RwSignal::new(1),
         };
         provide_context(model);
-        model.ask(hit, answered);
+        model.ask(answer);
         model
     }
 
+    /// Filter of the address; reactive.
+    fn filter(self) -> FindingsQuery {
+        let (from_step, to_step) = parse_steps(&self.steps.get()).unwrap_or_default();
+        FindingsQuery {
+            run: self.run.get(),
+            severity: self.severity.get(),
+            watchpoint: self.watchpoint.get(),
+            rank: self.rank.get(),
+            from_step,
+            to_step,
+            search: Some(self.search.get()).filter(|text| !text.is_empty()),
+            limit: Some(in_window()),
+            ..FindingsQuery::default()
+        }
+    }
+
     /// Requests the findings of the address on each change of it and on news of the server.
-    fn ask(self, hit: Memo<Option<String>>, answered: RwSignal<bool>) {
-        let live = use_live();
-        let asked = StoredValue::new(0_u64);
+    fn ask(self, answer: Query<Answer>) {
         let located = StoredValue::new(0_u32);
         Effect::new(move |before: Option<FindingsQuery>| {
-            live.list_version.track();
-            let locate = self.locate.get();
-            let (from_step, to_step) = parse_steps(&self.steps.get()).unwrap_or_default();
-            let mut query = FindingsQuery {
-                run: self.run.get(),
-                severity: self.severity.get(),
-                watchpoint: self.watchpoint.get(),
-                rank: self.rank.get(),
-                from_step,
-                to_step,
-                search: Some(self.search.get()).filter(|text| !text.is_empty()),
-                limit: Some(in_window()),
-                ..FindingsQuery::default()
-            };
-            let own = query.clone();
-            if before.as_ref().is_some_and(|before| *before != own) {
+            let now = self.filter();
+            if before.as_ref().is_some_and(|before| *before != now) {
                 // Another list: from its top.
                 self.line.set(0);
                 self.reveal.set(Some(0));
             }
-            if before.as_ref().map(|before| &before.run) != Some(&own.run) {
-                answered.set(false);
+            if before.is_none_or(|before| before.run != now.run) {
                 located.set_value(0);
             }
-            query.line = Some(self.line.get());
-            query.hit = hit.get_untracked();
-            let number = asked.get_value() + 1;
-            asked.set_value(number);
-            spawn_local(async move {
-                let answer = client::findings(&query).await;
-                // The page may have been left, or something else asked for meanwhile.
-                if asked.try_get_value() != Some(number) {
-                    return;
-                }
-                // On an error the previous answer stays; the event stream reports the lost connection.
-                let Ok(answer) = answer else { return };
-                if located.get_value() != locate {
-                    located.set_value(locate);
-                    let wanted = answer.wanted.as_ref().and_then(|wanted| wanted.line);
-                    let first = answer.first_cause.as_ref().and_then(|cause| cause.line);
-                    if let Some(place) = wanted {
+            now
+        });
+        let key = move || {
+            let query = FindingsQuery {
+                line: Some(self.line.get()),
+                hit: self.named.get_untracked(),
+                ..self.filter()
+            };
+            Some((query, self.locate.get()))
+        };
+        answer.start(key, |(query, locate)| async move {
+            let findings = Arc::new(client::findings(&query).await?);
+            Ok(Answer {
+                findings,
+                hit: query.hit,
+                locate,
+            })
+        });
+        answer.again_with_list();
+        answer.cleared_with(move || self.run.get());
+        Effect::new(move || {
+            let Some(answer) = answer.answer.get() else {
+                return;
+            };
+            if located.get_value() == answer.locate {
+                return;
+            }
+            located.set_value(answer.locate);
+            let findings = &answer.findings;
+            let wanted = findings.wanted.as_ref().and_then(|wanted| wanted.line);
+            let first = findings.first_cause.as_ref().and_then(|cause| cause.line);
+            if let Some(place) = wanted {
+                self.reveal.set(Some(place));
+                self.show_from(place);
+            } else if let (None, Some(place)) = (&answer.hit, first) {
+                // Not requested by the user: the first findings are painted before more are requested.
+                after_paint(move || {
+                    if self.named.try_get_untracked() == Some(None) {
                         self.reveal.set(Some(place));
                         self.show_from(place);
-                    } else if let (None, Some(place)) = (&query.hit, first) {
-                        // Not requested by the user: the first findings are painted before more are requested.
-                        after_paint(move || {
-                            if self.named.try_get_untracked() == Some(None) {
-                                self.reveal.set(Some(place));
-                                self.show_from(place);
-                            }
-                        });
                     }
-                }
-                self.told_of.set(query.hit);
-                self.findings.set(Arc::new(answer));
-                answered.set(true);
-            });
-            own
+                });
+            }
         });
     }
 

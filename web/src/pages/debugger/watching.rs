@@ -13,9 +13,9 @@ use trainscope_format::Severity;
 use super::model::parse_severity;
 use crate::client::{self, ClientError};
 use crate::i18n::I18n;
-use crate::live::use_live;
 use crate::notebook::Refusal;
 use crate::prelude::*;
+use crate::query::query;
 
 /// Mode of the left panel.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,7 +66,7 @@ impl Watching {
         let watching = Self {
             run,
             list: RwSignal::new(None),
-            catalogue: RwSignal::new(None),
+            catalogue: query(|| Some(()), |()| client::conditions()).answer,
             refusal: RwSignal::new(None),
             confirms: RwSignal::new(false),
             undo: RwSignal::new(None),
@@ -76,9 +76,7 @@ impl Watching {
             version: RwSignal::new(String::new()),
         };
         provide_context(watching);
-        let live = use_live();
         Effect::new(move |before: Option<String>| {
-            live.list_version.track();
             let run = run.get();
             if before.as_ref() != Some(&run) {
                 watching.mode.set(Mode::List);
@@ -87,17 +85,16 @@ impl Watching {
                 watching.undo.set(None);
                 watching.only_run.set(false);
             }
-            let own = run.clone();
-            spawn_local(async move {
-                if let Ok(list) = client::watchpoints(&own).await {
-                    watching.show(&own, list);
-                }
-            });
             run
         });
-        spawn_local(async move {
-            if let Ok(all) = client::conditions().await {
-                watching.catalogue.try_set(Some(Arc::new(all)));
+        let list = query(
+            move || Some(run.get()),
+            |run| async move { Ok((client::watchpoints(&run).await?, run)) },
+        );
+        let list = list.again_with_list().answer;
+        Effect::new(move || {
+            if let Some((list, run)) = list.get().as_deref() {
+                watching.show(run, list.clone());
             }
         });
         watching

@@ -4,15 +4,15 @@
 use std::sync::Arc;
 
 use trainscope_api::graphs::{GraphBox, GraphNode, GraphScene, SceneQuery};
-use trainscope_api::paths;
 
 use super::columns::{BESIDE, NAMES, here, there};
-use super::model::{Model, place};
+use super::model::{Model, node_of, place};
 use super::press::{Pressed, pressed};
 use super::shape::{innermost, with_scopes_around};
-use crate::client::{self, ClientError};
-use crate::components::{Look, View, ask_again, first_view};
+use crate::client;
+use crate::components::{Look, View, first_view};
 use crate::prelude::*;
+use crate::query::query;
 use crate::url_state::{History, join_list};
 
 /// The state of one graph beside. `Copy`: take all with [`use_beside`].
@@ -21,7 +21,6 @@ pub(super) struct Beside {
     model: Model,
     /// Index of the compared graph.
     pub(super) slot: usize,
-    open: Memo<Vec<String>>,
     /// The path of the node that is looked at, in the tree of this graph.
     pub(super) node: Memo<Option<String>>,
     /// `None` while there is no picture.
@@ -51,88 +50,78 @@ impl Beside {
         let model = *model;
         let [.., open, alone] = NAMES[slot];
         let alone = model.url.param(alone);
+        let column = model.columns[slot];
+        let innermost = model.url.list(open);
+        let open = Memo::new(move |_| innermost.with(|paths| with_scopes_around(paths)));
+        let node = Memo::new(move |_| match model.node.get() {
+            // Other pairs are linked by name.
+            Some(own) if model.compares((0, slot + 1)) => {
+                model.diff.with(|diff| there(diff.as_deref()?, &own))
+            }
+            Some(own) => Some(own),
+            None => alone.get(),
+        });
+        let shown = move || {
+            let run = column.run.get()?;
+            let open = open.get();
+            Some(SceneQuery {
+                run,
+                tag: column.tag.get(),
+                open: (!open.is_empty()).then(|| open.join("\n")),
+                show: node.get(),
+                ..SceneQuery::default()
+            })
+        };
+        let scene = query(shown, |key| async move { client::graph_scene(&key).await }).answer;
+        // Not everything of one graph has its like in the other.
+        let drawn = move || {
+            let node = node.get()?;
+            let is_drawn = scene
+                .with(|scene| find(scene.as_ref()?, &node).map(|_| ()))
+                .is_some();
+            let graph = (column.run.get()?, column.tag.get(), None);
+            is_drawn.then_some((graph, node))
+        };
         let beside = Self {
             model,
             slot,
-            open: {
-                let innermost = model.url.list(open);
-                Memo::new(move |_| innermost.with(|paths| with_scopes_around(paths)))
-            },
-            node: Memo::new(move |_| match model.node.get() {
-                // Other pairs are linked by name.
-                Some(own) if model.compares((0, slot + 1)) => {
-                    model.diff.with(|diff| there(diff.as_deref()?, &own))
-                }
-                Some(own) => Some(own),
-                None => alone.get(),
-            }),
-            scene: RwSignal::new(None),
-            detail: RwSignal::new(None),
+            node,
+            scene,
+            detail: query(drawn, node_of).answer,
             view: RwSignal::new(View::default()),
             size: RwSignal::new((0.0, 0.0)),
             anchor: StoredValue::new(None),
         };
-        beside.keep_scene();
+        beside.keep_anchor();
         beside.keep_view();
-        // Not everything of one graph has its like in the other.
-        let drawn = Memo::new(move |_| {
-            let node = beside.node.get()?;
-            let scene = beside.scene.get()?;
-            find(&scene, &node).is_some().then_some(node)
-        });
-        model.keep(drawn, beside.detail, move |model, node| async move {
-            let own = model.columns[slot];
-            let run = own.run.try_get_untracked().flatten()?;
-            let tag = own.tag.try_get_untracked().flatten();
-            let more = [("node", Some(&*node))];
-            client::of_graph(paths::GRAPH_NODE, &run, (tag.as_deref(), None), &more)
-                .await
-                .ok()
-        });
         beside
     }
 
-    fn keep_scene(self) {
-        let own = self.model.columns[self.slot];
-        let want = move || {
-            let run = own.run.get()?;
-            let open = self.open.get();
-            Some(SceneQuery {
-                run,
-                tag: own.tag.get(),
-                open: (!open.is_empty()).then(|| open.join("\n")),
-                show: self.node.get(),
-                ..SceneQuery::default()
-            })
-        };
-        let ask = |query: SceneQuery| async move { client::graph_scene(&query).await };
-        let put = move |answer: Option<Result<GraphScene, ClientError>>| match answer {
-            Some(Ok(scene)) => self.put(scene),
-            Some(Err(_)) => {}
-            None => self.scene.set(None),
-        };
-        ask_again(want, ask, put);
-    }
-
-    fn put(self, scene: GraphScene) {
-        let anchor = self.anchor.try_update_value(Option::take).flatten();
-        let at = |scene: &GraphScene| {
-            let [x, y, ..] = place(find(scene, anchor.as_deref()?)?);
-            Some((x, y))
-        };
-        let before = self.scene.get_untracked();
-        if let Some(before) = before.filter(|before| before.shown == scene.shown) {
-            if let (Some(old), Some(new)) = (at(&before), at(&scene)) {
-                self.view.update(|view| {
-                    view.x += (old.0 - new.0) * view.scale;
-                    view.y += (old.1 - new.1) * view.scale;
-                });
+    /// Keeps a box where it is on the screen when the next picture of the same graph arrives; else fits the picture.
+    fn keep_anchor(self) {
+        Effect::new(move |before: Option<Option<Arc<GraphScene>>>| {
+            let scene = self.scene.get()?;
+            let anchor = self.anchor.try_update_value(Option::take).flatten();
+            let at = |scene: &GraphScene| {
+                let [x, y, ..] = place(find(scene, anchor.as_deref()?)?);
+                Some((x, y))
+            };
+            match before
+                .flatten()
+                .filter(|before| before.shown == scene.shown)
+            {
+                Some(before) => {
+                    if let (Some(old), Some(new)) = (at(&before), at(&scene)) {
+                        self.view.update(|view| {
+                            view.x += (old.0 - new.0) * view.scale;
+                            view.y += (old.1 - new.1) * view.scale;
+                        });
+                    }
+                }
+                None => self.view.set(first_view(&scene, self.size.get_untracked())),
             }
-            self.scene.set(Some(Arc::new(scene)));
-        } else {
-            self.view.set(first_view(&scene, self.size.get_untracked()));
-            self.scene.set(Some(Arc::new(scene)));
-        }
+            Some(scene)
+        });
     }
 
     /// Fits the first picture once its place is known, and brings what is looked at into view.

@@ -8,8 +8,9 @@ use trainscope_api::paths;
 
 use super::model::{Model, NODE};
 use crate::client;
-use crate::components::{Shade, ask_again};
+use crate::components::Shade;
 use crate::prelude::*;
+use crate::query::query;
 use crate::url_state::{History, UrlState};
 
 /// Graphs beside this one at most.
@@ -58,37 +59,34 @@ pub(super) fn pair(url: UrlState, columns: [Column; BESIDE]) -> Memo<Option<(usi
 }
 
 /// A graph as the API names it: run, tag, rank.
-type Graph = (String, Option<String>, Option<u32>);
+pub(super) type Graph = (String, Option<String>, Option<u32>);
+
+/// Differences between the two graphs that are compared.
+pub(super) fn diff(
+    own: impl Fn() -> Graph + Send + Sync + 'static,
+    columns: [Column; BESIDE],
+    pair: Memo<Option<(usize, usize)>>,
+) -> RwSignal<Option<Arc<GraphDiff>>> {
+    let graph_at = move |at: usize| match at.checked_sub(1) {
+        None => Some(own()),
+        Some(slot) => {
+            let own = columns.get(slot)?;
+            Some((own.run.get()?, own.tag.get(), None))
+        }
+    };
+    let key = move || {
+        let (first, second) = pair.get()?;
+        Some((graph_at(first)?, graph_at(second)?))
+    };
+    let ask = |(own, base): (Graph, Graph)| async move {
+        let more = [("base", Some(&*base.0)), ("base_tag", base.1.as_deref())];
+        let choice = (own.1.as_deref(), own.2);
+        client::of_graph(paths::GRAPH_DIFF, &own.0, choice, &more).await
+    };
+    query(key, ask).answer
+}
 
 impl Model {
-    fn graph_at(self, at: usize) -> Option<Graph> {
-        match at.checked_sub(1) {
-            None => Some((self.run.get(), self.tag.get(), self.rank.get())),
-            Some(slot) => {
-                let own = self.columns.get(slot)?;
-                Some((own.run.get()?, own.tag.get(), None))
-            }
-        }
-    }
-
-    /// Keeps what differs between the two that are compared.
-    pub(super) fn keep_diff(self) {
-        let want = move || {
-            let (first, second) = self.pair.get()?;
-            Some((self.graph_at(first)?, self.graph_at(second)?))
-        };
-        let ask = |(own, base): (Graph, Graph)| async move {
-            let more = [("base", Some(&*base.0)), ("base_tag", base.1.as_deref())];
-            let choice = (own.1.as_deref(), own.2);
-            client::of_graph(paths::GRAPH_DIFF, &own.0, choice, &more)
-                .await
-                .ok()
-        };
-        ask_again(want, ask, move |found: Option<Option<GraphDiff>>| {
-            self.diff.set(found.flatten().map(Arc::new));
-        });
-    }
-
     /// Puts a graph beside this one: of another run, or another one of this run.
     pub(super) fn add_column(self, run: &str, tag: &str) {
         let free = self.columns.iter().zip(NAMES);

@@ -9,11 +9,12 @@ use trainscope_api::graphs::{
 use trainscope_api::paths;
 
 use super::beside::Beside;
-use super::columns::{self, BESIDE, Column};
+use super::columns::{self, BESIDE, Column, Graph};
 use super::shape::{innermost, with_scopes_around};
 use crate::client::{self, ClientError};
-use crate::components::{Colour, Look, View, ask_again, first_view};
+use crate::components::{Colour, Look, View, first_view};
 use crate::prelude::*;
+use crate::query::{Query, query};
 use crate::route::use_run;
 use crate::url_state::{History, UrlState, use_url_state};
 
@@ -37,23 +38,11 @@ pub(super) const COLOURS: [(Colour, &str); 5] = [
     (Colour::Time, "time"),
 ];
 
-/// State of the first request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Load {
-    Loading,
-    /// The server's reason for having no picture.
-    Refused(String),
-    Ready,
-}
-
 /// The page's state. `Copy`: take it with [`use_model`].
 #[derive(Clone, Copy)]
 pub(super) struct Model {
     pub(super) url: UrlState,
     pub(super) run: Memo<String>,
-    pub(super) tag: Memo<Option<String>>,
-    pub(super) rank: Memo<Option<u32>>,
-    open: Memo<Vec<String>>,
     pub(super) node: Memo<Option<String>>,
     pub(super) from: Memo<Option<String>>,
     pub(super) to: Memo<Option<String>>,
@@ -62,8 +51,8 @@ pub(super) struct Model {
     pub(super) columns: [Column; BESIDE],
     /// The two compared graphs: 0 is this graph, 1 the first beside it.
     pub(super) pair: Memo<Option<(usize, usize)>>,
-    pub(super) scene: RwSignal<Arc<GraphScene>>,
-    pub(super) load: RwSignal<Load>,
+    pub(super) scene: Memo<Arc<GraphScene>>,
+    pub(super) picture: Query<GraphScene>,
     pub(super) detail: RwSignal<Option<Arc<GraphNode>>>,
     pub(super) query: RwSignal<String>,
     pub(super) found: RwSignal<Option<Arc<GraphSearch>>>,
@@ -72,8 +61,6 @@ pub(super) struct Model {
     pub(super) size: RwSignal<(f64, f64)>,
     /// The graphs beside this one, which are zoomed together with it.
     pub(super) others: StoredValue<Vec<Beside>>,
-    /// Width and height of a figure that fits into the page as it was opened.
-    room: (u32, u32),
     /// The box that stays where it is when the next picture arrives.
     anchor: StoredValue<Option<String>>,
     /// The graph whose picture has been given its first view, and how many were beside it.
@@ -93,18 +80,53 @@ impl Model {
         let rank = url.param(RANK);
         let colour = url.param(COLOUR);
         let columns = columns::from_address(url);
+        let (tag, node) = (url.param(TAG), url.param(NODE));
+        let rank = Memo::new(move |_| rank.with(|text| text.as_ref()?.parse().ok()));
+        let graph = move || (run.get(), tag.get(), rank.get());
+        let innermost = url.list(OPEN);
+        let open = Memo::new(move |_| innermost.with(|paths| with_scopes_around(paths)));
+        let (from, to) = (url.param(FROM), url.param(TO));
+        let viewed = StoredValue::new(None);
+        let room = room();
+        let shown = move || {
+            let open = open.get();
+            Some(SceneQuery {
+                run: run.get(),
+                tag: tag.get(),
+                rank: rank.get(),
+                fit_width: Some(room.0),
+                fit_height: Some(room.1),
+                open: (!open.is_empty()).then(|| open.join("\n")),
+                // The selection is visible when the page opens; its scope may be closed later.
+                show: viewed
+                    .with_value(Option::is_none)
+                    .then(|| node.get_untracked())
+                    .flatten(),
+                from: from.get(),
+                to: to.get(),
+                ..SceneQuery::default()
+            })
+        };
+        let picture = query(shown, scene_of);
+        let scene = Memo::new(move |_| picture.answer.get().unwrap_or_default());
+        let pair = columns::pair(url, columns);
+        // With others beside, what is looked at may be in one of them alone.
+        let drawn = move || {
+            let node = node.get()?;
+            let is_drawn = || scene.with(|scene| scene.boxes.iter().any(|own| own.path == node));
+            (pair.with(Option::is_none) || is_drawn()).then(|| (graph(), node))
+        };
+        let text = RwSignal::new(String::new());
+        let searched = move || {
+            let text = Some(text.get()).filter(|text| !text.trim().is_empty())?;
+            Some((graph(), text))
+        };
         let model = Self {
             url,
             run,
-            tag: url.param(TAG),
-            rank: Memo::new(move |_| rank.with(|text| text.as_ref()?.parse().ok())),
-            open: {
-                let innermost = url.list(OPEN);
-                Memo::new(move |_| innermost.with(|paths| with_scopes_around(paths)))
-            },
-            node: url.param(NODE),
-            from: url.param(FROM),
-            to: url.param(TO),
+            node,
+            from,
+            to,
             colour: Memo::new(move |_| {
                 let name = colour.get()?;
                 COLOURS
@@ -113,152 +135,47 @@ impl Model {
                     .map(|(colour, _)| *colour)
             }),
             columns,
-            pair: columns::pair(url, columns),
-            scene: RwSignal::new(Arc::default()),
-            load: RwSignal::new(Load::Loading),
-            detail: RwSignal::new(None),
-            query: RwSignal::new(String::new()),
-            found: RwSignal::new(None),
-            diff: RwSignal::new(None),
+            pair,
+            scene,
+            picture,
+            detail: query(drawn, node_of).answer,
+            query: text,
+            found: query(searched, found_in).answer,
+            diff: columns::diff(graph, columns, pair),
             view: RwSignal::new(View::default()),
             size: RwSignal::new((0.0, 0.0)),
             others: StoredValue::new(Vec::new()),
-            room: room(),
             anchor: StoredValue::new(None),
-            viewed: StoredValue::new(None),
+            viewed,
         };
         provide_context(model);
-        model.keep_scene();
+        model.keep_anchor();
         model.keep_view();
-        // With others beside, what is looked at may be in one of them alone.
-        let drawn = Memo::new(move |_| {
-            let node = model.node.get()?;
-            let is_drawn = || {
-                model
-                    .scene
-                    .with(|scene| scene.boxes.iter().any(|own| own.path == node))
-            };
-            (model.pair.with(Option::is_none) || is_drawn()).then_some(node)
-        });
-        model.keep(drawn, model.detail, move |model, node| async move {
-            let choice = model.choice();
-            let more = [("node", Some(&*node))];
-            let own = model.run.try_get_untracked()?;
-            client::of_graph(paths::GRAPH_NODE, &own, as_choice(&choice), &more)
-                .await
-                .ok()
-        });
-        let text =
-            Memo::new(move |_| Some(model.query.get()).filter(|text| !text.trim().is_empty()));
-        model.keep(text, model.found, move |model, text| async move {
-            let choice = model.choice();
-            let more = [("q", Some(&*text))];
-            let own = model.run.try_get_untracked()?;
-            client::of_graph(paths::GRAPH_SEARCH, &own, as_choice(&choice), &more)
-                .await
-                .ok()
-        });
-        model.keep_diff();
         model
     }
 
-    /// Tag and rank of the graph that the address names.
-    fn choice(self) -> (Option<String>, Option<u32>) {
-        (
-            self.tag.try_get_untracked().flatten(),
-            self.rank.try_get_untracked().flatten(),
-        )
-    }
-
-    /// Keeps an answer for what is asked for, of this run and graph.
-    pub(super) fn keep<T, F>(
-        self,
-        wanted: Memo<Option<String>>,
-        answer: RwSignal<Option<Arc<T>>>,
-        ask: impl Fn(Self, String) -> F + 'static,
-    ) where
-        T: Send + Sync + 'static,
-        F: Future<Output = Option<T>> + 'static,
-    {
-        let want = move || {
-            self.run.track();
-            self.tag.track();
-            self.rank.track();
-            wanted.get()
-        };
-        let ask = move |wanted| ask(self, wanted);
-        ask_again(want, ask, move |found: Option<Option<T>>| {
-            answer.set(found.flatten().map(Arc::new));
-        });
-    }
-
-    fn keep_scene(self) {
-        let want = move || {
-            let open = self.open.get();
-            Some(SceneQuery {
-                run: self.run.get(),
-                tag: self.tag.get(),
-                rank: self.rank.get(),
-                fit_width: Some(self.room.0),
-                fit_height: Some(self.room.1),
-                open: (!open.is_empty()).then(|| open.join("\n")),
-                // The selection is visible when the page opens; its scope may be closed later.
-                show: self
-                    .viewed
-                    .with_value(Option::is_none)
-                    .then(|| self.node.get_untracked())
-                    .flatten(),
-                from: self.from.get(),
-                to: self.to.get(),
-                ..SceneQuery::default()
-            })
-        };
-        let ask = |query: SceneQuery| async move {
-            let answer = client::graph_scene(&query).await;
-            // A link may name what this graph no longer has: without it there is still the graph.
-            if let Err(ClientError::Refused(_)) = &answer
-                && (query.show.is_some() || query.from.is_some() || query.to.is_some())
-            {
-                let plain = SceneQuery {
-                    show: None,
-                    from: None,
-                    to: None,
-                    ..query
-                };
-                return client::graph_scene(&plain).await;
+    /// Keeps a box where it is on the screen when the next picture of the same graph arrives.
+    fn keep_anchor(self) {
+        Effect::new(move |before: Option<Arc<GraphScene>>| {
+            let scene = self.scene.get();
+            let anchor = self.anchor.try_update_value(Option::take).flatten();
+            let anchor = anchor.or_else(|| self.node.get_untracked());
+            let at = |scene: &GraphScene| {
+                let own = scene
+                    .boxes
+                    .iter()
+                    .find(|own| Some(&own.path) == anchor.as_ref())?;
+                Some((f64::from(own.x), f64::from(own.y)))
+            };
+            let before = before.filter(|before| before.shown == scene.shown);
+            if let (Some(old), Some(new)) = (before.and_then(|before| at(&before)), at(&scene)) {
+                self.view.update(|view| {
+                    view.x += (old.0 - new.0) * view.scale;
+                    view.y += (old.1 - new.1) * view.scale;
+                });
             }
-            answer
-        };
-        ask_again(want, ask, move |answer| match answer {
-            Some(Ok(scene)) => self.put(scene),
-            Some(Err(ClientError::Refused(error))) => self.load.set(Load::Refused(error.message)),
-            // The previous picture stays; the event stream reports the lost connection.
-            Some(Err(ClientError::Unreachable | ClientError::Misunderstood)) | None => {}
+            scene
         });
-    }
-
-    /// Shows a new picture, with what stays in it where it is on the screen.
-    fn put(self, scene: GraphScene) {
-        let before = self.scene.get_untracked();
-        let anchor = self.anchor.try_update_value(Option::take).flatten();
-        let anchor = anchor.or_else(|| self.node.get_untracked());
-        let at = |scene: &GraphScene| {
-            let own = scene
-                .boxes
-                .iter()
-                .find(|own| Some(&own.path) == anchor.as_ref())?;
-            Some((f64::from(own.x), f64::from(own.y)))
-        };
-        if before.shown == scene.shown
-            && let (Some(old), Some(new)) = (at(&before), at(&scene))
-        {
-            self.view.update(|view| {
-                view.x += (old.0 - new.0) * view.scale;
-                view.y += (old.1 - new.1) * view.scale;
-            });
-        }
-        self.scene.set(Arc::new(scene));
-        self.load.set(Load::Ready);
     }
 
     /// Gives a new graph its first view, brings what is chosen into view, and keeps the address true.
@@ -266,7 +183,7 @@ impl Model {
         let first = self.url.param(AT);
         Effect::new(move || {
             let (size, scene) = (self.size.get(), self.scene.get());
-            if size.0 < 1.0 || self.load.get_untracked() != Load::Ready {
+            if size.0 < 1.0 || self.picture.answer.with_untracked(Option::is_none) {
                 return;
             }
             // Others beside it take their share of the place.
@@ -561,8 +478,35 @@ fn room() -> (u32, u32) {
     (width as u32, height as u32)
 }
 
-fn as_choice((tag, rank): &(Option<String>, Option<u32>)) -> client::GraphChoice<'_> {
-    (tag.as_deref(), *rank)
+/// The picture of a graph.
+async fn scene_of(query: SceneQuery) -> Result<GraphScene, ClientError> {
+    let answer = client::graph_scene(&query).await;
+    // A link may name what this graph no longer has: without it there is still the graph.
+    if let Err(ClientError::Refused(_)) = &answer
+        && (query.show.is_some() || query.from.is_some() || query.to.is_some())
+    {
+        let plain = SceneQuery {
+            show: None,
+            from: None,
+            to: None,
+            ..query
+        };
+        return client::graph_scene(&plain).await;
+    }
+    answer
+}
+
+/// A node or scope of a graph.
+pub(super) async fn node_of((graph, node): (Graph, String)) -> Result<GraphNode, ClientError> {
+    let more = [("node", Some(&*node))];
+    let (run, tag, rank) = &graph;
+    client::of_graph(paths::GRAPH_NODE, run, (tag.as_deref(), *rank), &more).await
+}
+
+async fn found_in((graph, text): (Graph, String)) -> Result<GraphSearch, ClientError> {
+    let more = [("q", Some(&*text))];
+    let (run, tag, rank) = &graph;
+    client::of_graph(paths::GRAPH_SEARCH, run, (tag.as_deref(), *rank), &more).await
 }
 
 pub(super) fn place(own: &GraphBox) -> [f64; 4] {

@@ -18,11 +18,12 @@ use crate::client;
 use crate::components::browse::SeriesId;
 use crate::components::download::{file_name, save as save_blob};
 use crate::components::{
-    Asking, CardFault, DistributionChart, IconButton, IconName, Panel, Place, Pointed, RunChip,
-    to_png, use_palette,
+    CardFault, DistributionChart, IconButton, IconName, Panel, Place, Pointed, RunChip, to_png,
+    use_palette,
 };
 use crate::i18n::use_i18n;
 use crate::prelude::*;
+use crate::query::query;
 use crate::run_colour::use_run_colours;
 use crate::state::use_app_state;
 
@@ -101,7 +102,7 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
         let runs = series.with(|series| series.iter().map(|id| id.run.clone()).collect());
         Arc::new(runs)
     });
-    let asking = Asking::start(want, runs, move |want: DistributionsRequest| async move {
+    let ask = move |want: DistributionsRequest| async move {
         let answer = client::distributions(&want).await;
         settings.browse.card_arrived();
         let is_whole = want.from.is_none() && want.to.is_none();
@@ -117,7 +118,8 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
             });
         }
         answer
-    });
+    };
+    let asking = query(move || want.get(), ask).again_with_runs(runs);
     let parts = Memo::new(move |_| {
         let palette = palette.get();
         let Some(answer) = asking.answer.get() else {
@@ -313,7 +315,7 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
                 {sources}
                 <span class="grow"></span>
                 <CardFault
-                    has_failed=asking.has_failed
+                    has_failed=asking.has_failed()
                     is_drawn=Signal::derive(move || asking.answer.with(Option::is_some))
                 />
                 {own_view}

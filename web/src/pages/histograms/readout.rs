@@ -90,8 +90,8 @@ pub(super) fn ReadOut(
     ));
     for (name, count, class) in [
         ("NaN", row.nan, "nan"),
-        ("+Inf", row.pos_inf, "inf"),
-        ("−Inf", row.neg_inf, "inf"),
+        ("+∞", row.pos_inf, "inf"),
+        ("−∞", row.neg_inf, "inf"),
     ] {
         if count > 0 {
             lines.push((name.to_owned(), format::count(count), class));

@@ -8,10 +8,10 @@ use super::hyperparameters;
 use super::model::{Model, Newest, of_kind};
 use super::pictures;
 use crate::client;
+use crate::components::tensor::ClassBar;
 use crate::components::{Icon, IconName, fixed_icon, severity_icon};
 use crate::format;
 use crate::i18n::{I18n, Texts, use_i18n};
-use crate::pages::debugger::ClassBar;
 use crate::prelude::*;
 use crate::registry::{Count, RunPage};
 use crate::route;
@@ -101,7 +101,7 @@ impl Card {
             }
             Self::Page(page) => match page.entry().count {
                 Count::Tags => (words.tags)(count),
-                Count::Tensors => (words.tensors)(count),
+                Count::Names | Count::Tensors => (words.tensors)(count),
                 Count::Always | Count::Hidden | Count::Hits => String::new(),
             },
             Self::Configuration => (words.values)(count),

@@ -170,7 +170,7 @@ fn says(cell: &Cell, measured: Option<&Measured>, i18n: I18n) -> String {
     match cell.state {
         State::Missing => i18n.texts().overview.no_record.to_owned(),
         State::Nan => format!("NaN ×{}", format::count(seen.nan)),
-        State::Inf => format!("±Inf ×{}", format::count(seen.inf)),
+        State::Inf => format!("±∞ ×{}", format::count(seen.inf)),
         State::Measured(_) => quantity().unwrap_or_default(),
         State::Finite | State::Grown(_) if cell.value.is_some() => quantity().unwrap_or_default(),
         State::Finite | State::Grown(_) => size().unwrap_or_default(),
@@ -228,7 +228,7 @@ fn legend(onset: Option<&Onset>, is_wrong: bool, i18n: I18n) -> AnyView {
             {part(is_wrong, "began", texts.first)} <span class="grow"></span> {measured}
             {part(has(|state| state == State::Finite), "fin", texts.finite)}
             {part(has(|state| matches!(state, State::Grown(_))), "grown g2", texts.grows)}
-            {part(has(|state| state == State::Inf), "inf-cell", "±Inf")}
+            {part(has(|state| state == State::Inf), "inf-cell", "±∞")}
             {part(has(|state| state == State::Nan), "nan-cell", "NaN")}
         </p>
     }

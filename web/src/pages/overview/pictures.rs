@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use trainscope_api::scalars::{NonFiniteClass, Series};
-use trainscope_charts::line::{Class, Line, Stretch, XKind, YRange};
+use trainscope_charts::line::{XKind, YRange};
 use trainscope_charts::scale::Scale;
-use trainscope_charts::theme::Rgb;
 
 use super::heat::{BINS, FULLEST, Heat};
 use super::model::Model;
-use crate::components::{ChartEvents, Figure, LineChart, use_palette};
+use crate::components::{ChartEvents, Figure, LineChart, line_of, use_palette};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
@@ -23,7 +21,7 @@ pub(super) fn curve(model: Model) -> AnyView {
     let figure = Memo::new(move |_| {
         let colour = palette.with(|palette| palette.run(colours.get(&model.run())));
         let curves = model.curves.get();
-        let line = curves.first().map(|curve| line(&curve.1, colour));
+        let line = curves.first().map(|curve| line_of(&curve.1, colour));
         let ends = line
             .as_ref()
             .and_then(|line| Some((*line.x.first()?, *line.x.last()?)));
@@ -63,39 +61,6 @@ pub(super) fn curve(model: Model) -> AnyView {
         />
     }
     .into_any()
-}
-
-/// A curve as it is drawn.
-pub(in crate::pages) fn line(series: &Series, colour: Rgb) -> Line {
-    let stretch = |one: &trainscope_api::scalars::NonFinite| Stretch {
-        class: match one.class {
-            NonFiniteClass::Nan => Class::Nan,
-            NonFiniteClass::PosInf => Class::PosInf,
-            NonFiniteClass::NegInf => Class::NegInf,
-        },
-        first: one.first_step as f64,
-        last: one.last_step as f64,
-        label: String::new(),
-    };
-    Line {
-        colour,
-        is_main: true,
-        x: series.steps.iter().map(|step| *step as f64).collect(),
-        values: series.values.clone(),
-        low: if series.cut {
-            series.min.clone()
-        } else {
-            Vec::new()
-        },
-        high: if series.cut {
-            series.max.clone()
-        } else {
-            Vec::new()
-        },
-        stretches: series.non_finite.iter().map(stretch).collect(),
-        is_raw: !series.cut,
-        ..Line::default()
-    }
 }
 
 /// Largest number of histograms that is too small for a heat map: the last one is drawn as bars.

@@ -7,10 +7,9 @@ use trainscope_api::pipeline::{
 };
 
 use super::against::{Differing, differing};
-use crate::client::{self, ClientError};
-use crate::components::ask_again;
-use crate::live::use_live;
+use crate::client;
 use crate::prelude::*;
+use crate::query::{Load, Query, query};
 use crate::route::use_run;
 use crate::url_state::{History, UrlState, use_url_state};
 
@@ -21,17 +20,6 @@ const SHOW: &str = "show";
 
 /// Views of operations, in the address.
 const VIEWS: [&str; 3] = ["parameters", "queues", "cpu"];
-
-/// State of the first request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Load {
-    Loading,
-    /// Reason of the server.
-    Refused(String),
-    /// Neither a pipeline nor a profile was recorded.
-    Empty,
-    Ready,
-}
 
 /// View of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,8 +52,8 @@ impl View {
 pub(super) struct Model {
     url: UrlState,
     pub(super) run: Memo<String>,
-    pub(super) load: RwSignal<Load>,
-    pub(super) answer: RwSignal<Arc<PipelineAnswer>>,
+    load: Query<PipelineAnswer>,
+    pub(super) answer: Memo<Arc<PipelineAnswer>>,
     /// Index of the selected pipeline.
     pub(super) chosen: Memo<usize>,
     /// Index of the selected operation; `None` if the pipeline has none.
@@ -76,8 +64,6 @@ pub(super) struct Model {
     pub(super) view: Memo<View>,
     /// The run it is compared with.
     pub(super) base: Memo<Option<String>>,
-    /// Answer for the compared run.
-    other: RwSignal<Option<Arc<PipelineAnswer>>>,
     /// Differences, if a run is compared.
     pub(super) differing: Memo<Option<Arc<Differing>>>,
 }
@@ -92,7 +78,9 @@ impl Model {
         let url = use_url_state();
         let run = use_run();
         let run = Memo::new(move |_| run.get().unwrap_or_default());
-        let answer = RwSignal::new(Arc::<PipelineAnswer>::default());
+        let ask = |run: String| async move { client::pipeline(&run).await };
+        let load = query(move || Some(run.get()), ask).again_with_list();
+        let answer = Memo::new(move |_| load.answer.get().unwrap_or_default());
         let (chosen, operation) = (url.param(PIPELINE), url.param(OPERATION));
         let number = |text: Memo<Option<String>>| text.with(|text| text.as_ref()?.parse().ok());
         let chosen = Memo::new(move |_| {
@@ -133,9 +121,10 @@ impl Model {
                 }
             })
         });
-        let other = RwSignal::new(None::<Arc<PipelineAnswer>>);
+        let base = url.param(AGAINST);
+        let other = query(move || base.get(), ask).cleared_with(move || base.get());
         let differing = Memo::new(move |_| {
-            let base = other.get()?;
+            let base = other.answer.get()?;
             answer.with(|answer| {
                 let own = answer.pipelines.get(chosen.get())?;
                 Some(Arc::new(differing(own, base.pipelines.first())))
@@ -144,60 +133,24 @@ impl Model {
         let model = Self {
             url,
             run,
-            load: RwSignal::new(Load::Loading),
+            load,
             answer,
             chosen,
             operation,
             views,
             view,
-            base: url.param(AGAINST),
-            other,
+            base,
             differing,
         };
         provide_context(model);
-        model.keep_answer();
-        model.keep_other();
         model
     }
 
-    fn keep_answer(self) {
-        let live = use_live();
-        let want = move || {
-            live.list_version.track();
-            Some(self.run.get())
-        };
-        let ask = |run: String| async move { client::pipeline(&run).await };
-        ask_again(want, ask, move |answer| match answer {
-            Some(Ok(answer)) => self.put(answer),
-            Some(Err(ClientError::Refused(error))) => self.load.set(Load::Refused(error.message)),
-            // The previous answer stays; the event stream reports the lost connection.
-            Some(Err(ClientError::Unreachable | ClientError::Misunderstood)) | None => {}
-        });
-    }
-
-    fn put(self, answer: PipelineAnswer) {
-        let is_empty =
-            answer.pipelines.is_empty() && answer.inputs.is_empty() && answer.faults.is_empty();
-        if self.answer.with_untracked(|known| **known != answer) {
-            self.answer.set(Arc::new(answer));
-        }
-        let load = if is_empty { Load::Empty } else { Load::Ready };
-        if self.load.with_untracked(|known| *known != load) {
-            self.load.set(load);
-        }
-    }
-
-    fn keep_other(self) {
-        let want = move || {
-            self.other.set(None);
-            self.base.get()
-        };
-        let ask = |base: String| async move { client::pipeline(&base).await };
-        ask_again(want, ask, move |answer| {
-            if let Some(Ok(answer)) = answer {
-                self.other.set(Some(Arc::new(answer)));
-            }
-        });
+    /// Ready with `true` if a pipeline or a profile was recorded; reactive.
+    pub(super) fn state(self) -> Load<bool> {
+        self.load.load().map(|answer| {
+            !(answer.pipelines.is_empty() && answer.inputs.is_empty() && answer.faults.is_empty())
+        })
     }
 
     /// The pipeline that is shown; reactive.

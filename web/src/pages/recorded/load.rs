@@ -7,9 +7,9 @@ use trainscope_api::records::{At, Records, RecordsQuery};
 
 use super::settings::Settings;
 use crate::client::{self, ClientError};
-use crate::components::Asking;
 use crate::components::browse::SeriesId;
 use crate::prelude::*;
+use crate::query::query;
 
 /// One run's record at the step of its card.
 #[derive(Clone)]
@@ -51,7 +51,7 @@ pub(super) fn nearest(steps: &[i64], wanted: Option<i64>) -> Option<i64> {
     steps.get(behind.saturating_sub(1)).copied()
 }
 
-impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Loading<T> {
+impl<T: DeserializeOwned + Clone + PartialEq + Send + Sync + 'static> Loading<T> {
     /// Asks for the records of a tag.
     pub(super) fn start(
         settings: Settings,
@@ -64,7 +64,7 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Loading<T> {
             Arc::new(runs)
         });
         let ask = move |want: Want| ask::<T>(path, tag.get_value(), want);
-        let all = Memo::new(move |_| {
+        let all = move || {
             Some(
                 series
                     .get()
@@ -72,8 +72,8 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Loading<T> {
                     .map(|id| (id, None))
                     .collect::<Want>(),
             )
-        });
-        let last = Asking::start(all, runs, ask);
+        };
+        let last = query(all, ask).again_with_runs(runs);
         let one = Memo::new(move |_| {
             let wanted = tag.with_value(|tag| settings.step_of(tag));
             let last = last.answer.get()?;
@@ -89,8 +89,8 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Loading<T> {
             Some(wanted.collect::<Want>())
         });
         // Only what is not the last record has to be asked for.
-        let other = Memo::new(move |_| one.get().filter(|want| want.iter().any(|w| w.1.is_some())));
-        let other = Asking::start(other, Signal::stored(Arc::new(Vec::new())), ask);
+        let other = move || one.get().filter(|want| want.iter().any(|w| w.1.is_some()));
+        let other = query(other, ask);
         let shown = Signal::derive(move || {
             let (Some(last), Some(want)) = (last.answer.get(), one.get()) else {
                 return Vec::new();
@@ -149,13 +149,15 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> Loading<T> {
             shown,
             steps,
             is_fetching: Signal::derive(move || last.is_fetching.get() || other.is_fetching.get()),
-            has_failed: Signal::derive(move || last.has_failed.get() || other.has_failed.get()),
+            has_failed: Signal::derive(move || {
+                last.error.with(Option::is_some) || other.error.with(Option::is_some)
+            }),
         }
     }
 }
 
 /// Single records of some series, each at one of its recorded steps.
-pub(super) fn at_steps<T: DeserializeOwned + Clone + Send + Sync + 'static>(
+pub(super) fn at_steps<T: DeserializeOwned + Clone + PartialEq + Send + Sync + 'static>(
     tag: StoredValue<String>,
     want: impl Fn() -> Vec<(SeriesId, i64)> + Send + Sync + 'static,
     path: &'static str,
@@ -167,9 +169,10 @@ pub(super) fn at_steps<T: DeserializeOwned + Clone + Send + Sync + 'static>(
             .collect();
         (!want.is_empty()).then_some(want)
     });
-    let answers = Asking::start(want, Signal::stored(Arc::new(Vec::new())), move |want| {
-        ask::<T>(path, tag.get_value(), want)
-    });
+    let answers = query(
+        move || want.get(),
+        move |want| ask::<T>(path, tag.get_value(), want),
+    );
     Signal::derive(move || {
         let (Some(want), Some(answers)) = (want.get(), answers.answer.get()) else {
             return Vec::new();

@@ -5,11 +5,11 @@ use std::io::Cursor;
 
 use hound::{SampleFormat, WavReader};
 use leptos::html;
-use leptos::task::spawn_local;
 
 use crate::client;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
+use crate::query::query;
 
 /// Columns of the picture.
 const COLUMNS: usize = 400;
@@ -39,16 +39,13 @@ pub(super) fn Waveform(
     has_wave: RwSignal<bool>,
 ) -> impl IntoView {
     let i18n = use_i18n();
-    let wave = RwSignal::new(None::<Wave>);
-    if len_bytes <= MOST_BYTES {
-        spawn_local(async move {
-            let bytes = client::blob(&id).await;
-            let found = bytes.ok().and_then(|bytes| read(&bytes, COLUMNS));
-            // The card may have been left meanwhile.
-            let _gone = has_wave.try_set(found.is_some());
-            let _gone = wave.try_set(found);
-        });
-    }
+    let key = Some(id).filter(|_| len_bytes <= MOST_BYTES);
+    let wave = query(
+        move || key.clone(),
+        |id| async move { Ok(read(&client::blob(&id).await?, COLUMNS)) },
+    );
+    let wave = Memo::new(move |_| Option::clone(&*wave.answer.get()?));
+    Effect::new(move || has_wave.set(wave.with(Option::is_some)));
     let plot = NodeRef::<html::Div>::new();
     let on_press = move |event: web_sys::PointerEvent| {
         let (Some(plot), Some(player)) = (plot.get_untracked(), player.get_untracked()) else {

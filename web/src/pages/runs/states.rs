@@ -9,7 +9,8 @@ use crate::format;
 use crate::i18n::use_i18n;
 use crate::live::use_live;
 use crate::prelude::*;
-use crate::state::{Load, use_app_state};
+use crate::query::Load;
+use crate::state::use_app_state;
 
 /// Notes of the server that are shown at once.
 const NOTES: usize = 3;
@@ -38,15 +39,15 @@ pub(super) fn Content() -> impl IntoView {
         match model.state.load.get() {
             Load::Loading => Shown::First,
             Load::Failed(error) => Shown::Failed(error),
-            Load::Ready if no_runs => {
+            Load::Ready(()) if no_runs => {
                 if live.ingest.get().is_none_or(|ingest| ingest.idle) {
                     Shown::Empty
                 } else {
                     Shown::Reading
                 }
             }
-            Load::Ready if model.items.with(|items| items.is_empty()) => Shown::NothingMatches,
-            Load::Ready => Shown::Table,
+            Load::Ready(()) if model.items.with(|items| items.is_empty()) => Shown::NothingMatches,
+            Load::Ready(()) => Shown::Table,
         }
     });
     let reading = move || {

@@ -42,7 +42,7 @@ pub(super) struct Look<'a> {
     pub(super) start: &'a dyn Fn(&str) -> Option<f64>,
     /// Ranges of a run's values that stand out.
     pub(super) beyond: &'a dyn Fn(&str) -> Vec<(f64, f64)>,
-    /// `+Inf at 411`.
+    /// `+∞ at 411`.
     pub(super) inf_at: fn(&str, &str) -> String,
 }
 
@@ -328,8 +328,8 @@ fn peaks(series: &Series, beyond: &[(f64, f64)]) -> (Vec<f64>, Vec<f64>) {
 pub(super) fn class_of(class: NonFiniteClass) -> (Class, &'static str) {
     match class {
         NonFiniteClass::Nan => (Class::Nan, "NaN"),
-        NonFiniteClass::PosInf => (Class::PosInf, "+Inf"),
-        NonFiniteClass::NegInf => (Class::NegInf, "−Inf"),
+        NonFiniteClass::PosInf => (Class::PosInf, "+∞"),
+        NonFiniteClass::NegInf => (Class::NegInf, "−∞"),
     }
 }
 
@@ -521,7 +521,7 @@ mod tests {
             (line.stretches[0].first, line.stretches[1].first),
             (40.0, 60.0)
         );
-        assert_eq!(line.stretches[1].label, "+Inf at 30");
+        assert_eq!(line.stretches[1].label, "+∞ at 30");
         let reading = out.readings(41.0)[0].unwrap();
         assert!(reading.value.is_nan() && reading.step == 20);
     }

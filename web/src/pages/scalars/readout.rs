@@ -356,7 +356,7 @@ fn row(
                 .difference
                 .clone()
                 .map(|text| {
-                    let is_bad = text.contains("NaN") || text.contains("Inf");
+                    let is_bad = text.contains("NaN") || text.contains('∞');
                     view! { <td class="num ink3" class:nan=is_bad>{text}</td> }
                 })}
         </tr>

@@ -1,26 +1,24 @@
 //! The points of one card as a table, in the right panel.
 
-use std::sync::Arc;
-
-use leptos::task::spawn_local;
 use trainscope_charts::label;
 
 use super::choices::XChoice;
 use super::data::{Curve, Loaded, Want, x_values};
 use super::page::PageState;
 use super::settings::Range;
-use crate::client;
+use crate::client::{self, ClientError};
 use crate::components::{RightPanel, RunChip};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
+use crate::query::query;
 
 /// Rows of all lines together.
 const MOST_ROWS: usize = 1_000;
 
-async fn ask(tag: &str, want: &Want) -> Option<Loaded> {
-    let answer = client::scalars_many(&want.request(tag)).await.ok()?;
-    Some(Loaded::new(want, answer.series))
+async fn ask(tag: &str, want: &Want) -> Result<Loaded, ClientError> {
+    let answer = client::scalars_many(&want.request(tag)).await?;
+    Ok(Loaded::new(want, answer.series))
 }
 
 /// The points whose x is in a range, which also ask for their neighbours.
@@ -47,16 +45,11 @@ fn within(mut loaded: Loaded, (lo, hi): Range, x_of: &dyn Fn(&Curve) -> Vec<f64>
 pub(super) fn TablePanel(page: PageState, tag: String) -> impl IntoView {
     let i18n = use_i18n();
     let texts = move || &i18n.texts().scalars;
-    let loaded = RwSignal::new(Arc::new(Loaded::default()));
     let name = tag.clone();
-    let round = StoredValue::new(0_u64);
-    Effect::new(move || {
-        let Some(entry) = page.entry(&name) else {
-            return;
-        };
-        let range = page.zoom.range(&name);
+    let key = move || {
+        let entry = page.entry(&name)?;
         let x = page.settings.x_of(&name);
-        let mut want = Want {
+        let want = Want {
             points: (MOST_ROWS / entry.series.len().max(1)).max(1),
             series: entry.series,
             superseded: page.settings.has_superseded.get(),
@@ -64,31 +57,32 @@ pub(super) fn TablePanel(page: PageState, tag: String) -> impl IntoView {
             x_tag: page.settings.x_tag.get(),
             ..Want::default()
         };
-        let facts = page.facts.get();
+        Some((want, x, page.zoom.range(&name), page.facts.get()))
+    };
+    let name = tag.clone();
+    let found = query(key, move |(mut want, x, range, facts)| {
         let tag = name.clone();
-        round.update_value(|round| *round += 1);
-        let mine = round.get_value();
-        spawn_local(async move {
+        async move {
             let x_of = |curve: &Curve| {
                 let start = facts.get(&curve.id.run).and_then(|facts| facts.start);
                 x_values(curve, x, start)
             };
-            let mut found = ask(&tag, &want).await;
-            if let (Some(all), Some(range)) = (&found, range) {
-                // Requests take ranges of steps, whatever the unit of x.
-                if let Some((from, to)) = all.steps_of(range, &x_of) {
+            let found = ask(&tag, &want).await?;
+            let Some(range) = range else {
+                return Ok(found);
+            };
+            // Requests take ranges of steps, whatever the unit of x.
+            let found = match found.steps_of(range, &x_of) {
+                Some((from, to)) => {
                     (want.from, want.to) = (Some(from), Some(to));
-                    found = ask(&tag, &want).await;
+                    ask(&tag, &want).await?
                 }
-                found = found.map(|found| within(found, range, &x_of));
-            }
-            if let (Some(found), Some(now)) = (found, round.try_get_value())
-                && now == mine
-            {
-                loaded.set(Arc::new(found));
-            }
-        });
+                None => found,
+            };
+            Ok(within(found, range, &x_of))
+        }
     });
+    let loaded = Memo::new(move |_| found.answer.get().unwrap_or_default());
     let shown = move || {
         loaded.with(|loaded| {
             let rows: usize = loaded

@@ -3,7 +3,7 @@
 use trainscope_api::tensors::{Axis, Slice, TensorSource};
 
 use super::model::{Shown, use_model};
-use super::plane::short;
+use crate::components::tensor::short;
 use crate::components::{IconButton, IconName, SegOption, Segmented};
 use crate::i18n::use_i18n;
 use crate::prelude::*;

@@ -1,29 +1,29 @@
 //! The tensor at its step: elements by class, statistics beside the step before, a histogram of the slice, places to
 //! jump to, files to take along.
 
+use std::sync::Arc;
+
 use leptos::task::spawn_local;
 use trainscope_api::paths;
 use trainscope_api::tensors::{
-    Axis, Bins, Positions, Slice, TensorPlace, TensorQuery, TensorSlice, TensorSource,
+    Axis, Positions, Slice, TensorPlace, TensorQuery, TensorSlice, TensorSource,
 };
 use trainscope_format::tensor::{FiniteStats, TensorStats};
 
-use super::model::{Loaded, Shown, use_model};
-use super::plane::short;
+use super::model::{Shown, use_model};
 use crate::client;
+use crate::components::tensor::{ClassBar, bins_picture, short};
 use crate::components::{Icon, IconName};
 use crate::format;
 use crate::i18n::use_i18n;
-use crate::pages::debugger::ClassBar;
 use crate::prelude::*;
+use crate::query::{Load, query};
 use crate::route::{self, RunPage};
 
 /// Larger tensors are examined as a whole only on request.
 const SMALL_BYTES: u64 = 64 << 20;
 /// Bytes examined per request.
 const PIECE_BYTES: u64 = 128 << 20;
-const WIDTH: f64 = 240.0;
-const HEIGHT: f64 = 72.0;
 
 /// The panel at the right.
 #[component]
@@ -31,9 +31,6 @@ pub(super) fn Inspector() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let bins = RwSignal::new(40_usize);
-    // Of the slice, and of the whole tensor where that is more.
-    let slice = RwSignal::new(None::<TensorSlice>);
-    let whole = RwSignal::new(None::<TensorSlice>);
     let asks_for_all = RwSignal::new(false);
     let has_elements = Memo::new(move |_| {
         model
@@ -43,7 +40,7 @@ pub(super) fn Inspector() -> impl IntoView {
     // The table says how large it is before anything more is read.
     let place = Memo::new(move |_| {
         model.loaded.with(|loaded| match loaded {
-            Loaded::Values(tile) => Some(tile.values.place.clone()),
+            Load::Ready(tile) => Some(tile.values.place.clone()),
             _ => None,
         })
     });
@@ -60,20 +57,23 @@ pub(super) fn Inspector() -> impl IntoView {
                 .map_or(0, |place| Slice::whole(&place.shape).len())
         })
     });
-    let slice_query = Memo::new(move |_| {
+    let slice_key = move || {
         let (len_bytes, slice) = of_slice.get()?;
         (has_elements.get() && len_bytes <= SMALL_BYTES).then(|| TensorQuery {
             slice: Some(slice.to_string()),
             bins: Some(bins.get()),
             ..model.query()
         })
-    });
-    let whole_query = Memo::new(move |_| {
+    };
+    let whole_key = move || {
         let is_small = place.with(|place| place.as_ref().is_some_and(is_small));
         (has_elements.get() && is_small).then(|| model.query())
-    });
-    ask(slice_query, slice);
-    ask(whole_query, whole);
+    };
+    // Of the slice, and of the whole tensor where that is more. The table displays errors.
+    let ask = |key: TensorQuery| async move { client::tensor_summary(&key).await };
+    let subject = move || (model.tensor.get(), model.step.get());
+    let slice = query(slice_key, ask).cleared_with(subject).answer;
+    let whole = query(whole_key, ask).cleared_with(subject).answer;
     // Bytes read so far of a tensor examined on request.
     let read_bytes = RwSignal::new(0_u64);
     Effect::new(move || {
@@ -86,7 +86,7 @@ pub(super) fn Inspector() -> impl IntoView {
     Effect::new(move || {
         of_slice.track();
         bins.track();
-        if slice_query.with(Option::is_none) {
+        if untrack(slice_key).is_none() {
             slice.set(None);
         }
     });
@@ -123,9 +123,9 @@ pub(super) fn Inspector() -> impl IntoView {
             if is_wanted(place.len_bytes) {
                 asks_for_all.set(false);
                 if counted.is_some() {
-                    slice.set(counted);
+                    slice.set(counted.map(Arc::new));
                 }
-                whole.set(found);
+                whole.set(found.map(Arc::new));
             }
         });
     });
@@ -177,7 +177,7 @@ pub(super) fn Inspector() -> impl IntoView {
         let again = of_slice.get().map_or(0, |(len_bytes, _)| len_bytes);
         let again = if again > SMALL_BYTES { again } else { 0 };
         let len_bytes = place.len_bytes + again;
-        let is_known = |known: RwSignal<Option<TensorSlice>>| known.with(Option::is_some);
+        let is_known = |known: RwSignal<Option<Arc<TensorSlice>>>| known.with(Option::is_some);
         let is_all_known = is_known(whole) && (again == 0 || is_known(slice));
         if is_small(&place) || is_all_known {
             return None;
@@ -352,33 +352,6 @@ fn merge(all: &mut TensorSlice, more: TensorSlice) {
     all.read_bytes += more.read_bytes;
 }
 
-/// Keeps an answer as that of the query; while the next is on its way the one before stays, unless there is no query.
-fn ask(query: Memo<Option<TensorQuery>>, answer: RwSignal<Option<TensorSlice>>) {
-    let asked = StoredValue::new(0_u64);
-    Effect::new(move |before: Option<(String, Option<i64>)>| {
-        let number = asked.get_value() + 1;
-        asked.set_value(number);
-        let query = query.get();
-        let now = query
-            .as_ref()
-            .map(|query| (query.tensor.clone(), query.step))
-            .unwrap_or_default();
-        if before.as_ref() != Some(&now) {
-            answer.set(None);
-        }
-        if let Some(query) = query {
-            spawn_local(async move {
-                let found = client::tensor_summary(&query).await;
-                if asked.try_get_value() == Some(number) {
-                    // The table displays the error.
-                    answer.set(found.ok());
-                }
-            });
-        }
-        now
-    });
-}
-
 fn statistics(now: &TensorStats, step: i64, before: Option<(i64, TensorStats)>) -> AnyView {
     let i18n = use_i18n();
     let texts = &i18n.texts().tensors;
@@ -457,80 +430,4 @@ fn jump_buttons(positions: Positions) -> AnyView {
         })
     });
     view! { <div class="jump">{buttons.collect_view()}</div> }.into_any()
-}
-
-/// Counts in bins; those that reach beyond zero are of the other colour. Others in the same bins are a dashed line.
-pub(super) fn bins_picture(bins: &Bins, before: Option<&Bins>) -> AnyView {
-    let i18n = use_i18n();
-    let all = before.iter().flat_map(|before| &before.counts);
-    let most = all.chain(&bins.counts).copied().max().unwrap_or(0).max(1) as f64;
-    let width = WIDTH / bins.counts.len().max(1) as f64;
-    let step = (bins.high - bins.low) / bins.counts.len().max(1) as f64;
-    let bars = bins.counts.iter().enumerate().map(|(at, &count)| {
-        let height = if count > 0 {
-            (count as f64 / most * HEIGHT).max(1.0)
-        } else {
-            0.0
-        };
-        let from = bins.low + at as f64 * step;
-        let class = if from + step / 2.0 < 0.0 {
-            "neg"
-        } else {
-            "pos"
-        };
-        let title = format!(
-            "{} – {}: {}",
-            format::number(from, 3),
-            format::number(from + step, 3),
-            format::count(count)
-        );
-        view! {
-            <rect
-                class=class
-                x=format!("{:.2}", at as f64 * width)
-                y=format!("{:.2}", HEIGHT - height)
-                width=format!("{:.2}", (width - 0.75).max(0.5))
-                height=format!("{height:.2}")
-            >
-                <title>{title}</title>
-            </rect>
-        }
-    });
-    let (low, high) = (format::number(bins.low, 3), format::number(bins.high, 3));
-    view! {
-        <svg
-            class="slice-bins"
-            viewBox=format!("0 0 {WIDTH} {HEIGHT}")
-            preserveAspectRatio="none"
-            role="img"
-            aria-label=(i18n.texts().tensors.histogram_label)(&low, &high)
-        >
-            {bars.collect_view()}
-            {before.map(|before| {
-                let heights = before.counts.iter().map(|count| *count as f64 / most * HEIGHT);
-                outline(heights, width, HEIGHT)
-            })}
-        </svg>
-        <div class="flex micro ink3">
-            <span>{low}</span>
-            <span class="grow"></span>
-            <span>{high}</span>
-        </div>
-    }
-    .into_any()
-}
-
-/// A dashed line over columns of these heights.
-pub(in crate::pages) fn outline(
-    heights: impl Iterator<Item = f64>,
-    width: f64,
-    height: f64,
-) -> AnyView {
-    let mut path = String::new();
-    for (at, own) in heights.enumerate() {
-        let sign = if path.is_empty() { 'M' } else { 'L' };
-        let y = (height - own).max(0.5);
-        path.extend([format!("{sign}{:.2} {y:.2}h{width:.2}", at as f64 * width)]);
-    }
-    view! { <path class="before" d=path /> }.into_any()
 }

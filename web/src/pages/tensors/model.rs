@@ -4,20 +4,18 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use leptos::task::spawn_local;
-use trainscope_api::findings::FindingsQuery;
+use trainscope_api::findings::{Findings, FindingsQuery};
 use trainscope_api::tensors::{
     HistoryPoint, Slice, TensorEntry, TensorHistory, TensorIndex, TensorQuery, TensorSource,
-    TensorValues,
 };
 use trainscope_format::Severity;
 
 use super::list::{arrange, default_tensor};
-use super::plane::{Plane, Window, around, short};
 use super::steps::{last_step, step_from};
 use crate::client::{self, ClientError};
-use crate::live::use_live;
+use crate::components::tensor::{Plane, Tile, Window, around, short};
 use crate::prelude::*;
+use crate::query::{Load, Query, query};
 use crate::route::use_run;
 use crate::url_state::{History, UrlState, use_url_state};
 
@@ -33,6 +31,8 @@ const ABSOLUTE: &str = "atol";
 const RELATIVE: &str = "rtol";
 const SEARCH: &str = "q";
 const ROLE: &str = "role";
+/// Time between requests for statistics that the server has not read yet.
+const PENDING_PAUSE: Duration = Duration::from_millis(30);
 
 /// Content of cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,23 +41,6 @@ pub(super) enum Shown {
     Current,
     Other,
     Difference,
-}
-
-/// Values, or why there are none.
-#[derive(Clone, PartialEq)]
-pub(super) enum Loaded {
-    Loading,
-    Values(Arc<Tile>),
-    Failed(String),
-}
-
-/// An answer, and what it is of.
-#[derive(Clone, PartialEq)]
-pub(super) struct Tile {
-    pub(super) tensor: String,
-    pub(super) plane: Plane,
-    pub(super) window: Window,
-    pub(super) values: TensorValues,
 }
 
 /// The page's state. `Copy`: take it with [`use_model`].
@@ -69,14 +52,12 @@ pub(super) struct Model {
     pub(super) role: Memo<Option<String>>,
     pub(super) index: RwSignal<Option<Arc<TensorIndex>>>,
     /// The worst that was found of each tensor of the rank.
-    pub(super) health: RwSignal<Arc<HashMap<String, Severity>>>,
-    /// The tensor and step of the first cause, if a problem was found in a tensor.
-    cause: RwSignal<Option<(String, i64)>>,
+    pub(super) health: Memo<Arc<HashMap<String, Severity>>>,
     /// The tensor that is looked at: the one of the address, else that of the first cause, else the first.
     pub(super) entry: Memo<Option<TensorEntry>>,
     pub(super) tensor: Memo<String>,
     pub(super) rank: Memo<u32>,
-    pub(super) history: RwSignal<Arc<TensorHistory>>,
+    pub(super) history: Memo<Arc<TensorHistory>>,
     /// The step that is looked at: the one of the address, else that of the first cause, else the last.
     pub(super) step: Memo<Option<i64>>,
     /// The slice as the address has it.
@@ -93,7 +74,8 @@ pub(super) struct Model {
     pub(super) tolerance: Memo<[Option<f64>; 2]>,
     /// Visible window of the table.
     pub(super) view: RwSignal<Window>,
-    pub(super) loaded: RwSignal<Loaded>,
+    /// Values of the visible window and some around it.
+    pub(super) loaded: Memo<Load<Arc<Tile>>>,
 }
 
 /// The state of this page.
@@ -119,9 +101,28 @@ impl Model {
         let (named, rank, step) = (url.param(TENSOR), url.param(RANK), url.param(STEP));
         let (slice_text, swap) = (url.param(SLICE), url.param(SWAP));
         let (at, compare, show) = (url.param(AT), url.param(COMPARE), url.param(SHOW));
-        let index = RwSignal::new(None::<Arc<TensorIndex>>);
-        let history = RwSignal::new(Arc::new(TensorHistory::default()));
-        let cause = RwSignal::new(None::<(String, i64)>);
+        let in_list = move || Some((run.get(), search.get(), role.get()));
+        let index = query(in_list, |(run, search, role)| async move {
+            let mut found = client::tensor_index(&run, &search, role.as_deref()).await?;
+            arrange(&mut found.tensors);
+            Ok(found)
+        });
+        let index = index.again_with_list().answer;
+        let findings = Query::<Findings>::idle();
+        // Tensor and step of the first cause.
+        let cause = Memo::new(move |_| {
+            let found = findings.answer.get()?;
+            let cause = &found.first_cause.as_ref()?.hit;
+            Some((cause.tensor.clone(), cause.step))
+        });
+        let health = Memo::new(move |_| {
+            let mut worst = HashMap::new();
+            for hit in findings.answer.get().iter().flat_map(|found| &found.hits) {
+                let known = worst.entry(hit.tensor.clone()).or_insert(hit.severity);
+                *known = (*known).max(hit.severity);
+            }
+            Arc::new(worst)
+        });
         let tensor = Memo::new(move |_| {
             named.get().unwrap_or_else(|| {
                 let cause = cause.get().map(|(tensor, _)| tensor);
@@ -147,6 +148,23 @@ impl Model {
             let first = entry.with(|entry| entry.as_ref().and_then(|e| e.ranks.first().copied()));
             asked.or(first).unwrap_or(0)
         });
+        let judged = move || {
+            Some(FindingsQuery {
+                run: run.get(),
+                rank: Some(rank.get()),
+                ..FindingsQuery::default()
+            })
+        };
+        findings.start(judged, |key| async move { client::findings(&key).await });
+        findings.again_with_list();
+        let subject = move || (run.get(), tensor.get(), rank.get());
+        let recorded = query(
+            move || Some(subject()).filter(|(_, tensor, _)| !tensor.is_empty()),
+            |(run, tensor, rank)| async move { client::tensor_history(&run, &tensor, rank).await },
+        );
+        let recorded = recorded.again_with_list().cleared_with(subject);
+        repeat_while_pending(recorded);
+        let history = Memo::new(move |_| recorded.answer.get().unwrap_or_default());
         let step = Memo::new(move |_| {
             let asked = step.with(|text| text.as_ref().and_then(|text| text.parse().ok()));
             let is_named = named.with(Option::is_some);
@@ -159,16 +177,14 @@ impl Model {
                 asked.or(cause).or_else(|| last_step(&history.points))
             })
         });
-        let loaded = RwSignal::new(Loaded::Loading);
+        let values = Query::<Tile>::idle();
         // Shape of the last step from the list; a step of another shape reports its own.
         let shape = Memo::new(move |_| {
-            let of_step = loaded.with(|loaded| match loaded {
-                Loaded::Values(tile) => {
-                    let is_it =
-                        tile.tensor == tensor.get() && step.get() == Some(tile.values.place.step);
-                    is_it.then(|| tile.values.place.shape.clone())
-                }
-                _ => None,
+            let of_step = values.answer.with(|tile| {
+                let tile = tile.as_ref()?;
+                let is_it =
+                    tile.tensor == tensor.get() && step.get() == Some(tile.values.place.step);
+                is_it.then(|| tile.values.place.shape.clone())
             });
             of_step.or_else(|| entry.with(|entry| entry.as_ref()?.shape.clone()))
         });
@@ -197,14 +213,59 @@ impl Model {
             let (row, column) = text.split_once(',')?;
             Some((row.parse().ok()?, column.parse().ok()?))
         });
+        let view = RwSignal::new(Window::default());
+        let elements = move || {
+            let (step, source) = (step.get()?, source_at(history, step.get()?)?);
+            if source == TensorSource::Statistics {
+                return None;
+            }
+            let plane = plane.get().and_then(Result::ok);
+            let view = view.get();
+            let window = plane.as_ref().map(|plane| around(view, plane.all()));
+            let shown = plane.zip(window);
+            let [absolute, relative] = tolerance.get();
+            let wanted = TensorQuery {
+                run: run.get(),
+                tensor: tensor.get(),
+                rank: rank.get(),
+                step: Some(step),
+                slice: shown
+                    .as_ref()
+                    .map(|(plane, window)| plane.slice_of(*window).to_string()),
+                compare: compare.get(),
+                absolute,
+                relative,
+                ..TensorQuery::default()
+            };
+            Some((wanted, shown))
+        };
+        values.start(elements, |(wanted, shown)| async move {
+            let values = client::tensor_values(&wanted).await?;
+            // Without a slice the answer reports the shape; the next request has a slice.
+            let whole = || {
+                let plane = Plane::new(Slice::last_two(&values.place.shape), false)?;
+                Some((plane, Window::default()))
+            };
+            let (plane, window) = shown.or_else(whole).ok_or(ClientError::Misunderstood)?;
+            Ok(Tile {
+                tensor: wanted.tensor,
+                plane,
+                window,
+                values,
+            })
+        });
+        values.cleared_with(move || (run.get(), tensor.get()));
+        let loaded = Memo::new(move |_| match recorded.load() {
+            Load::Failed(error) => Load::Failed(error),
+            Load::Loading | Load::Ready(_) => values.load(),
+        });
         let model = Self {
             url,
             run,
             search,
             role,
             index,
-            health: RwSignal::new(Arc::default()),
-            cause,
+            health,
             entry,
             tensor,
             rank,
@@ -218,205 +279,17 @@ impl Model {
             compare,
             shown,
             tolerance,
-            view: RwSignal::new(Window::default()),
+            view,
             loaded,
         };
-        model.load_index();
-        model.load_history();
-        model.load_values();
         provide_context(model);
         model
-    }
-
-    fn load_index(self) {
-        let live = use_live();
-        let asked = StoredValue::new(0_u64);
-        Effect::new(move || {
-            live.list_version.track();
-            let (run, search, role) = (self.run.get(), self.search.get(), self.role.get());
-            let number = next(asked);
-            spawn_local(async move {
-                let found = client::tensor_index(&run, &search, role.as_deref()).await;
-                let (Some(true), Ok(mut found)) =
-                    (asked.try_get_value().map(|asked| asked == number), found)
-                else {
-                    return;
-                };
-                arrange(&mut found.tensors);
-                let is_new = |known: &Option<Arc<TensorIndex>>| known.as_deref() != Some(&found);
-                if self.index.with_untracked(is_new) {
-                    self.index.set(Some(Arc::new(found)));
-                }
-            });
-        });
-        let asked = StoredValue::new(0_u64);
-        Effect::new(move || {
-            live.list_version.track();
-            let query = FindingsQuery {
-                run: self.run.get(),
-                rank: Some(self.rank.get()),
-                ..FindingsQuery::default()
-            };
-            let number = next(asked);
-            spawn_local(async move {
-                let Ok(found) = client::findings(&query).await else {
-                    return;
-                };
-                if asked.try_get_value() == Some(number) {
-                    let cause = found.first_cause.as_ref();
-                    let cause = cause.map(|cause| (cause.hit.tensor.clone(), cause.hit.step));
-                    if self.cause.with_untracked(|known| *known != cause) {
-                        self.cause.set(cause);
-                    }
-                    let mut worst = HashMap::new();
-                    for hit in found.hits {
-                        let known = worst.entry(hit.tensor).or_insert(hit.severity);
-                        *known = (*known).max(hit.severity);
-                    }
-                    self.health.set(Arc::new(worst));
-                }
-            });
-        });
-    }
-
-    /// Asks for the statistics over steps, again while some are not read.
-    fn load_history(self) {
-        let live = use_live();
-        let asked = StoredValue::new(0_u64);
-        Effect::new(move |before: Option<(String, String, u32)>| {
-            live.list_version.track();
-            let now = (self.run.get(), self.tensor.get(), self.rank.get());
-            let number = next(asked);
-            if before.as_ref() != Some(&now) {
-                self.history.set(Arc::default());
-            }
-            if !now.1.is_empty() {
-                self.ask_history(now.clone(), asked, number);
-            }
-            now
-        });
-    }
-
-    fn ask_history(
-        self,
-        (run, tensor, rank): (String, String, u32),
-        asked: StoredValue<u64>,
-        number: u64,
-    ) {
-        spawn_local(async move {
-            let found = client::tensor_history(&run, &tensor, rank).await;
-            if asked.try_get_value() != Some(number) {
-                return;
-            }
-            let found = match found {
-                Ok(found) => found,
-                Err(error) => {
-                    let is_new = self.history.with_untracked(|history| history.total == 0);
-                    if is_new {
-                        self.loaded.set(Loaded::Failed(sentence(&error)));
-                    }
-                    return;
-                }
-            };
-            let is_pending = found.pending_bytes > 0;
-            self.history.set(Arc::new(found));
-            if is_pending {
-                set_timeout(
-                    move || {
-                        if asked.try_get_value() == Some(number) {
-                            self.ask_history((run, tensor, rank), asked, number);
-                        }
-                    },
-                    Duration::from_millis(30),
-                );
-            }
-        });
-    }
-
-    /// Asks for what is in view, and some around it, whenever the answer before does not have it.
-    fn load_values(self) {
-        let asked = StoredValue::new(0_u64);
-        Effect::new(move |before: Option<Option<TensorQuery>>| {
-            let before = before.flatten();
-            let source = self.source();
-            let (Some(step), Some(source)) = (self.step.get(), source) else {
-                self.loaded.set(Loaded::Loading);
-                return None;
-            };
-            if source == TensorSource::Statistics {
-                next(asked);
-                self.loaded.set(Loaded::Loading);
-                return None;
-            }
-            let plane = self.plane.get().and_then(Result::ok);
-            let view = self.view.get();
-            let window = plane.as_ref().map(|plane| around(view, plane.all()));
-            let [absolute, relative] = self.tolerance.get();
-            let query = TensorQuery {
-                run: self.run.get(),
-                tensor: self.tensor.get(),
-                rank: self.rank.get(),
-                step: Some(step),
-                slice: plane
-                    .as_ref()
-                    .zip(window)
-                    .map(|(plane, window)| plane.slice_of(window).to_string()),
-                compare: self.compare.get(),
-                absolute,
-                relative,
-                ..TensorQuery::default()
-            };
-            if before.as_ref() == Some(&query) {
-                return before;
-            }
-            let is_same =
-                |before: &TensorQuery| before.tensor == query.tensor && before.run == query.run;
-            if !before.as_ref().is_some_and(is_same) {
-                self.loaded.set(Loaded::Loading);
-            }
-            let number = next(asked);
-            let sent = query.clone();
-            spawn_local(async move {
-                let found = client::tensor_values(&sent).await;
-                if asked.try_get_value() != Some(number) {
-                    return;
-                }
-                self.loaded.set(match (found, plane, window) {
-                    (Ok(values), Some(plane), Some(window)) => Loaded::Values(Arc::new(Tile {
-                        tensor: sent.tensor,
-                        plane,
-                        window,
-                        values,
-                    })),
-                    // The first answer says which shape it is; the next has the slice.
-                    (Ok(values), ..) => {
-                        let slice = Slice::last_two(&values.place.shape);
-                        match Plane::new(slice, false) {
-                            Some(plane) => Loaded::Values(Arc::new(Tile {
-                                tensor: sent.tensor,
-                                window: Window::default(),
-                                plane,
-                                values,
-                            })),
-                            None => Loaded::Loading,
-                        }
-                    }
-                    (Err(error), ..) => Loaded::Failed(sentence(&error)),
-                });
-            });
-            Some(query)
-        });
     }
 
     /// Source of the step's elements; reactive. For a step that was thinned out or deleted, the server answers with
     /// those available.
     pub(super) fn source(self) -> Option<TensorSource> {
-        let step = self.step.get()?;
-        self.history.with(|history| {
-            let mut points = history.points.iter();
-            let known = points.find(|point| point.step == step).map(|p| p.source);
-            known.or((history.total > 0).then_some(TensorSource::Dump))
-        })
+        source_at(self.history, self.step.get()?)
     }
 
     /// The steps with elements before and after the one that is looked at; reactive.
@@ -574,8 +447,23 @@ fn parse_tolerance(text: &str) -> Option<f64> {
     number.filter(|number| number.is_finite() && *number >= 0.0)
 }
 
-fn next(asked: StoredValue<u64>) -> u64 {
-    let number = asked.get_value() + 1;
-    asked.set_value(number);
-    number
+fn source_at(history: Memo<Arc<TensorHistory>>, step: i64) -> Option<TensorSource> {
+    history.with(|history| {
+        let mut points = history.points.iter();
+        let known = points.find(|point| point.step == step).map(|p| p.source);
+        known.or((history.total > 0).then_some(TensorSource::Dump))
+    })
+}
+
+/// Asks for the statistics over steps again while some are not read.
+fn repeat_while_pending(history: Query<TensorHistory>) {
+    Effect::new(move || {
+        let is_pending = |history: &Option<Arc<TensorHistory>>| {
+            history.as_ref().is_some_and(|own| own.pending_bytes > 0)
+        };
+        let has_failed = history.error.with_untracked(Option::is_some);
+        if !history.is_fetching.get() && !has_failed && history.answer.with_untracked(is_pending) {
+            set_timeout(move || history.ask_again(), PENDING_PAUSE);
+        }
+    });
 }

@@ -7,13 +7,14 @@ use trainscope_api::tensors::{Element, TensorSource};
 use trainscope_format::tensor::DType;
 
 use super::axes::SliceBar;
-use super::model::{Loaded, Shown, Tile, use_model};
-use super::plane::Window;
+use super::model::{Shown, sentence, use_model};
+use crate::components::tensor::{Tile, Window, grid};
 use crate::components::use_size;
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::pixels::{pixels, whole};
 use crate::prelude::*;
+use crate::query::Load;
 
 /// A row, in pixels.
 const ROW: f64 = 21.0;
@@ -39,7 +40,7 @@ pub(super) fn Values() -> impl IntoView {
         if let Some(Err(reason)) = plane {
             return notice(i18n.texts().tensors.slice, reason);
         }
-        if let Loaded::Failed(reason) = model.loaded.get() {
+        if let Load::Failed(error) = model.loaded.get() {
             let texts = &i18n.texts().tensors;
             let dtype = model.entry.with(|entry| entry.as_ref()?.dtype.clone());
             let is_known = dtype.is_none_or(|dtype| DType::of_name(&dtype).is_some());
@@ -48,7 +49,7 @@ pub(super) fn Values() -> impl IntoView {
             } else {
                 texts.not_shown
             };
-            return notice(title, reason);
+            return notice(title, sentence(&error));
         }
         ().into_any()
     };
@@ -57,7 +58,7 @@ pub(super) fn Values() -> impl IntoView {
             && !model.plane.with(|plane| matches!(plane, Some(Err(_))))
             && !model
                 .loaded
-                .with(|loaded| matches!(loaded, Loaded::Failed(_)))
+                .with(|loaded| matches!(loaded, Load::Failed(_)))
     });
     view! {
         <SliceBar />
@@ -184,13 +185,13 @@ fn Sheet() -> impl IntoView {
         all.rows == 0 || all.columns == 0
     };
     let grid = move || {
-        let Loaded::Values(tile) = model.loaded.get() else {
+        let Load::Ready(tile) = model.loaded.get() else {
             return ().into_any();
         };
         cells(&tile)
     };
     let status = move || {
-        let Loaded::Values(tile) = model.loaded.get() else {
+        let Load::Ready(tile) = model.loaded.get() else {
             return None;
         };
         let text = hovered
@@ -223,7 +224,7 @@ fn Sheet() -> impl IntoView {
         let of_tile = |tile: &Tile| tile.values.compared.is_some();
         model
             .loaded
-            .with(|loaded| matches!(loaded, Loaded::Values(tile) if of_tile(tile)))
+            .with(|loaded| matches!(loaded, Load::Ready(tile) if of_tile(tile)))
     });
     let under = move |event: &web_sys::MouseEvent| {
         let rect = scroller.get_untracked()?.get_bounding_client_rect();
@@ -365,92 +366,6 @@ fn cells(tile: &Arc<Tile>) -> AnyView {
     grid(tile, view, values, at, &is_alike)
 }
 
-/// The same with what it is made of; `is_alike` says which elements are pale.
-pub(super) fn grid(
-    tile: &Tile,
-    view: Window,
-    values: &[Element],
-    at: Option<(u64, u64)>,
-    is_alike: &dyn Fn(usize, &Element) -> bool,
-) -> AnyView {
-    // Of the tile, so that scrolling a little does not change colours.
-    let most = values
-        .iter()
-        .map(|value| value.number().abs())
-        .filter(|number| number.is_finite())
-        .fold(0.0, f64::max);
-    let heads = (view.column..view.column + view.columns).map(|column| {
-        let is_at = at.is_some_and(|at| at.1 == column);
-        view! { <b class:at=is_at>{column}</b> }
-    });
-    let rows = (view.row..view.row + view.rows).map(|row| {
-        let is_at = at.is_some_and(|at| at.0 == row);
-        let cells = (view.column..view.column + view.columns).map(|column| {
-            let place = tile.plane.place(tile.window, row, column);
-            match place.and_then(|place| Some((place, values.get(place)?))) {
-                Some((place, value)) => {
-                    let mut class = class(value.number(), most).to_owned();
-                    if is_alike(place, value) {
-                        "alike".clone_into(&mut class);
-                    }
-                    if at == Some((row, column)) {
-                        class.push_str(" at");
-                    }
-                    view! { <i class=class>{short(value)}</i> }.into_any()
-                }
-                None => view! { <i class="wait"></i> }.into_any(),
-            }
-        });
-        view! {
-            <div class="sheet-row">
-                <b class:at=is_at>{row}</b>
-                {cells.collect_view()}
-            </div>
-        }
-    });
-    view! {
-        <div class="sheet-row sheet-head">
-            <b></b>
-            {heads.collect_view()}
-        </div>
-        {rows.collect_view()}
-    }
-    .into_any()
-}
-
-/// The colour of a cell: by the sign and the square root of the share of the greatest, so that small numbers show too.
-fn class(number: f64, most: f64) -> &'static str {
-    if number.is_nan() {
-        return "nan";
-    }
-    if number.is_infinite() {
-        return if number > 0.0 { "pinf" } else { "ninf" };
-    }
-    let share = if most > 0.0 {
-        (number.abs() / most).sqrt()
-    } else {
-        0.0
-    };
-    let levels = [
-        ("d0", "d0"),
-        ("n1", "p1"),
-        ("n2", "p2"),
-        ("n3", "p3"),
-        ("n4", "p4"),
-    ];
-    let level = [0.05, 0.3, 0.55, 0.8]
-        .iter()
-        .filter(|limit| share > **limit)
-        .count();
-    let (negative, positive) = levels[level];
-    if number < 0.0 { negative } else { positive }
-}
-
-/// As a cell has room for it: digits that are cut off would be another number.
-fn short(value: &Element) -> String {
-    format::number(value.number(), 3)
-}
-
 /// All of it.
 fn exact(value: &Element) -> String {
     match value {
@@ -462,8 +377,7 @@ fn exact(value: &Element) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{class, is_within, short};
-    use trainscope_api::tensors::Element;
+    use super::is_within;
 
     #[test]
     fn what_may_differ_is_alike() {
@@ -472,30 +386,5 @@ mod tests {
         assert!(is_within(-0.4, 1.0, [Some(0.0), Some(0.5)]));
         assert!(!is_within(f64::NAN, 1.0, [Some(9.0), None]));
         assert!(!is_within(f64::INFINITY, 1.0, [Some(9.0), None]));
-    }
-
-    #[test]
-    fn no_number_is_cut_to_another_one() {
-        let digits = |text: &str| short(&Element::Digits(text.to_owned()));
-        assert_eq!(digits("9223372036854775807"), "9.22e18");
-        assert_eq!(digits("-9223372036854775808"), "−9.22e18");
-        assert_eq!(digits("9007199254740993"), "9.01e15");
-    }
-
-    #[test]
-    fn colours_say_sign_and_size() {
-        for (number, name) in [
-            (f64::NAN, "nan"),
-            (f64::INFINITY, "pinf"),
-            (f64::NEG_INFINITY, "ninf"),
-            (0.0, "d0"),
-            (100.0, "p4"),
-            (-100.0, "n4"),
-            (-10.0, "n2"),
-            (1.0, "p1"),
-        ] {
-            assert_eq!(class(number, 100.0), name, "{number}");
-        }
-        assert_eq!(class(0.0, 0.0), "d0");
     }
 }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use trainscope_analysis::watchpoint::Hit;
 use trainscope_format::Severity;
+use trainscope_format::digits::non_finite;
 
 use super::phrases::word;
 use super::screen::Screen;
@@ -141,11 +142,8 @@ fn measured(hit: &Hit) -> (String, String) {
 
 /// A number with enough digits, suitable for pasting.
 pub(in crate::cli) fn number(value: f64) -> String {
-    if value.is_nan() {
-        return "NaN".to_owned();
-    }
-    if value.is_infinite() {
-        return if value > 0.0 { "+Inf" } else { "-Inf" }.to_owned();
+    if let Some(name) = non_finite(value) {
+        return name.to_owned();
     }
     let size = value.abs();
     if value == 0.0 {
@@ -188,7 +186,7 @@ mod tests {
             (1.4e-5, "1.4e-05"),
             (-2.5e30, "-2.5e+30"),
             (f64::NAN, "NaN"),
-            (f64::NEG_INFINITY, "-Inf"),
+            (f64::NEG_INFINITY, "−∞"),
         ] {
             assert_eq!(number(value), text);
         }

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use maud::{Markup, PreEscaped, html};
 use trainscope_api::findings::{Findings, Hit, Watched};
-use trainscope_charts::label;
-use trainscope_format::float::Float;
+use trainscope_format::digits::trimmed;
 use trainscope_format::hparams::HparamValue;
 
 use super::super::{Contents, texts};
@@ -50,7 +49,7 @@ pub(super) fn facts(pen: Pen, contents: &Contents) -> Markup {
         } else {
             String::new()
         },
-        loss.map_or_else(String::new, |last| number(Float(last.value))),
+        loss.map_or_else(String::new, |last| trimmed(last.value, 4)),
     ];
     html! {
         dl class="facts" {
@@ -59,18 +58,6 @@ pub(super) fn facts(pen: Pen, contents: &Contents) -> Markup {
             }
         }
     }
-}
-
-/// A number with as few digits as on the pages, without trailing zeros.
-fn number(value: Float) -> String {
-    if let Some(word) = label::non_finite(value.0) {
-        return word.to_owned();
-    }
-    let text = label::value(value.0);
-    if text.contains('.') && !text.contains('e') {
-        return text.trim_end_matches('0').trim_end_matches('.').to_owned();
-    }
-    text
 }
 
 /// Measured value and the limit exceeded; empty without one.
@@ -197,7 +184,7 @@ pub(super) fn curves(pen: Pen, contents: &Contents) -> Markup {
                         div {
                             h3 {
                                 b { (curve.tag) @if curve.rank > 0 { " (rank " (curve.rank) ")" } }
-                                span { (pen.texts.last) " " (number(Float(curve.last))) }
+                                span { (pen.texts.last) " " (trimmed(curve.last, 4)) }
                             }
                             div class="plot" role="img" aria-label=(curve.tag) { (PreEscaped(&curve.svg)) }
                         }
@@ -264,7 +251,7 @@ pub(super) fn settings(pen: Pen, contents: &Contents) -> Markup {
     let hparams = hparams.map(|(name, value)| {
         let value = match value {
             HparamValue::Null => "null".to_owned(),
-            HparamValue::Number(value) => number(Float(*value)),
+            HparamValue::Number(value) => trimmed(*value, 4),
             HparamValue::Text(text) => text.clone(),
             HparamValue::Bool(yes) => yes.to_string(),
         };

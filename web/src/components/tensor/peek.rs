@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use trainscope_api::tensors::{Bins, Slice, TensorQuery};
 
-use super::inspector::bins_picture;
-use super::model::Tile;
+use super::bins::bins_picture;
+use super::grid::{Tile, grid};
 use super::plane::{Plane, Window};
-use super::table::grid;
 use crate::client;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
@@ -21,8 +20,8 @@ const ROWS: u64 = 6;
 const COLUMNS: u64 = 4;
 
 /// Sample of a tensor.
-#[derive(Clone, Default)]
-pub(in crate::pages) struct Peek {
+#[derive(Clone, Default, PartialEq)]
+pub(crate) struct Peek {
     run: String,
     tensor: String,
     rank: u32,
@@ -35,15 +34,13 @@ pub(in crate::pages) struct Peek {
 }
 
 impl Peek {
-    /// Requests a sample of a tensor of a number of elements; `None` if the request was cancelled or there are no
-    /// elements.
-    pub(in crate::pages) async fn at(
+    /// Requests a sample of a tensor of a number of elements; `None` if there are none or too many.
+    pub(crate) async fn at(
         run: &str,
         tensor: &str,
         rank: u32,
         step: i64,
         count: u64,
-        is_wanted: &impl Fn() -> bool,
     ) -> Option<Self> {
         let steps = client::steps_with_elements(run, tensor, rank).await;
         let at = steps.partition_point(|own| *own < step);
@@ -58,7 +55,7 @@ impl Peek {
             seen.elsewhere = before.into_iter().chain(steps.get(at).copied()).collect();
             return Some(seen);
         }
-        if count > MAX_ELEMENTS || !is_wanted() {
+        if count > MAX_ELEMENTS {
             return None;
         }
         let query = TensorQuery {
@@ -74,7 +71,7 @@ impl Peek {
         let centre = places.nan.or(places.pos_inf).or(places.neg_inf);
         let centre = centre.or(places.max).unwrap_or_default();
         seen.tile = tile(&query, &found.place.shape, &centre).await;
-        if let (Some(step), Some(bins), true) = (before, &found.histogram, is_wanted()) {
+        if let (Some(step), Some(bins)) = (before, &found.histogram) {
             let query = TensorQuery {
                 step: Some(step),
                 low: Some(bins.low),
@@ -90,7 +87,7 @@ impl Peek {
     }
 
     /// Histogram of the elements, and some of them.
-    pub(in crate::pages) fn view(&self) -> AnyView {
+    pub(crate) fn view(&self) -> AnyView {
         let i18n = use_i18n();
         let texts = &i18n.texts().tensors;
         let links = self.elsewhere.iter().map(|&step| {
@@ -131,7 +128,7 @@ impl Peek {
 }
 
 /// Legend of the dashed line.
-pub(in crate::pages) fn before_key(step: i64) -> AnyView {
+pub(crate) fn before_key(step: i64) -> AnyView {
     let step = (use_i18n().texts().tensors.step)(step);
     view! { <span class="micro ink3 dashed">{step}</span> }.into_any()
 }

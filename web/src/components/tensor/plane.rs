@@ -7,27 +7,27 @@ const WINDOW: (u64, u64) = (128, 64);
 
 /// Rows and columns of the table.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Plane {
+pub(crate) struct Plane {
     /// All that can be scrolled to.
-    pub(super) slice: Slice,
+    pub(crate) slice: Slice,
     /// The axis that goes down; none of a single number.
-    pub(super) rows: Option<usize>,
+    pub(crate) rows: Option<usize>,
     /// The axis that goes to the right; none of a column.
-    pub(super) columns: Option<usize>,
+    pub(crate) columns: Option<usize>,
 }
 
 /// A part of a plane, by the indices of the tensor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Window {
-    pub(super) row: u64,
-    pub(super) column: u64,
-    pub(super) rows: u64,
-    pub(super) columns: u64,
+pub(crate) struct Window {
+    pub(crate) row: u64,
+    pub(crate) column: u64,
+    pub(crate) rows: u64,
+    pub(crate) columns: u64,
 }
 
 impl Plane {
     /// Of a slice of at most two ranges; others want an index instead. `is_swapped`: the first of two goes to the right.
-    pub(super) fn new(slice: Slice, is_swapped: bool) -> Option<Self> {
+    pub(crate) fn new(slice: Slice, is_swapped: bool) -> Option<Self> {
         let (rows, columns) = match (&slice.free()[..], is_swapped) {
             ([], _) => (None, None),
             ([one], false) => (Some(*one), None),
@@ -49,7 +49,7 @@ impl Plane {
     }
 
     /// All of it.
-    pub(super) fn all(&self) -> Window {
+    pub(crate) fn all(&self) -> Window {
         let ((row, rows), (column, columns)) = (self.range(self.rows), self.range(self.columns));
         Window {
             row,
@@ -60,7 +60,7 @@ impl Plane {
     }
 
     /// The slice of a part.
-    pub(super) fn slice_of(&self, window: Window) -> Slice {
+    pub(crate) fn slice_of(&self, window: Window) -> Slice {
         let mut slice = self.slice.clone();
         let parts = [
             (self.rows, window.row, window.rows),
@@ -75,7 +75,7 @@ impl Plane {
     }
 
     /// Index of the element of a row and column in an answer for `window`.
-    pub(super) fn place(&self, window: Window, row: u64, column: u64) -> Option<usize> {
+    pub(crate) fn place(&self, window: Window, row: u64, column: u64) -> Option<usize> {
         let row = row
             .checked_sub(window.row)
             .filter(|row| *row < window.rows)?;
@@ -91,7 +91,7 @@ impl Plane {
     }
 
     /// The indices of the element of a row and column.
-    pub(super) fn indices(&self, row: u64, column: u64) -> Vec<u64> {
+    pub(crate) fn indices(&self, row: u64, column: u64) -> Vec<u64> {
         let axes = self.slice.axes.iter().enumerate();
         axes.map(|(axis, part)| {
             if Some(axis) == self.rows {
@@ -106,7 +106,7 @@ impl Plane {
     }
 
     /// The same plane through an element, and the element's row and column.
-    pub(super) fn through(&self, indices: &[u64]) -> (Self, (u64, u64)) {
+    pub(crate) fn through(&self, indices: &[u64]) -> (Self, (u64, u64)) {
         let mut plane = self.clone();
         for (axis, &index) in plane.slice.axes.iter_mut().zip(indices) {
             match axis {
@@ -127,7 +127,7 @@ impl Plane {
 }
 
 /// A slice as people write it: an axis that is whole is a colon.
-pub(super) fn short(slice: &Slice, shape: &[u64]) -> String {
+pub(crate) fn short(slice: &Slice, shape: &[u64]) -> String {
     let axes = slice.axes.iter().zip(shape);
     let axes = axes.map(|(axis, len)| match axis {
         Axis::At(at) => at.to_string(),
@@ -138,7 +138,7 @@ pub(super) fn short(slice: &Slice, shape: &[u64]) -> String {
 }
 
 /// Window to request around `view`: aligned to half a window, so that scrolling a little needs no request.
-pub(super) fn around(view: Window, all: Window) -> Window {
+pub(crate) fn around(view: Window, all: Window) -> Window {
     let one = |from: u64, len: u64, first: u64, total: u64, most: u64| {
         let half = (most / 2).max(1);
         let offset = from.saturating_sub(first) / half * half;
