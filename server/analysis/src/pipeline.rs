@@ -10,7 +10,7 @@ mod waiting;
 
 pub use help::{Estimate, more_workers};
 pub use queues::Running;
-pub use waiting::{Clock, Found, InputTimes, StepTime, Waiting};
+pub use waiting::{Clock, InputTimes, QueueState, StepTime, Waiting};
 
 /// Maximum number of operations of one pipeline.
 pub const MAX_OPERATIONS: usize = 500;

@@ -13,7 +13,7 @@ use super::{Opinion, Rule, State};
 const REDUCED_WITHIN: usize = 4;
 
 /// Results for a graph.
-pub(super) struct Seen {
+pub(super) struct GraphResults {
     pub(super) opinions: Vec<(Rule, Opinion)>,
     pub(super) normalises_batches: bool,
 }
@@ -28,16 +28,16 @@ pub(super) fn without_graph() -> Opinion {
 }
 
 /// Applies all rules to a graph.
-pub(super) fn examine(graph: &Graph) -> Seen {
+pub(super) fn examine(graph: &Graph) -> GraphResults {
     let view = View::new(graph);
     let count = view.forward().count();
     if count == 0 {
-        return Seen {
+        return GraphResults {
             opinions: Vec::new(),
             normalises_batches: false,
         };
     }
-    Seen {
+    GraphResults {
         opinions: vec![
             (Rule::LossActivation, loss_activation(&view)),
             (Rule::Broadcast, broadcast(&view)),

@@ -17,7 +17,7 @@ pub struct Difference {
     /// Only in the second graph.
     pub added: Vec<usize>,
     /// In both, with differences.
-    pub changed: Vec<Changed>,
+    pub changed: Vec<NodeChange>,
     /// In both, with another name only.
     pub renamed: Vec<(usize, usize)>,
     /// Number of equal nodes.
@@ -26,7 +26,7 @@ pub struct Difference {
 
 /// A node of both graphs with differences.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Changed {
+pub struct NodeChange {
     /// Index in the first graph.
     pub before: usize,
     /// Index in the second graph.
@@ -86,7 +86,7 @@ pub fn diff(before: &Graph, after: &Graph) -> Difference {
         };
         let what = changes(&before.nodes[one], &after.nodes[other], &pairs);
         if !what.is_empty() {
-            found.changed.push(Changed {
+            found.changed.push(NodeChange {
                 before: one,
                 after: other,
                 what,

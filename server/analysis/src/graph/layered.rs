@@ -6,7 +6,7 @@
 //! possible. A thousand vertices take some milliseconds, and so do ten thousand edges at one vertex.
 
 use super::places::{ASPECT, GRID_GAP, Link, Place, RANK_GAP, Step, Vertex};
-use super::ranks::{Ranked, rank};
+use super::ranks::{RankedGraph, rank};
 use super::{coordinates, order};
 
 /// Maximum number of places in ranks for edges that cross them; further edges are straight.
@@ -189,7 +189,7 @@ fn grid(
 }
 
 /// A segment before its ends have coordinates.
-struct Routed {
+struct SegmentRoute {
     step: Step,
     link: Option<usize>,
     via: Option<usize>,
@@ -200,12 +200,12 @@ struct Routed {
 struct Routes {
     places: Vec<Place>,
     steps: Vec<Step>,
-    pieces: Vec<Routed>,
+    pieces: Vec<SegmentRoute>,
 }
 
 impl Routes {
     /// Routes all links through the ranks: those that share an end along one route.
-    fn lead(&mut self, ranked: &Ranked, links: &[Link], place_of: &[usize]) {
+    fn lead(&mut self, ranked: &RankedGraph, links: &[Link], place_of: &[usize]) {
         let mut leaving = vec![0_usize; place_of.len()];
         let mut arriving = vec![0_usize; place_of.len()];
         for &(upper, lower, _) in &ranked.ways {
@@ -258,7 +258,7 @@ impl Routes {
     /// Routes links that share an end: a trunk from there, and a separate last segment for each.
     fn bundle(
         &mut self,
-        ranked: &Ranked,
+        ranked: &RankedGraph,
         links: &[Link],
         place_of: &[usize],
         (shared, is_fork): (usize, bool),
@@ -339,7 +339,7 @@ impl Routes {
         is_last: bool,
         is_turned: bool,
     ) {
-        self.pieces.push(Routed {
+        self.pieces.push(SegmentRoute {
             step,
             link,
             via,

@@ -6,7 +6,7 @@ use super::places::{ASPECT, GRID_GAP, Link, Pin, RANK_GAP, Vertex};
 const NARROW: f64 = 1_600.0;
 
 /// Ranks of the vertices with edges, edges from above to below, and a mark for turned edges.
-pub(super) struct Ranked {
+pub(super) struct RankedGraph {
     pub(super) rank: Vec<Option<usize>>,
     pub(super) ranks: usize,
     /// Upper end, lower end and turned flag of each link.
@@ -14,7 +14,7 @@ pub(super) struct Ranked {
 }
 
 /// Opens cycles and ranks all vertices with edges.
-pub(super) fn rank(vertices: &[Vertex], links: &[Link]) -> Ranked {
+pub(super) fn rank(vertices: &[Vertex], links: &[Link]) -> RankedGraph {
     let ways = open_cycles(vertices, links);
     let near = Near::of(vertices.len(), &ways);
     let sorted = near.sorted();
@@ -49,7 +49,7 @@ pub(super) fn rank(vertices: &[Vertex], links: &[Link]) -> Ranked {
         })
         .collect();
     let ranks = rank.iter().flatten().max().map_or(0, |most| most + 1);
-    Ranked { rank, ranks, ways }
+    RankedGraph { rank, ranks, ways }
 }
 
 /// Neighbours of each vertex in both directions.

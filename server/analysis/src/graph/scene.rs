@@ -249,18 +249,18 @@ fn lead(tree: &Tree, from: usize, to: usize, mut part: impl FnMut(usize, End, En
 
 /// Layout of a scope, relative to its upper left corner.
 #[derive(Default)]
-struct Arranged {
+struct ScopeLayout {
     width: f64,
     height: f64,
     /// Item, left, top, width, height; each scope comes before its content.
     boxes: Vec<(usize, [f64; 4])>,
-    lines: Vec<Drawn>,
+    lines: Vec<DrawnScope>,
     /// Port positions of edges from and to items outside.
     ports: BTreeMap<End, f64>,
 }
 
 #[derive(Clone)]
-struct Drawn {
+struct DrawnScope {
     from: Option<usize>,
     to: Option<usize>,
     via: Option<usize>,
@@ -279,11 +279,11 @@ struct Drawing<'a> {
 impl Drawing<'_> {
     /// Lays out a scope. `merged` is true for a border (upper, lower) whose surrounding scope has a single port: then
     /// this one has a single port too.
-    fn arrange(&self, scope: usize, children: &[usize], merged: (bool, bool)) -> Arranged {
+    fn arrange(&self, scope: usize, children: &[usize], merged: (bool, bool)) -> ScopeLayout {
         let nothing = BTreeMap::new();
         let flows = self.inside.get(&scope).unwrap_or(&nothing);
         let (flows, merged) = few_ports(flows, merged);
-        let mut inner: BTreeMap<usize, Arranged> = BTreeMap::new();
+        let mut inner: BTreeMap<usize, ScopeLayout> = BTreeMap::new();
         for &child in children.iter().filter(|child| (self.is_open)(**child)) {
             let own: Vec<usize> = self.tree.children(child).collect();
             inner.insert(child, self.arrange(child, &own, merged));
@@ -327,7 +327,7 @@ impl Drawing<'_> {
         self.assemble(scope, &ends, &flows, &layout, inner)
     }
 
-    fn vertex(&self, end: End, inner: &BTreeMap<usize, Arranged>) -> Vertex {
+    fn vertex(&self, end: End, inner: &BTreeMap<usize, ScopeLayout>) -> Vertex {
         let (width, height, pin) = match end {
             End::In(_) => (10.0, 0.0, Pin::Top),
             End::Out(_) => (10.0, 0.0, Pin::Bottom),
@@ -348,8 +348,8 @@ impl Drawing<'_> {
         ends: &[End],
         flows: &[((End, End), Flow)],
         layout: &Layout,
-        mut inner: BTreeMap<usize, Arranged>,
-    ) -> Arranged {
+        mut inner: BTreeMap<usize, ScopeLayout>,
+    ) -> ScopeLayout {
         // Edges enter at the middle: up to some width the title is beside it.
         let name = 40.0 + text_width(&self.tree.items[scope].label, 6.8) + 52.0;
         let title = (2.0 * name).min(name.max(300.0));
@@ -360,10 +360,10 @@ impl Drawing<'_> {
             SIDE + (content - layout.width) / 2.0,
             if scope == 0 { SIDE } else { HEAD },
         );
-        let mut done = Arranged {
+        let mut done = ScopeLayout {
             width: content + 2.0 * SIDE,
             height: top + layout.height + FOOT,
-            ..Arranged::default()
+            ..ScopeLayout::default()
         };
         let bottom = done.height;
         let item_of = |end: End| match end {
@@ -386,16 +386,17 @@ impl Drawing<'_> {
             done.boxes
                 .extend(moved.map(|(item, [bx, by, w, h])| (item, [x + bx, y + by, w, h])));
             let before = done.lines.len();
-            done.lines.extend(inner.lines.into_iter().map(|line| Drawn {
-                at: [
-                    line.at[0] + x,
-                    line.at[1] + y,
-                    line.at[2] + x,
-                    line.at[3] + y,
-                ],
-                via: line.via.map(|via| via + before),
-                ..line
-            }));
+            done.lines
+                .extend(inner.lines.into_iter().map(|line| DrawnScope {
+                    at: [
+                        line.at[0] + x,
+                        line.at[1] + y,
+                        line.at[2] + x,
+                        line.at[3] + y,
+                    ],
+                    via: line.via.map(|via| via + before),
+                    ..line
+                }));
         }
         let before = done.lines.len();
         for piece in &layout.pieces {
@@ -403,7 +404,7 @@ impl Drawing<'_> {
             let ((from, to), flow) = own.map_or((Default::default(), Flow::default()), |own| {
                 ((item_of(own.0.0), item_of(own.0.1)), own.1)
             });
-            done.lines.push(Drawn {
+            done.lines.push(DrawnScope {
                 from,
                 to,
                 via: piece.via.map(|via| via + before),
@@ -499,7 +500,7 @@ impl Drawing<'_> {
         attached(self.graph, self.tree, node)
     }
 
-    fn finish(&self, done: &Arranged) -> Scene {
+    fn finish(&self, done: &ScopeLayout) -> Scene {
         let index: BTreeMap<usize, usize> = done
             .boxes
             .iter()

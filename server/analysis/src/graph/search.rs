@@ -6,7 +6,7 @@ use super::tree::{Tree, What};
 
 /// Search results.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct SearchResults {
     /// Items, best first: exact names, then names that contain the text, then other matches.
     pub items: Vec<usize>,
     /// Number of matches.
@@ -14,10 +14,10 @@ pub struct Found {
 }
 
 /// Searches for `text`, ignoring case, and returns `limit` items at most.
-pub fn search(graph: &Graph, tree: &Tree, text: &str, limit: usize) -> Found {
+pub fn search(graph: &Graph, tree: &Tree, text: &str, limit: usize) -> SearchResults {
     let wanted = text.trim().to_lowercase();
     if wanted.is_empty() {
-        return Found::default();
+        return SearchResults::default();
     }
     let has = |text: &str| contains(text, &wanted);
     let score = |index: usize| {
@@ -56,7 +56,7 @@ pub fn search(graph: &Graph, tree: &Tree, text: &str, limit: usize) -> Found {
         .filter_map(|index| Some((score(index)?, index)))
         .collect();
     found.sort_unstable();
-    Found {
+    SearchResults {
         total: found.len(),
         items: found
             .into_iter()

@@ -87,12 +87,12 @@ pub struct InputTimes {
     /// All steps in order; for batches all but the first, which fills the queues and has no predecessor.
     pub steps: Vec<StepTime>,
     /// State of the queue when batches were requested, if it was recorded.
-    pub found: Option<Found>,
+    pub found: Option<QueueState>,
 }
 
 /// State of the queue when the batches of [`InputTimes::steps`] were requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct QueueState {
     /// Batches with a recorded queue length.
     pub batches: u64,
     /// Number of batches that found it empty.
@@ -183,7 +183,7 @@ impl InputTimes {
             clock,
             lane: String::new(),
             steps: steps.collect(),
-            found: Some(Found {
+            found: Some(QueueState {
                 batches: looked.clone().count() as u64,
                 empty: looked.filter(|(size, _)| *size == 0).count() as u64,
                 first_nanos: wait(first),
@@ -390,7 +390,7 @@ mod tests {
         // The transfer waits on behalf of the device as long as the queue is not empty.
         let mut device = InputTimes::of_batches(&batches, Clock::Device).unwrap();
         assert_eq!(device.severity(), Some(Severity::Warning));
-        device.found = Some(Found { empty: 1, ..queue });
+        device.found = Some(QueueState { empty: 1, ..queue });
         assert_eq!(device.severity(), None);
         assert_eq!(InputTimes::of_batches(&batches[..1], Clock::Iterator), None);
     }

@@ -23,11 +23,11 @@ pub(crate) mod update;
 pub(crate) mod vanishing;
 pub(crate) mod zeros;
 
-use super::model::condition::{Judgement, Seen, Verdict, Watchpoint};
-use super::model::found::Found;
+use super::model::condition::{FormulaInput, Judgement, Verdict, Watchpoint};
 use super::model::history::Digest;
 use super::model::key::Key;
 use super::model::missing::Missing;
+use super::model::new_hit::NewHit;
 use super::model::parameter::{Evidence, Limits};
 use super::model::run::Run;
 
@@ -51,7 +51,7 @@ pub(crate) fn by_formula(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> 
     let mut judged = Judgement::default();
     for (tensor, episodes, missing) in run.memories(index) {
         for episode in episodes {
-            let found = Found::at(run, tensor, episode.first, episode.evidence);
+            let found = NewHit::at(run, tensor, episode.first, episode.evidence);
             judged.found.push(found.until(episode.last));
         }
         for reason in missing {
@@ -164,7 +164,7 @@ pub(crate) mod testing {
         let before = before.map(|summary| Digest::of(&observe(summary, 0)));
         formula(
             &limits,
-            &Seen {
+            &FormulaInput {
                 now: &now,
                 before: before.as_ref(),
                 digest: &Digest::of(&now),

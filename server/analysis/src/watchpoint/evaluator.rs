@@ -13,18 +13,18 @@ use trainscope_format::{Histogram, Role, SessionStart};
 
 use super::config::Watchpoints;
 use super::histograms;
-use super::model::condition::{Condition, Seen, Verdict, Watchpoint};
+use super::model::condition::{Condition, FormulaInput, Verdict, Watchpoint};
 use super::model::finding::{Findings, UnreadTensor};
 use super::model::history::{Digest, History, share};
 use super::model::knowledge::Knowledge;
 use super::model::labels::Labels;
 use super::model::observation::{Needs, Observation};
 use super::model::parameter::Evidence;
-use super::model::run::{Recorded, Run};
+use super::model::run::{Run, RunData};
 use super::model::scalars::{OtherScalar, Series, meaning_of};
 use super::model::steps::Steps;
 use super::model::subject::{Class, Family, Subject};
-use super::model::tensor::{Episode, Memory, Named, Tensor};
+use super::model::tensor::{Episode, Memory, Tensor, TensorList};
 use super::report;
 use super::surroundings::Surroundings;
 use crate::context::Context;
@@ -34,9 +34,9 @@ use crate::diagnosis::Remark;
 #[derive(Clone, Debug)]
 pub struct Evaluator {
     watchpoints: Watchpoints,
-    tensors: Named,
+    tensors: TensorList,
     /// Histograms of tensors, which may also be recorded otherwise.
-    histograms: Named,
+    histograms: TensorList,
     scalars: Vec<Series>,
     /// Scalars of unknown meaning.
     others: Vec<OtherScalar>,
@@ -67,8 +67,8 @@ impl Evaluator {
     pub fn new(watchpoints: Watchpoints) -> Self {
         Self {
             watchpoints,
-            tensors: Named::default(),
-            histograms: Named::default(),
+            tensors: TensorList::default(),
+            histograms: TensorList::default(),
             scalars: Vec::new(),
             others: Vec::new(),
             file: 0,
@@ -228,7 +228,7 @@ impl Evaluator {
     }
 
     fn run<'a>(&'a self, scalars: &'a [Series], remarks: &'a [Remark]) -> Run<'a> {
-        let recorded = Recorded {
+        let recorded = RunData {
             tensors: &self.tensors.all,
             histograms: &self.histograms.all,
             scalars,
@@ -270,7 +270,7 @@ impl Evaluator {
 
 /// Judges a tensor by the formulas that `is_judged` selects, and adds its figures to the history.
 fn look(
-    tensors: &mut Named,
+    tensors: &mut TensorList,
     watchpoints: &Watchpoints,
     seen: &Observation<'_>,
     is_judged: impl Fn(&Condition) -> bool,
@@ -305,7 +305,7 @@ fn look(
         .history
         .last()
         .filter(|before| before.step < seen.step);
-    let shown = Seen {
+    let shown = FormulaInput {
         now: seen,
         before,
         digest: &digest,
@@ -370,7 +370,7 @@ impl Memory {
         }
     }
 
-    fn judge(&mut self, watchpoint: &Watchpoint, seen: &Seen<'_>) {
+    fn judge(&mut self, watchpoint: &Watchpoint, seen: &FormulaInput<'_>) {
         let step = seen.now.step;
         let Some(formula) = watchpoint.condition.formula else {
             return;

@@ -9,8 +9,8 @@ use trainscope_format::{Histogram, Role, Severity, TensorSummary};
 
 use super::checks::overflow;
 use super::model::condition::{Judgement, Watchpoint};
-use super::model::found::Found;
 use super::model::missing::Missing;
+use super::model::new_hit::NewHit;
 use super::model::run::Run;
 use super::model::subject::{Class, Target};
 use super::model::tensor::Tensor;
@@ -115,10 +115,10 @@ pub(crate) fn judge(run: &Run<'_>, index: u32, watchpoint: &Watchpoint, judged: 
             if in_full.is_some_and(|own| own.history.at(step).is_some()) {
                 continue;
             }
-            let found = Found::at(run, tensor, step, episode.evidence).until(episode.last);
+            let found = NewHit::at(run, tensor, step, episode.evidence).until(episode.last);
             let mut found = said(run, tensor, found);
             if let Some(own) = in_full.filter(|_| watchpoint.context) {
-                let of_own = |other: &Found| {
+                let of_own = |other: &NewHit| {
                     other.rank == own.rank && other.tensor == own.name && other.step > step
                 };
                 if let Some(at) = judged.found.iter().position(of_own) {
@@ -131,7 +131,7 @@ pub(crate) fn judge(run: &Run<'_>, index: u32, watchpoint: &Watchpoint, judged: 
 }
 
 /// Adds the sentence to a finding. -Inf alone may be a mask, except in weights and gradients.
-fn said(run: &Run<'_>, tensor: &Tensor, found: Found) -> Found {
+fn said(run: &Run<'_>, tensor: &Tensor, found: NewHit) -> NewHit {
     let Some(digest) = tensor.history.at(found.step) else {
         return found;
     };
@@ -149,7 +149,7 @@ fn said(run: &Run<'_>, tensor: &Tensor, found: Found) -> Found {
             zh: format!("{name} 含有 NaN 或 Inf；其直方图未计数"),
         }
     };
-    Found {
+    NewHit {
         severity: is_mask.then_some(Severity::Info),
         sentence: Some(sentence),
         flow: run.flow(tensor),

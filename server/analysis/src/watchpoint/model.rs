@@ -3,13 +3,13 @@
 pub(super) mod attempts;
 pub(super) mod condition;
 pub(super) mod finding;
-pub(super) mod found;
 pub(super) mod history;
 pub(super) mod key;
 pub(super) mod knowledge;
 pub(super) mod labels;
 pub mod measure;
 pub(super) mod missing;
+pub(super) mod new_hit;
 pub(super) mod observation;
 pub(super) mod parameter;
 pub(super) mod run;

@@ -14,8 +14,8 @@ use super::first_cause;
 use super::histograms;
 use super::model::condition::{Condition, Watchpoint};
 use super::model::finding::{Figures, Findings, FirstCause, Hit, Inconclusive, Judged};
-use super::model::found::Found;
 use super::model::key::Key;
+use super::model::new_hit::NewHit;
 use super::model::run::{Flow, Run};
 use super::model::subject::{Class, Target};
 use super::model::tensor::Tensor;
@@ -210,7 +210,7 @@ fn drop_repeated(hits: &mut Vec<(Flow, Hit)>) {
     });
 }
 
-fn told(index: u32, watchpoint: &Watchpoint, found: Found) -> Hit {
+fn told(index: u32, watchpoint: &Watchpoint, found: NewHit) -> Hit {
     // The limit of a count is 0: a single one is a hit.
     let limit = |key: Key| {
         let mut parameters = watchpoint.condition.parameters.iter();

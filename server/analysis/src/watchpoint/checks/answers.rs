@@ -6,9 +6,9 @@ use trainscope_format::Severity;
 use super::{Evidence, Judgement};
 use crate::diagnosis::loss::Cost;
 use crate::watchpoint::model::condition::Watchpoint;
-use crate::watchpoint::model::found::{Found, number, percent};
 use crate::watchpoint::model::history::Digest;
 use crate::watchpoint::model::key::Key;
+use crate::watchpoint::model::new_hit::{NewHit, number, percent};
 use crate::watchpoint::model::run::Run;
 use crate::watchpoint::model::subject::{Class, Family};
 use crate::watchpoint::model::tensor::Tensor;
@@ -43,7 +43,7 @@ pub(crate) fn unreachable(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Jud
         }
         let first = targets.history.first().map_or(0, |d| d.step);
         let end = targets.history.last().map_or(first, |d| d.step);
-        let hit = Found::at(
+        let hit = NewHit::at(
             run,
             targets,
             first,
@@ -152,7 +152,7 @@ pub(crate) fn constant(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
         if records.len() < MIN_RECORDS || share < limit {
             continue;
         }
-        let hit = Found::at(
+        let hit = NewHit::at(
             run,
             answer,
             first.step,
@@ -191,7 +191,8 @@ pub(crate) fn class_numbers(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> J
         }
         let first = targets.history.first().map_or(0, |d| d.step);
         let end = targets.history.last().map_or(first, |d| d.step);
-        let hit = Found::at(run, targets, first, Evidence::of(Key::PercentageGt, share)).until(end);
+        let hit =
+            NewHit::at(run, targets, first, Evidence::of(Key::PercentageGt, share)).until(end);
         let (name, least, greatest) = (&targets.name, number(counts.min), number(counts.max));
         found.push(hit.called(Severity::Error).saying(
             format!(

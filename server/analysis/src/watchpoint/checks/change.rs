@@ -1,13 +1,13 @@
 //! Changes since the previous step.
 
-use super::{Evidence, Limits, Seen, Verdict, any_of, not_finite};
+use super::{Evidence, FormulaInput, Limits, Verdict, any_of, not_finite};
 use crate::watchpoint::model::history::Digest;
 use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::missing::Missing;
 
 /// A hit if no element differs by more than
 /// the tolerance.
-pub(crate) fn not_changed(limits: &Limits, seen: &Seen<'_>) -> Verdict {
+pub(crate) fn not_changed(limits: &Limits, seen: &FormulaInput<'_>) -> Verdict {
     // Bit-identical content has the same NaN.
     let equal_nan = limits.get(Key::EqualNan).is_some_and(|equal| equal > 0.0);
     let hit = Verdict::Hit(Evidence::of(Key::Count, 0.0));
@@ -47,7 +47,7 @@ pub(crate) fn not_changed(limits: &Limits, seen: &Seen<'_>) -> Verdict {
 /// True if NaN positions are unchanged and the rest is within the tolerance of the recorded change: the number of
 /// non-finite pairs equals the number of NaN in either state, so the positions are the same, and nothing else has
 /// changed.
-fn has_same_nan(seen: &Seen<'_>, before: &Digest) -> bool {
+fn has_same_nan(seen: &FormulaInput<'_>, before: &Digest) -> bool {
     let digest = seen.digest;
     let only_nan = |d: &Digest| !d.has_pos_inf && !d.has_neg_inf;
     seen.now.summary.change.is_some_and(|change| {
@@ -60,7 +60,7 @@ fn has_same_nan(seen: &Seen<'_>, before: &Digest) -> bool {
 }
 
 /// Mean |change| divided by mean |before| + ε, above the limit.
-pub(crate) fn too_large(limits: &Limits, seen: &Seen<'_>) -> Verdict {
+pub(crate) fn too_large(limits: &Limits, seen: &FormulaInput<'_>) -> Verdict {
     match ratio(limits, seen) {
         Ok(ratio) => any_of([(
             Key::AbsMeanUpdateRatioGt,
@@ -72,7 +72,7 @@ pub(crate) fn too_large(limits: &Limits, seen: &Seen<'_>) -> Verdict {
 }
 
 /// The same, below.
-pub(crate) fn too_small(limits: &Limits, seen: &Seen<'_>) -> Verdict {
+pub(crate) fn too_small(limits: &Limits, seen: &FormulaInput<'_>) -> Verdict {
     match ratio(limits, seen) {
         Ok(ratio) => any_of([(
             Key::AbsMeanUpdateRatioLt,
@@ -83,7 +83,7 @@ pub(crate) fn too_small(limits: &Limits, seen: &Seen<'_>) -> Verdict {
     }
 }
 
-fn ratio(limits: &Limits, seen: &Seen<'_>) -> Result<f64, Missing> {
+fn ratio(limits: &Limits, seen: &FormulaInput<'_>) -> Result<f64, Missing> {
     if let Some(missing) = not_finite_pair(seen) {
         return Err(missing);
     }
@@ -97,7 +97,7 @@ fn ratio(limits: &Limits, seen: &Seen<'_>) -> Result<f64, Missing> {
     }
 }
 
-fn not_finite_pair(seen: &Seen<'_>) -> Option<Missing> {
+fn not_finite_pair(seen: &FormulaInput<'_>) -> Option<Missing> {
     not_finite(seen.digest).or_else(|| {
         let before = seen.before?;
         if before.count == seen.digest.count {

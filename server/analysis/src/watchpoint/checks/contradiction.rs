@@ -7,8 +7,8 @@ use trainscope_format::Severity;
 use super::{Evidence, Judgement};
 use crate::diagnosis::loss::Cost;
 use crate::watchpoint::model::condition::Watchpoint;
-use crate::watchpoint::model::found::{Found, number, percent};
 use crate::watchpoint::model::key::Key;
+use crate::watchpoint::model::new_hit::{NewHit, number, percent};
 use crate::watchpoint::model::run::{LATE_FLOW, LOSS_FLOW, Run};
 use crate::watchpoint::model::scalars::{Meaning, Series};
 
@@ -45,7 +45,7 @@ pub(crate) fn contradiction(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> J
             .points()
             .find(|p| watchpoint.limits.is_below(Key::LossLt, p.1))
         {
-            let hit = Found::of_scalar(loss, step, flow, Evidence::of(Key::LossLt, value));
+            let hit = NewHit::of_scalar(loss, step, flow, Evidence::of(Key::LossLt, value));
             let last = loss.steps.last().copied().unwrap_or(step);
             let (tag, lowest) = (&loss.tag, loss.values.iter().copied().fold(value, f64::min));
             let lowest = number(lowest);
@@ -60,14 +60,14 @@ pub(crate) fn contradiction(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> J
         let mut accuracies = run.scalars(of_accuracy).filter(|s| s.rank == loss.rank);
         let of_same = accuracies.find(|accuracy| is_beside(&loss.tag, &accuracy.tag));
         if let Some(accuracy) = of_same.filter(|_| is_bound) {
-            found.extend(too_low(loss, accuracy, limit).map(|hit| Found { flow, ..hit }));
+            found.extend(too_low(loss, accuracy, limit).map(|hit| NewHit { flow, ..hit }));
         }
     }
     found.into()
 }
 
 /// A loss below the bound of its accuracy by more than `limit`, at most points and at the last.
-fn too_low(loss: &Series, accuracy: &Series, limit: f64) -> Option<Found> {
+fn too_low(loss: &Series, accuracy: &Series, limit: f64) -> Option<NewHit> {
     let pairs = loss.points().filter_map(|(step, loss)| {
         let accuracy = accuracy.at(step)?;
         let is_share = loss.is_finite() && (0.0..=1.0).contains(&accuracy);
@@ -83,7 +83,7 @@ fn too_low(loss: &Series, accuracy: &Series, limit: f64) -> Option<Found> {
         return None;
     }
     let &(step, value, share) = last;
-    let hit = Found::of_scalar(
+    let hit = NewHit::of_scalar(
         loss,
         first.0,
         LOSS_FLOW,
@@ -144,7 +144,7 @@ pub(crate) fn still(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
             if series.len() < needed || !is_finite || highest == 0.0 || spread > limit {
                 continue;
             }
-            let hit = Found::of_scalar(
+            let hit = NewHit::of_scalar(
                 series,
                 *first,
                 LOSS_FLOW,

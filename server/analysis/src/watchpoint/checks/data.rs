@@ -6,10 +6,10 @@ use trainscope_format::digits::{Operator, Unit};
 use super::{Evidence, Judgement};
 use crate::text::Text;
 use crate::watchpoint::model::condition::Watchpoint;
-use crate::watchpoint::model::found::{Found, number, percent};
 use crate::watchpoint::model::history::Digest;
 use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::measure::Measure;
+use crate::watchpoint::model::new_hit::{NewHit, number, percent};
 use crate::watchpoint::model::run::{Run, chance, is_float};
 use crate::watchpoint::model::scalars::median;
 use crate::watchpoint::model::subject::{Class, Family};
@@ -61,7 +61,7 @@ pub(crate) fn input_range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Jud
             && constant * 2 > finite.len()
         {
             let value = number(first.max);
-            let hit = Found::at(run, input, first.step, Evidence::NONE);
+            let hit = NewHit::at(run, input, first.step, Evidence::NONE);
             let spread = Measure::new(
                 Key::Spread,
                 SPREAD,
@@ -92,7 +92,7 @@ pub(crate) fn input_range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Jud
             } else {
                 Severity::Info
             };
-            let hit = Found::at(run, input, first.step, Evidence::NONE);
+            let hit = NewHit::at(run, input, first.step, Evidence::NONE);
             let rms = Measure::new(Key::Rms, RMS, Operator::Above, Unit::Number, usual, WIDE);
             let usual = number(usual);
             found.push(hit.measuring(rms).called(severity).saying(
@@ -100,7 +100,7 @@ pub(crate) fn input_range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Jud
                 format!("{name} 未归一化：均方根 {usual}"),
             ));
         } else if let Some((jump, before)) = jump {
-            let hit = Found::at(run, input, jump.step, Evidence::NONE);
+            let hit = NewHit::at(run, input, jump.step, Evidence::NONE);
             let times = size(jump) / before;
             let growth = Measure::new(
                 Key::Factor,
@@ -116,7 +116,7 @@ pub(crate) fn input_range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Jud
                 format!("{name} 从 {usual} 跃升到 {now}（均方根）"),
             ));
         } else if let Some(wide) = finite.iter().find(|d| d.abs_max() > range) {
-            let hit = Found::at(
+            let hit = NewHit::at(
                 run,
                 input,
                 wide.step,
@@ -145,7 +145,7 @@ pub(crate) fn repeated(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
             continue;
         };
         let steps = input.history.len();
-        let hit = Found::at(
+        let hit = NewHit::at(
             run,
             input,
             first.step,
@@ -195,7 +195,7 @@ pub(crate) fn imbalance(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
         let share = most as f64 / total.max(1) as f64;
         let step = labels.history.first().map_or(0, |d| d.step);
         if total >= 50 && share > limit {
-            let hit = Found::at(run, labels, step, Evidence::of(Key::ShareGt, share));
+            let hit = NewHit::at(run, labels, step, Evidence::of(Key::ShareGt, share));
             let (name, share) = (&labels.name, percent(share));
             found.push(hit.called(Severity::Warning).saying(
                 format!("{share} of the labels in {name} are the same class"),
@@ -215,7 +215,7 @@ pub(crate) fn imbalance(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
 
 /// Without recorded labels, estimates them from the last bias: as long as all classes are equally likely to the model,
 /// its gradient is that probability minus the share of the labels.
-fn from_the_bias(run: &Run<'_>, rank: u32, limit: f64) -> Option<Found> {
+fn from_the_bias(run: &Run<'_>, rank: u32, limit: f64) -> Option<NewHit> {
     let classes = run.classes(rank)?;
     let guess = chance(run, rank)?;
     let loss = run.loss(rank)?;
@@ -240,7 +240,7 @@ fn from_the_bias(run: &Run<'_>, rank: u32, limit: f64) -> Option<Found> {
         .collect();
     let all = shares.len() >= 3 && shares.iter().all(|s| s.1 > limit && s.1 < 1.2);
     let (step, share) = shares.first().copied().filter(|_| all)?;
-    let hit = Found::at(run, bias, step, Evidence::of(Key::ShareGt, share)).against(limit);
+    let hit = NewHit::at(run, bias, step, Evidence::of(Key::ShareGt, share)).against(limit);
     // It is an estimate, and a share cannot exceed 1.
     let (name, share) = (&bias.name, percent(share.min(1.0)));
     Some(hit.called(Severity::Warning).saying(

@@ -5,7 +5,7 @@ use trainscope_format::Severity;
 use super::{Evidence, Judgement};
 use crate::diagnosis::State;
 use crate::watchpoint::model::condition::Watchpoint;
-use crate::watchpoint::model::found::Found;
+use crate::watchpoint::model::new_hit::NewHit;
 use crate::watchpoint::model::run::{PROGRAM_FLOW, Run};
 
 /// The fault or note of the rule of the condition. It applies to all steps of the run.
@@ -20,7 +20,7 @@ pub(crate) fn remarked(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
         return Judgement::default();
     }
     let step = run.steps.first().unwrap_or(0);
-    let found = Found {
+    let found = NewHit {
         rank: run.ranks.first().copied().unwrap_or(0),
         step,
         last_step: run.steps.last().unwrap_or(step),

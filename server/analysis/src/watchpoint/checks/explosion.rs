@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::{Evidence, Judgement};
 use crate::text::Text;
 use crate::watchpoint::model::condition::Watchpoint;
-use crate::watchpoint::model::found::{Found, number, percent};
 use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::measure::Measure;
+use crate::watchpoint::model::new_hit::{NewHit, number, percent};
 use crate::watchpoint::model::run::{Flow, Loss, Run, chance, high_level, is_flat};
 use crate::watchpoint::model::scalars::{Meaning, Series, median, spread};
 use crate::watchpoint::model::subject::Class;
@@ -75,7 +75,7 @@ pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
             continue;
         };
         let loss = run.loss(rank);
-        let mut best: Option<Found> = None;
+        let mut best: Option<NewHit> = None;
         let mut highest: f64 = 0.0;
         let mut jumps = 0;
         for (index, &(step, norm)) in norms.points.iter().enumerate() {
@@ -216,9 +216,9 @@ fn unrest(norms: &Norms, factor: f64) -> Option<(i64, f64, f64)> {
     None
 }
 
-fn hit(norms: &Norms, step: i64, evidence: Evidence, severity: Severity, norm: f64) -> Found {
+fn hit(norms: &Norms, step: i64, evidence: Evidence, severity: Severity, norm: f64) -> NewHit {
     let (name, norm) = (&norms.name, number(norm));
-    Found {
+    NewHit {
         rank: norms.rank,
         step,
         last_step: step,
@@ -318,7 +318,7 @@ pub(crate) fn always_clipped(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> 
         };
         let step = recorded.steps.first().copied().unwrap_or(0);
         let evidence = Evidence::of(Key::ShareGt, clipped as f64 / kept.len() as f64);
-        let hit = Found::of_scalar(recorded, step, NORM_FLOW, evidence).called(severity);
+        let hit = NewHit::of_scalar(recorded, step, NORM_FLOW, evidence).called(severity);
         let left = percent(usual);
         found.push(hit.saying(
             format!("gradients are clipped at almost every step, to {left} of their norm"),

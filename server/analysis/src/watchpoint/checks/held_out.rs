@@ -4,8 +4,8 @@ use trainscope_format::Severity;
 
 use super::{Evidence, Judgement};
 use crate::watchpoint::model::condition::Watchpoint;
-use crate::watchpoint::model::found::{Found, number};
 use crate::watchpoint::model::key::Key;
+use crate::watchpoint::model::new_hit::{NewHit, number};
 use crate::watchpoint::model::run::{LATE_FLOW, Run, high_level};
 use crate::watchpoint::model::scalars::{Meaning, Series, median};
 use crate::watchpoint::model::subject::{Class, Family};
@@ -60,7 +60,7 @@ pub(crate) fn overfit(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgeme
             .iter()
             .find(|p| p.1 > 1.1 * best)
             .map_or(best_step, |p| p.0);
-        let hit = Found::of_scalar(
+        let hit = NewHit::of_scalar(
             held_out,
             step,
             LATE_FLOW,
@@ -109,7 +109,7 @@ pub(crate) fn batch_norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
             let until = buffer.history.last().map_or(first.step, |d| d.step);
             let name = &buffer.name;
             if stands {
-                let hit = Found::at(run, buffer, first.step, Evidence::NONE).until(until);
+                let hit = NewHit::at(run, buffer, first.step, Evidence::NONE).until(until);
                 found.push(hit.called(Severity::Warning).saying(
                     format!(
                         "{name} never changes during training: evaluation uses its initial values"
@@ -124,7 +124,7 @@ pub(crate) fn batch_norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
                 } else {
                     Key::VarianceLt
                 };
-                let hit = Found::at(run, buffer, bad.step, Evidence::of(beyond, bad.max));
+                let hit = NewHit::at(run, buffer, bad.step, Evidence::of(beyond, bad.max));
                 let value = number(bad.max);
                 found.push(hit.called(Severity::Info).saying(
                     format!("{name} is {value}: the previous layer outputs almost nothing, or far too much"),
@@ -140,7 +140,7 @@ pub(crate) fn batch_norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
         {
             let begins = gaps(run, held_out).find(|(_, gap)| *gap > factor);
             let step = begins.map_or(0, |(step, _)| step);
-            let hit = Found::of_scalar(held_out, step, LATE_FLOW, Evidence::of(Key::GapGt, gap));
+            let hit = NewHit::of_scalar(held_out, step, LATE_FLOW, Evidence::of(Key::GapGt, gap));
             // A tiny training loss is a fraction of any other.
             let ended = median(held_out.points().rev_take(3)).unwrap_or(0.0);
             let is_high = ended > 0.3 * high_level(run, held_out);

@@ -4,9 +4,9 @@ use trainscope_format::Severity;
 
 use super::{Evidence, Judgement};
 use crate::watchpoint::model::condition::Watchpoint;
-use crate::watchpoint::model::found::{Found, number};
 use crate::watchpoint::model::history::Digest;
 use crate::watchpoint::model::key::Key;
+use crate::watchpoint::model::new_hit::{NewHit, number};
 use crate::watchpoint::model::run::{LOSS_FLOW, Run, chance};
 use crate::watchpoint::model::scalars::Meaning;
 use crate::watchpoint::model::subject::{Class, Family};
@@ -44,7 +44,7 @@ pub(crate) fn weights(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgeme
             } else {
                 Key::VarianceLt
             };
-            Found::at(run, weight, first.step, Evidence::of(beyond, value))
+            NewHit::at(run, weight, first.step, Evidence::of(beyond, value))
                 .called(Severity::Warning)
                 .saying(en, zh)
         };
@@ -136,7 +136,7 @@ pub(crate) fn loss(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         } else {
             Severity::Info
         };
-        let hit = Found::of_scalar(
+        let hit = NewHit::of_scalar(
             loss,
             step,
             LOSS_FLOW,

@@ -5,9 +5,9 @@ use trainscope_format::Severity;
 use super::{Evidence, Judgement};
 use crate::text::Sentence;
 use crate::watchpoint::model::condition::Watchpoint;
-use crate::watchpoint::model::found::{Found, number};
 use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::missing::Missing;
+use crate::watchpoint::model::new_hit::{NewHit, number};
 use crate::watchpoint::model::run::{Flow, LATE_FLOW, LOSS_FLOW, Run, high_level};
 use crate::watchpoint::model::scalars::{Meaning, NotFinite, Series, median, noise, spread};
 
@@ -30,7 +30,7 @@ pub(crate) fn not_finite(run: &Run<'_>, _: u32, _: &Watchpoint) -> Judgement {
             .rfind(|p| !p.1.is_finite())
             .map_or(step, |p| p.0);
         let count = series.values.iter().filter(|v| !v.is_finite()).count();
-        let hit = Found::of_scalar(series, step, flow, Evidence::of(Key::Count, count as f64));
+        let hit = NewHit::of_scalar(series, step, flow, Evidence::of(Key::Count, count as f64));
         let (tag, value) = (&series.tag, number(value));
         found.push(
             hit.until(last)
@@ -42,13 +42,13 @@ pub(crate) fn not_finite(run: &Run<'_>, _: u32, _: &Watchpoint) -> Judgement {
 
 /// NaN and infinities among the points of a loss that are not part of its curve: those of an attempt that was
 /// abandoned because of them, for example.
-fn not_finite_beside(series: &Series, flow: Flow) -> Option<Found> {
+fn not_finite_beside(series: &Series, flow: Flow) -> Option<NewHit> {
     let bad = NotFinite::among(series.beside.iter().copied())?;
     if series.meaning == Meaning::HeldOutLoss {
         return None;
     }
     let evidence = Evidence::of(Key::Count, bad.points as f64);
-    let hit = Found::of_scalar(series, bad.first_step, flow, evidence);
+    let hit = NewHit::of_scalar(series, bad.first_step, flow, evidence);
     let (tag, value) = (&series.tag, number(bad.first));
     Some(hit.until(bad.last_step).saying(
         format!("{tag} is {value} at steps that were overwritten or that another writer recorded"),
@@ -72,7 +72,7 @@ pub(crate) fn scalar_not_finite(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) 
             continue;
         };
         let (value, count) = (bad.first, bad.points);
-        found.push(Found {
+        found.push(NewHit {
             rank,
             step: bad.first_step,
             last_step: bad.last_step,
@@ -142,7 +142,7 @@ pub(crate) fn spike(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
             };
             if score > limit && is_spike {
                 quiet_until = index + window;
-                let hit = Found::of_scalar(series, step, LOSS_FLOW, Evidence::of(Key::ZGt, score));
+                let hit = NewHit::of_scalar(series, step, LOSS_FLOW, Evidence::of(Key::ZGt, score));
                 let (tag, value, middle) = (&series.tag, number(value), number(middle));
                 judged.found.push(hit.called(severity).saying(
                     format!("{tag} jumps from {middle} to {value}"),
@@ -174,13 +174,13 @@ pub(crate) fn divergence(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
         } else {
             Severity::Info
         };
-        let hit = Found::of_scalar(
+        let hit = NewHit::of_scalar(
             series,
             rise.step,
             LOSS_FLOW,
             Evidence::of(Key::FactorGt, rise.times),
         );
-        let hit = Found {
+        let hit = NewHit {
             limit: rise.limit,
             ..hit
         };

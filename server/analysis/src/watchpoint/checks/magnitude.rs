@@ -1,22 +1,26 @@
 //! Figures above or below a limit: mean |x|, maximum, minimum, mean.
 
-use super::{Limits, Seen, Verdict, any_of, not_finite};
+use super::{FormulaInput, Limits, Verdict, any_of, not_finite};
 use crate::watchpoint::model::key::Key;
 
 /// A hit if any figure is above its limit.
-pub(crate) fn too_large(limits: &Limits, seen: &Seen<'_>) -> Verdict {
+pub(crate) fn too_large(limits: &Limits, seen: &FormulaInput<'_>) -> Verdict {
     let keys = [Key::AbsMeanGt, Key::MaxGt, Key::MinGt, Key::MeanGt];
     compare(seen, keys, |key, figure| limits.is_above(key, figure))
 }
 
 /// The same, below.
-pub(crate) fn too_small(limits: &Limits, seen: &Seen<'_>) -> Verdict {
+pub(crate) fn too_small(limits: &Limits, seen: &FormulaInput<'_>) -> Verdict {
     let keys = [Key::AbsMeanLt, Key::MaxLt, Key::MinLt, Key::MeanLt];
     compare(seen, keys, |key, figure| limits.is_below(key, figure))
 }
 
 /// Compares mean |x|, maximum, minimum and mean, each by its key.
-fn compare(seen: &Seen<'_>, keys: [Key; 4], is_beyond: impl Fn(Key, f64) -> bool) -> Verdict {
+fn compare(
+    seen: &FormulaInput<'_>,
+    keys: [Key; 4],
+    is_beyond: impl Fn(Key, f64) -> bool,
+) -> Verdict {
     if let Some(missing) = not_finite(seen.digest) {
         return Verdict::Inconclusive(missing);
     }

@@ -8,19 +8,19 @@ use trainscope_format::{Severity, digits};
 
 use super::explosion::NORM_FLOW;
 
-use super::{Evidence, Judgement, Limits, Seen, Verdict, by_formula, precision};
+use super::{Evidence, FormulaInput, Judgement, Limits, Verdict, by_formula, precision};
 use crate::text::Sentence;
 use crate::watchpoint::model::condition::Watchpoint;
-use crate::watchpoint::model::found::Found;
 use crate::watchpoint::model::history::Digest;
 use crate::watchpoint::model::key::Key;
+use crate::watchpoint::model::new_hit::NewHit;
 use crate::watchpoint::model::run::{Flow, Run, with_before};
 use crate::watchpoint::model::scalars::Meaning;
 use crate::watchpoint::model::subject::{Class, Family};
 use crate::watchpoint::model::tensor::Tensor;
 
 /// A hit if there is a NaN or infinite element; the evidence is their number.
-pub(crate) fn not_finite_count(_: &Limits, seen: &Seen<'_>) -> Verdict {
+pub(crate) fn not_finite_count(_: &Limits, seen: &FormulaInput<'_>) -> Verdict {
     let stats = &seen.now.summary.stats;
     match stats.nan + stats.pos_inf + stats.neg_inf {
         0 => Verdict::Pass,
@@ -83,7 +83,7 @@ pub(crate) fn gradients(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> J
             None => Severity::Info,
         };
         let (tag, count) = (&norm.tag, points.len());
-        let hit = Found::of_scalar(
+        let hit = NewHit::of_scalar(
             norm,
             step,
             NORM_FLOW,
@@ -98,7 +98,12 @@ pub(crate) fn gradients(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> J
 }
 
 /// Sentence with the kinds and the number of non-finite elements.
-pub(crate) fn counted(tensor: &Tensor, found: &Found, digest: &Digest, is_meant: bool) -> Sentence {
+pub(crate) fn counted(
+    tensor: &Tensor,
+    found: &NewHit,
+    digest: &Digest,
+    is_meant: bool,
+) -> Sentence {
     let infinity = match (digest.has_pos_inf, digest.has_neg_inf) {
         (true, true) => Some("±∞"),
         (true, false) => Some("+∞"),

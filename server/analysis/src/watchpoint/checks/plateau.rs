@@ -5,9 +5,9 @@ use trainscope_format::{Severity, digits};
 use super::loss::is_relative;
 use super::{Evidence, Judgement};
 use crate::watchpoint::model::condition::Watchpoint;
-use crate::watchpoint::model::found::{Found, number, percent};
 use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::missing::Missing;
+use crate::watchpoint::model::new_hit::{NewHit, number, percent};
 use crate::watchpoint::model::run::{LOSS_FLOW, Run, chance};
 use crate::watchpoint::model::scalars::{Meaning, Series, median};
 
@@ -64,7 +64,7 @@ pub(crate) fn flat(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         };
         let step = series.steps.first().copied().unwrap_or(0);
         let until = series.steps.last().copied().unwrap_or(step);
-        let hit = Found::of_scalar(series, step, LOSS_FLOW, Evidence::of(Key::ChangeLt, change))
+        let hit = NewHit::of_scalar(series, step, LOSS_FLOW, Evidence::of(Key::ChangeLt, change))
             .until(until);
         let (tag, level, points) = (
             &series.tag,
@@ -92,7 +92,7 @@ pub(crate) fn slow(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         if fallen > 0.0 && fallen < share && run.loss(series.rank).is_some_and(|l| l.initial > 0.1)
         {
             let step = series.steps.first().copied().unwrap_or(0);
-            let hit = Found::of_scalar(series, step, LOSS_FLOW, Evidence::of(Key::FallLt, fallen));
+            let hit = NewHit::of_scalar(series, step, LOSS_FLOW, Evidence::of(Key::FallLt, fallen));
             let (tag, fallen) = (&series.tag, percent(fallen));
             found.push(hit.saying(
                 format!("{tag} has fallen by only {fallen}"),
@@ -129,7 +129,8 @@ pub(crate) fn swinging(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
         let turned = turns as f64 / slopes.len().max(1) as f64;
         if turned > share {
             let step = series.steps[series.len() - window];
-            let hit = Found::of_scalar(series, step, LOSS_FLOW, Evidence::of(Key::ShareGt, turned));
+            let hit =
+                NewHit::of_scalar(series, step, LOSS_FLOW, Evidence::of(Key::ShareGt, turned));
             let tag = &series.tag;
             found.push(hit.saying(
                 format!("{tag} reverses direction {turns} times in {window} points"),
@@ -153,7 +154,7 @@ pub(crate) fn underfit(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
         let left = last / guessing;
         if left > share {
             let step = series.steps.last().copied().unwrap_or(0);
-            let hit = Found::of_scalar(series, step, LOSS_FLOW, Evidence::of(Key::LeftGt, left));
+            let hit = NewHit::of_scalar(series, step, LOSS_FLOW, Evidence::of(Key::LeftGt, left));
             let (tag, left) = (&series.tag, percent(left));
             found.push(hit.called(Severity::Info).saying(
                 format!("{tag} ends at {left} of chance level"),

@@ -3,11 +3,11 @@
 use trainscope_format::Severity;
 use trainscope_format::tensor::DType;
 
-use super::{Evidence, Judgement, Limits, Seen, Verdict, any_of, by_formula, not_finite};
+use super::{Evidence, FormulaInput, Judgement, Limits, Verdict, any_of, by_formula, not_finite};
 use crate::text::Sentence;
 use crate::watchpoint::model::condition::Watchpoint;
-use crate::watchpoint::model::found::{Found, percent};
 use crate::watchpoint::model::key::Key;
+use crate::watchpoint::model::new_hit::{NewHit, percent};
 use crate::watchpoint::model::run::{Flow, Run};
 use crate::watchpoint::model::scalars::Meaning;
 use crate::watchpoint::model::subject::Class;
@@ -18,7 +18,7 @@ const SCALE_FLOW: Flow = (5, i64::MIN);
 /// Limit: the share of the type's largest number above which max |x| is too close to it. A minimum or maximum that is
 /// exactly the type's largest or least number was written as a mask or a start value (`torch.finfo(dtype).min`), not
 /// computed: the other one is judged alone.
-pub(crate) fn near_overflow(limits: &Limits, seen: &Seen<'_>) -> Verdict {
+pub(crate) fn near_overflow(limits: &Limits, seen: &FormulaInput<'_>) -> Verdict {
     if let Some(missing) = not_finite(seen.digest) {
         return Verdict::Inconclusive(missing);
     }
@@ -85,7 +85,7 @@ pub(crate) fn near_overflow_judge(run: &Run<'_>, index: u32, watchpoint: &Watchp
 }
 
 /// Limit: the share of non-zero elements below the smallest normal number; gradients in half precision.
-pub(crate) fn underflow(limits: &Limits, seen: &Seen<'_>) -> Verdict {
+pub(crate) fn underflow(limits: &Limits, seen: &FormulaInput<'_>) -> Verdict {
     if seen.now.summary.dtype != DType::F16 {
         return Verdict::Pass;
     }
@@ -149,7 +149,7 @@ pub(crate) fn underflow_judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) ->
         } else {
             Severity::Info
         };
-        let hit = Found::at(run, tensor, first, Evidence::of(Key::ShareGt, share)).until(last);
+        let hit = NewHit::at(run, tensor, first, Evidence::of(Key::ShareGt, share)).until(last);
         let share = percent(share);
         found.push(hit.called(severity).saying(
             format!("{share} of the nonzero fp16 gradients underflow (below 2^-14)"),
@@ -212,7 +212,7 @@ pub(crate) fn thrash_judge(run: &Run<'_>, _: u32, _: &Watchpoint) -> Judgement {
             continue;
         };
         let evidence = Evidence::of(Key::Count, thrash.falls as f64);
-        let hit = Found::of_scalar(series, thrash.first, SCALE_FLOW, evidence);
+        let hit = NewHit::of_scalar(series, thrash.first, SCALE_FLOW, evidence);
         let (tag, falls) = (&series.tag, thrash.falls);
         found.push(hit.until(thrash.last).called(Severity::Warning).saying(
             format!("{tag} is unstable: it fell {falls} times, and each time a step was skipped"),

@@ -4,9 +4,9 @@ use trainscope_format::digits;
 
 use super::{Evidence, Judgement};
 use crate::watchpoint::model::condition::Watchpoint;
-use crate::watchpoint::model::found::Found;
 use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::missing::Missing;
+use crate::watchpoint::model::new_hit::NewHit;
 use crate::watchpoint::model::run::{LATE_FLOW, Run};
 use crate::watchpoint::model::scalars::{Meaning, median};
 
@@ -24,7 +24,7 @@ pub(crate) fn operator_overflow(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) 
             continue;
         }
         judged.found.push(
-            Found {
+            NewHit {
                 rank,
                 step,
                 last_step: step,
@@ -71,7 +71,7 @@ pub(crate) fn stalled(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgeme
             continue;
         };
         let step = series.steps.get(index).copied().unwrap_or(0);
-        let hit = Found::of_scalar(series, step, LATE_FLOW, Evidence::of(Key::SecsGt, *pause))
+        let hit = NewHit::of_scalar(series, step, LATE_FLOW, Evidence::of(Key::SecsGt, *pause))
             .against(limit);
         let (tag, pause, usual) = (&series.tag, digits::span(*pause), digits::span(usual));
         found.push(hit.saying(

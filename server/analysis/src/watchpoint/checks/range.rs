@@ -1,6 +1,6 @@
 //! Shares of elements inside a range, and the distance of minimum and maximum.
 
-use super::{Evidence, Limits, Seen, Verdict, not_finite};
+use super::{Evidence, FormulaInput, Limits, Verdict, not_finite};
 use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::missing::Missing;
 
@@ -8,7 +8,7 @@ use crate::watchpoint::model::missing::Missing;
 ///
 /// The percentage is exact if the elements were counted ([`Needs::ranges`](crate::watchpoint::Needs::ranges)).
 /// Recorded statistics bound it from both sides; a limit between the bounds is inconclusive.
-pub(crate) fn range(limits: &Limits, seen: &Seen<'_>) -> Verdict {
+pub(crate) fn range(limits: &Limits, seen: &FormulaInput<'_>) -> Verdict {
     if let Some(missing) = not_finite(seen.digest) {
         return Verdict::Inconclusive(missing);
     }

@@ -7,9 +7,9 @@ use trainscope_format::Severity;
 
 use super::{Evidence, Judgement};
 use crate::watchpoint::model::condition::Watchpoint;
-use crate::watchpoint::model::found::Found;
 use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::missing::Missing;
+use crate::watchpoint::model::new_hit::NewHit;
 use crate::watchpoint::model::run::Run;
 use crate::watchpoint::model::subject::{Class, Family};
 use crate::watchpoint::model::tensor::Tensor;
@@ -101,7 +101,7 @@ pub(crate) fn divergence(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
             continue;
         };
         let last = replica.differs.last().map_or(step, |d| d.0);
-        let hit = Found::at(
+        let hit = NewHit::at(
             run,
             tensor,
             step,
@@ -164,7 +164,7 @@ pub(crate) fn corruption(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
         return Judgement::default();
     }
     let tensor = one.differs[0].1;
-    let hit = Found::at(run, tensor, first, Evidence::of(Key::Count, 1.0)).called(Severity::Info);
+    let hit = NewHit::at(run, tensor, first, Evidence::of(Key::Count, 1.0)).called(Severity::Info);
     let (name, rank) = (&tensor.name, tensor.rank);
     vec![hit.saying(
         format!(
@@ -202,7 +202,7 @@ pub(crate) fn shared(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgemen
                 .any(|t| run.family(t) == Family::Embedding);
             if same && !tied {
                 let step = weight.history.first().map_or(0, |d| d.step);
-                let hit = Found::at(run, weight, step, Evidence::of(Key::Count, 1.0));
+                let hit = NewHit::at(run, weight, step, Evidence::of(Key::Count, 1.0));
                 let (name, other) = (&weight.name, &twin.name);
                 found.push(hit.saying(
                     format!("{name} and {other} are identical at every step"),

@@ -7,9 +7,9 @@ use super::{Evidence, Judgement};
 use crate::diagnosis::{Remark, Rule, State};
 use crate::text::Text;
 use crate::watchpoint::model::condition::Watchpoint;
-use crate::watchpoint::model::found::{Found, number};
 use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::measure::Measure;
+use crate::watchpoint::model::new_hit::{NewHit, number};
 use crate::watchpoint::model::run::{PROGRAM_FLOW, Run};
 use crate::watchpoint::model::scalars::{Meaning, Series, median};
 
@@ -27,7 +27,7 @@ pub(crate) fn rate_jump(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
         let Some((step, times)) = jump_of(series, watchpoint.limits.value(Key::FactorGt)) else {
             continue;
         };
-        let hit = Found::of_scalar(series, step, (4, 1), Evidence::of(Key::FactorGt, times));
+        let hit = NewHit::of_scalar(series, step, (4, 1), Evidence::of(Key::FactorGt, times));
         let tag = &series.tag;
         found.push(if times.is_finite() {
             let times = number(times);
@@ -70,7 +70,7 @@ pub(crate) fn range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
     for series in run.scalars(Meaning::LearningRate) {
         let outside = series.points().find(|p| p.1 < 0.0 || p.1 > most);
         if let Some((step, rate)) = outside.filter(|p| p.1.is_finite()) {
-            let hit = Found::of_scalar(series, step, (4, 1), Evidence::of(Key::RateGt, rate));
+            let hit = NewHit::of_scalar(series, step, (4, 1), Evidence::of(Key::RateGt, rate));
             found.push(implausible(run, hit, rate));
         }
     }
@@ -83,7 +83,7 @@ pub(crate) fn range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
     {
         let rank = run.ranks.first().copied().unwrap_or(0);
         let step = run.steps.first().unwrap_or(0);
-        let setting = Found {
+        let setting = NewHit {
             rank,
             step,
             last_step: step,
@@ -111,7 +111,7 @@ pub(crate) fn range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
 }
 
 /// A warning if the rate is absurd or negative, or if the loss overflows or gets worse than ever with it.
-fn implausible(run: &Run<'_>, hit: Found, rate: f64) -> Found {
+fn implausible(run: &Run<'_>, hit: NewHit, rate: f64) -> NewHit {
     let hurts = run.loss(hit.rank).is_some_and(|l| {
         l.series.since(hit.step).any(|p| !p.1.is_finite())
             || l.is_hurt_after(hit.step.saturating_sub(1), usize::MAX, 2.0)
@@ -136,7 +136,7 @@ fn implausible(run: &Run<'_>, hit: Found, rate: f64) -> Found {
             rate,
             0.0,
         );
-        let hit = Found {
+        let hit = NewHit {
             measure: Some(Box::new(sign)),
             ..hit
         };
@@ -154,7 +154,7 @@ fn implausible(run: &Run<'_>, hit: Found, rate: f64) -> Found {
 
 /// A rate below a share of its maximum, from a point in the first half of the training to its end, while the loss
 /// stays at its level, closer to its start than to 0.
-fn faded(run: &Run<'_>, rate: &Series, share: f64) -> Option<Found> {
+fn faded(run: &Run<'_>, rate: &Series, share: f64) -> Option<NewHit> {
     let highest = rate.values.iter().copied().fold(0.0, f64::max);
     let is_gone = |rate: f64| rate.abs() <= share * highest;
     let left = rate
@@ -177,7 +177,7 @@ fn faded(run: &Run<'_>, rate: &Series, share: f64) -> Option<Found> {
         last > 0.95 * first
     };
     let is_fault = stays && level > 0.5 * begun && begun > 0.0;
-    let hit = Found::of_scalar(
+    let hit = NewHit::of_scalar(
         rate,
         step,
         (4, 1),

@@ -4,8 +4,8 @@ use trainscope_format::Severity;
 
 use super::{Evidence, Judgement};
 use crate::watchpoint::model::condition::Watchpoint;
-use crate::watchpoint::model::found::Found;
 use crate::watchpoint::model::key::Key;
+use crate::watchpoint::model::new_hit::NewHit;
 use crate::watchpoint::model::run::{Run, high_level};
 use crate::watchpoint::model::scalars::{Meaning, median};
 use crate::watchpoint::model::subject::Class;
@@ -60,7 +60,7 @@ fn still_weights(run: &Run<'_>, watchpoint: &Watchpoint, needs_gradient: bool) -
             if is_excused || is_lost || has_faded_out(run, rank, &still) {
                 continue;
             }
-            let found = Found::at(run, weight, still.first, Evidence::of(Key::Count, 0.0))
+            let found = NewHit::at(run, weight, still.first, Evidence::of(Key::Count, 0.0))
                 .until(still.last);
             let name = &weight.name;
             let steps = still.steps;
@@ -82,7 +82,7 @@ const SOLVED: f64 = 0.01;
 /// One finding if the histograms of all weight matrices of a rank are bit-identical, edges and counts, in its last
 /// records. Biases are left out: below a dead layer, that of the output still learns the mean of the targets. Weights
 /// with recorded elements are judged by these.
-fn unchanged_histograms(run: &Run<'_>, rank: u32, watchpoint: &Watchpoint) -> Option<Found> {
+fn unchanged_histograms(run: &Run<'_>, rank: u32, watchpoint: &Watchpoint) -> Option<NewHit> {
     let weights = run.histograms.iter().filter(|own| {
         own.rank == rank
             && own.subject.class == Class::Weight
@@ -107,7 +107,7 @@ fn unchanged_histograms(run: &Run<'_>, rank: u32, watchpoint: &Watchpoint) -> Op
     let first = weights.iter().min_by_key(|own| run.flow(own))?;
     let (count, records) = (weights.len(), latest.steps + 1);
     let found =
-        Found::at(run, first, latest.first, Evidence::of(Key::Count, 0.0)).until(latest.last);
+        NewHit::at(run, first, latest.first, Evidence::of(Key::Count, 0.0)).until(latest.last);
     let (of, of_zh) = if count == 1 {
         (format!("{} is", first.name), first.name.to_string())
     } else {
@@ -144,7 +144,8 @@ pub(crate) fn frozen(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgemen
         let (count, all) = (frozen.len(), weights.len());
         let begins = first.history.first().map_or(0, |d| d.step);
         let last = first.history.last().map_or(begins, |d| d.step);
-        let hit = Found::at(run, first, begins, Evidence::of(Key::Count, count as f64)).until(last);
+        let hit =
+            NewHit::at(run, first, begins, Evidence::of(Key::Count, count as f64)).until(last);
         let (mut names, left) = (String::new(), count.saturating_sub(NAMED));
         for (at, tensor) in frozen.iter().take(NAMED).enumerate() {
             names.push_str(if at > 0 { ", " } else { "" });

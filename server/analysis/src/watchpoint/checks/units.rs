@@ -4,10 +4,10 @@ use trainscope_format::Severity;
 
 use super::{Evidence, Judgement};
 use crate::watchpoint::model::condition::Watchpoint;
-use crate::watchpoint::model::found::{Found, number, percent};
 use crate::watchpoint::model::history::Digest;
 use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::missing::Missing;
+use crate::watchpoint::model::new_hit::{NewHit, number, percent};
 use crate::watchpoint::model::run::{Run, high_level};
 use crate::watchpoint::model::subject::{Class, Family};
 use crate::watchpoint::model::tensor::Tensor;
@@ -54,7 +54,7 @@ pub(crate) fn dead(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
             Severity::Info
         };
         let evidence = Evidence::of(key, share(first));
-        let hit = Found::at(run, layer, first.step, evidence).until(last);
+        let hit = NewHit::at(run, layer, first.step, evidence).until(last);
         let (hit, name, dead) = (hit.called(severity), &layer.name, dead);
         judged.found.push(hit.saying(
             format!("{dead} of the units of {name} output 0 for every sample"),
@@ -106,7 +106,7 @@ pub(crate) fn saturated(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
         } else {
             Evidence::of(Key::UnitsGt, stuck)
         };
-        let hit = Found::at(run, layer, first.step, evidence).until(last);
+        let hit = NewHit::at(run, layer, first.step, evidence).until(last);
         let (name, left, stuck) = (&layer.name, percent(slope(first)), percent(stuck));
         found.push(hit.called(severity).saying(
             if is_flat {
@@ -152,7 +152,7 @@ pub(crate) fn collapsed_attention(run: &Run<'_>, _: u32, watchpoint: &Watchpoint
             Some(largest) if value <= limit => Evidence::of(Key::LogitGt, largest),
             _ => Evidence::of(Key::ConcentrationGt, value),
         };
-        let hit = Found::at(run, layer, first.step, evidence).until(last);
+        let hit = NewHit::at(run, layer, first.step, evidence).until(last);
         let (name, value) = (&layer.name, number(value));
         found.push(hit.called(Severity::Warning).saying(
             format!("{name} collapses: attention concentration {value} (1 = a single key)"),

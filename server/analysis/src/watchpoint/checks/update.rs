@@ -4,9 +4,9 @@ use super::rate::jump_of;
 use super::{Evidence, Judgement};
 use crate::text::Text;
 use crate::watchpoint::model::condition::Watchpoint;
-use crate::watchpoint::model::found::{Found, number, percent};
 use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::measure::Measure;
+use crate::watchpoint::model::new_hit::{NewHit, number, percent};
 use crate::watchpoint::model::run::{Loss, Run, at_chance};
 use crate::watchpoint::model::scalars::{Meaning, median};
 use crate::watchpoint::model::subject::Class;
@@ -27,7 +27,7 @@ pub(crate) fn too_large(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
         let loss = run.loss(weight.rank);
         let rate = run.scalar(weight.rank, Meaning::LearningRate);
         let jump = rate.and_then(|rate| jump_of(rate, RATE_JUMP));
-        let mut worst: Option<(Found, f64)> = None;
+        let mut worst: Option<(NewHit, f64)> = None;
         for (step, ratio) in ratios(weight).filter(|(_, ratio)| *ratio > limit) {
             let is_harmful = match &loss {
                 Some(l) => {
@@ -52,7 +52,7 @@ pub(crate) fn too_large(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
             {
                 continue;
             }
-            let hit = Found::at(
+            let hit = NewHit::at(
                 run,
                 weight,
                 step,
@@ -101,7 +101,7 @@ pub(crate) fn too_small(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
             let Some((step, _)) = ratios(weight).next() else {
                 continue;
             };
-            let hit = Found::at(
+            let hit = NewHit::at(
                 run,
                 weight,
                 step,
@@ -181,7 +181,7 @@ pub(crate) fn band(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
             severity
         };
         let step = begins.map_or(first.step, |w| w[0].0);
-        let hit = Found::at(run, weight, step, outside)
+        let hit = NewHit::at(run, weight, step, outside)
             .until(last.step)
             .called(severity);
         let (name, share) = (&weight.name, percent(usual));

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::{Evidence, Judgement};
 use crate::watchpoint::model::condition::Watchpoint;
-use crate::watchpoint::model::found::{Found, number};
 use crate::watchpoint::model::history::Digest;
 use crate::watchpoint::model::key::Key;
+use crate::watchpoint::model::new_hit::{NewHit, number};
 use crate::watchpoint::model::run::{Run, at_chance};
 use crate::watchpoint::model::scalars::Meaning;
 use crate::watchpoint::model::subject::{Class, Family};
@@ -70,7 +70,7 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
             let name = &tensor.name;
             let mean_text = number(mean);
             let hit =
-                Found::at(run, tensor, first, Evidence::of(Key::AbsMeanLt, mean)).against(used);
+                NewHit::at(run, tensor, first, Evidence::of(Key::AbsMeanLt, mean)).against(used);
             let (en, zh) = beside_last(&gradients, tensor, first);
             found.push(hit.until(last).called(severity).saying(
                 format!("{name} vanishes: mean |x| = {mean_text}{en}"),

@@ -2,17 +2,17 @@
 
 use trainscope_format::Severity;
 
-use super::{Evidence, Judgement, Limits, Seen, Verdict, any_of, not_finite};
+use super::{Evidence, FormulaInput, Judgement, Limits, Verdict, any_of, not_finite};
 use crate::watchpoint::model::condition::Watchpoint;
-use crate::watchpoint::model::found::Found;
 use crate::watchpoint::model::key::Key;
+use crate::watchpoint::model::new_hit::NewHit;
 use crate::watchpoint::model::run::Run;
 use crate::watchpoint::model::scalars::Meaning;
 use crate::watchpoint::model::subject::Class;
 use crate::watchpoint::model::tensor::Tensor;
 
 /// Limit: the percentage of elements that are zero.
-pub(crate) fn all_zero(limits: &Limits, seen: &Seen<'_>) -> Verdict {
+pub(crate) fn all_zero(limits: &Limits, seen: &FormulaInput<'_>) -> Verdict {
     if let Some(missing) = not_finite(seen.digest) {
         return Verdict::Inconclusive(missing);
     }
@@ -25,7 +25,7 @@ pub(crate) fn all_zero(limits: &Limits, seen: &Seen<'_>) -> Verdict {
 }
 
 /// Limits: the percentage of zeros, the maximum, the minimum; of a weight at its first step.
-pub(crate) fn initial(limits: &Limits, seen: &Seen<'_>) -> Verdict {
+pub(crate) fn initial(limits: &Limits, seen: &FormulaInput<'_>) -> Verdict {
     if seen.before.is_some() {
         return Verdict::Pass;
     }
@@ -50,7 +50,7 @@ fn is_zero(limits: &Limits, percentage: f64) -> bool {
     limit.is_some_and(|limit| percentage >= limit)
 }
 
-fn zero_percentage(seen: &Seen<'_>) -> f64 {
+fn zero_percentage(seen: &FormulaInput<'_>) -> f64 {
     let stats = &seen.now.summary.stats;
     100.0 * stats.zero as f64 / stats.count as f64
 }
@@ -83,7 +83,7 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
         } else {
             Severity::Info
         };
-        let hit = Found::at(
+        let hit = NewHit::at(
             run,
             tensor,
             first,

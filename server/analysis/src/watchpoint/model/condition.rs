@@ -7,10 +7,10 @@ use trainscope_format::Severity;
 use trainscope_format::tensor::Tolerance;
 use wildmatch::WildMatch;
 
-use super::found::Found;
 use super::history::Digest;
 use super::key::Key;
 use super::missing::Missing;
+use super::new_hit::NewHit;
 use super::observation::{Needs, Observation};
 use super::parameter::{Evidence, Limits, Parameter};
 use super::run::Run;
@@ -128,7 +128,7 @@ pub(crate) enum Verdict {
 
 /// Input of a formula.
 #[derive(Clone, Copy)]
-pub(crate) struct Seen<'a> {
+pub(crate) struct FormulaInput<'a> {
     pub(crate) now: &'a Observation<'a>,
     /// The same tensor at its previous step.
     pub(crate) before: Option<&'a Digest>,
@@ -136,7 +136,7 @@ pub(crate) struct Seen<'a> {
 }
 
 /// A formula over one tensor and its previous state.
-pub(crate) type Formula = fn(&Limits, &Seen<'_>) -> Verdict;
+pub(crate) type Formula = fn(&Limits, &FormulaInput<'_>) -> Verdict;
 
 /// A judgement over a whole run, by the index of the watchpoint and the watchpoint.
 pub(crate) type Judge = fn(&Run<'_>, u32, &Watchpoint) -> Judgement;
@@ -144,12 +144,12 @@ pub(crate) type Judge = fn(&Run<'_>, u32, &Watchpoint) -> Judgement;
 /// Result of a judgement.
 #[derive(Debug, Default)]
 pub(crate) struct Judgement {
-    pub(crate) found: Vec<Found>,
-    pub(crate) missing: Vec<Unjudged>,
+    pub(crate) found: Vec<NewHit>,
+    pub(crate) missing: Vec<UnjudgedTensor>,
 }
 
-impl From<Vec<Found>> for Judgement {
-    fn from(found: Vec<Found>) -> Self {
+impl From<Vec<NewHit>> for Judgement {
+    fn from(found: Vec<NewHit>) -> Self {
         Self {
             found,
             missing: Vec::new(),
@@ -158,7 +158,7 @@ impl From<Vec<Found>> for Judgement {
 }
 
 /// A tensor that could not be judged: rank, name, reason with first step and number of steps.
-pub(crate) type Unjudged = (u32, Arc<str>, (Missing, i64, u64));
+pub(crate) type UnjudgedTensor = (u32, Arc<str>, (Missing, i64, u64));
 
 /// A condition with its limits, for a selection of tensors.
 #[derive(Clone, Debug)]

@@ -29,7 +29,7 @@ pub(crate) struct Node {
 
 /// An operator that overflowed according to the device.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Overflowed {
+pub(crate) struct OverflowedOperator {
     pub(crate) rank: u32,
     pub(crate) step: i64,
     /// Name; `None` if the format of the file is not supported.
@@ -46,7 +46,7 @@ pub(crate) struct Knowledge {
     pub(crate) modules: Vec<Node>,
     /// Operators of a graph in topological order.
     pub(crate) nodes: Vec<Node>,
-    pub(crate) overflowed: Vec<Overflowed>,
+    pub(crate) overflowed: Vec<OverflowedOperator>,
     /// `Adam`, `SGD`, …
     pub(crate) optimizer: Option<Arc<str>>,
     pub(crate) loss_function: Option<Arc<str>>,
@@ -118,18 +118,22 @@ impl Knowledge {
                     self.note_first_layers();
                 }
             }
-            Context::OperatorOverflow { step, operator } => self.overflowed.push(Overflowed {
-                rank,
-                step,
-                operator: Some(operator.into()),
-                reason: "".into(),
-            }),
-            Context::OperatorOverflowUnread { step, reason } => self.overflowed.push(Overflowed {
-                rank,
-                step,
-                operator: None,
-                reason: reason.into(),
-            }),
+            Context::OperatorOverflow { step, operator } => {
+                self.overflowed.push(OverflowedOperator {
+                    rank,
+                    step,
+                    operator: Some(operator.into()),
+                    reason: "".into(),
+                });
+            }
+            Context::OperatorOverflowUnread { step, reason } => {
+                self.overflowed.push(OverflowedOperator {
+                    rank,
+                    step,
+                    operator: None,
+                    reason: reason.into(),
+                });
+            }
         }
     }
 

@@ -19,7 +19,7 @@ pub(crate) type Flow = (u8, i64);
 
 /// A tensor, the results of a formula for it, and the reasons why it could not be judged, with first step and number
 /// of steps.
-type Remembered<'a> = (&'a Tensor, &'a [Episode], &'a [(Missing, i64, u64)]);
+type TensorMemory<'a> = (&'a Tensor, &'a [Episode], &'a [(Missing, i64, u64)]);
 
 /// All data and context of a run.
 pub(crate) struct Run<'a> {
@@ -44,7 +44,7 @@ pub(crate) struct Run<'a> {
 }
 
 /// Recorded data of a run.
-pub(crate) struct Recorded<'a> {
+pub(crate) struct RunData<'a> {
     pub(crate) tensors: &'a [Tensor],
     pub(crate) histograms: &'a [Tensor],
     pub(crate) scalars: &'a [Series],
@@ -53,8 +53,8 @@ pub(crate) struct Recorded<'a> {
 }
 
 impl<'a> Run<'a> {
-    pub(crate) fn new(recorded: &Recorded<'a>, knowledge: &'a Knowledge, steps: &'a Steps) -> Self {
-        let &Recorded {
+    pub(crate) fn new(recorded: &RunData<'a>, knowledge: &'a Knowledge, steps: &'a Steps) -> Self {
+        let &RunData {
             tensors,
             histograms,
             scalars,
@@ -230,7 +230,7 @@ impl<'a> Run<'a> {
     }
 
     /// Results of a watchpoint's formula, and reasons why it could not be judged.
-    pub(crate) fn memories(&self, watchpoint: u32) -> impl Iterator<Item = Remembered<'a>> {
+    pub(crate) fn memories(&self, watchpoint: u32) -> impl Iterator<Item = TensorMemory<'a>> {
         self.tensors.iter().flat_map(move |tensor| {
             let of_tensor = tensor
                 .memories

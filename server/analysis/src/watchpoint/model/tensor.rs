@@ -54,13 +54,13 @@ pub(crate) struct Episode {
 
 /// Tensors in the order of their first record.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Named {
+pub(crate) struct TensorList {
     pub(crate) all: Vec<Tensor>,
     /// Rank and index of each tensor of a name.
     by_name: HashMap<Arc<str>, Vec<(u32, usize)>, RandomState>,
 }
 
-impl Named {
+impl TensorList {
     /// Index of the tensor of a rank.
     pub(crate) fn index(&self, rank: u32, name: &str) -> Option<usize> {
         let ranks = self.by_name.get(name)?;

@@ -14,7 +14,7 @@ use crate::text::Sentence;
 
 /// A hit before it is reported: step, position in the data flow, and evidence.
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
+pub(crate) struct NewHit {
     pub(crate) rank: u32,
     pub(crate) step: i64,
     pub(crate) last_step: i64,
@@ -32,7 +32,7 @@ pub(crate) struct Found {
     pub(crate) measure: Option<Box<Measure>>,
 }
 
-impl Found {
+impl NewHit {
     /// Creates a hit of a tensor.
     pub(crate) fn at(run: &Run<'_>, tensor: &Tensor, step: i64, evidence: Evidence) -> Self {
         let has_module = !tensor.subject.module.is_empty();
