@@ -222,18 +222,21 @@ impl Model {
         let key = move || {
             let query = FindingsQuery {
                 line: Some(self.line.get()),
-                hit: self.named.get_untracked(),
                 ..self.filter()
             };
             Some((query, self.locate.get()))
         };
-        answer.start(key, |(query, locate)| async move {
-            let findings = Arc::new(client::findings(&query).await?);
-            Ok(Answer {
-                findings,
-                hit: query.hit,
-                locate,
-            })
+        answer.start(key, move |(mut query, locate)| {
+            // Another hit alone is no reason to ask; the next request names it.
+            query.hit = self.named.get_untracked();
+            async move {
+                let findings = Arc::new(client::findings(&query).await?);
+                Ok(Answer {
+                    findings,
+                    hit: query.hit,
+                    locate,
+                })
+            }
         });
         answer.again_with_list();
         answer.cleared_with(move || self.run.get());

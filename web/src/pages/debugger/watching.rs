@@ -15,7 +15,7 @@ use crate::client::{self, ClientError};
 use crate::i18n::I18n;
 use crate::notebook::Refusal;
 use crate::prelude::*;
-use crate::query::query;
+use crate::query::{put, query};
 
 /// Mode of the left panel.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +40,8 @@ pub(super) struct Undo {
 #[derive(Clone, Copy)]
 pub(super) struct Watching {
     run: Memo<String>,
+    /// Last list of the server, and its run.
+    saved: RwSignal<Option<Arc<(WatchpointList, String)>>>,
     pub(super) list: RwSignal<Option<Arc<WatchpointList>>>,
     pub(super) catalogue: RwSignal<Option<Arc<Catalogue>>>,
     /// Reason for which the last change was rolled back.
@@ -63,8 +65,14 @@ pub(super) fn use_watching() -> Watching {
 
 impl Watching {
     pub(super) fn provide(run: Memo<String>) -> Self {
+        let saved = query(
+            move || Some(run.get()),
+            |run| async move { Ok((client::watchpoints(&run).await?, run)) },
+        );
+        let saved = saved.again_with_list().answer;
         let watching = Self {
             run,
+            saved,
             list: RwSignal::new(None),
             catalogue: query(|| Some(()), |()| client::conditions()).answer,
             refusal: RwSignal::new(None),
@@ -87,13 +95,8 @@ impl Watching {
             }
             run
         });
-        let list = query(
-            move || Some(run.get()),
-            |run| async move { Ok((client::watchpoints(&run).await?, run)) },
-        );
-        let list = list.again_with_list().answer;
         Effect::new(move || {
-            if let Some((list, run)) = list.get().as_deref() {
+            if let Some((list, run)) = saved.get().as_deref() {
                 watching.show(run, list.clone());
             }
         });
@@ -104,6 +107,8 @@ impl Watching {
         if self.run.try_get_untracked().is_none_or(|own| own != run) {
             return;
         }
+        // The next answer is compared with this list.
+        put(self.saved, Some(Arc::new((list.clone(), run.to_owned()))));
         let known = self.list.get_untracked();
         if known.as_deref() == Some(&list) {
             return;
