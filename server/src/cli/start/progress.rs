@@ -70,8 +70,12 @@ pub(super) async fn tell(index: Index, began: Instant, ending: watch::Receiver<b
     }
 }
 
-/// Draws the bar, which hides itself without a terminal.
+/// Draws the bar, which stays hidden without a terminal.
 fn progress(bar: &ProgressBar, ingest: &Ingest, runs: &RunList) {
+    if bar.is_hidden() {
+        // Only once on a terminal: a new target has no record of the lines to clear.
+        bar.set_draw_target(ProgressDrawTarget::stdout());
+    }
     bar.set_length(ingest.total_bytes);
     bar.set_position(ingest.bytes.min(ingest.total_bytes));
     bar.set_prefix(format!(
@@ -80,7 +84,6 @@ fn progress(bar: &ProgressBar, ingest: &Ingest, runs: &RunList) {
         words::count(runs.runs.len() as u64)
     ));
     bar.set_message(summary(runs).join("\n"));
-    bar.set_draw_target(ProgressDrawTarget::stdout());
 }
 
 fn ready(runs: &RunList, took: Duration) -> io::Result<()> {
