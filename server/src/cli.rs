@@ -146,7 +146,8 @@ fn start_log() {
     let filter = ["TRAINSCOPE_LOG", "RUST_LOG"]
         .iter()
         .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
-        .unwrap_or_else(|| "warn".to_owned());
+        // Letters from another font are no reason to warn.
+        .unwrap_or_else(|| "warn,usvg=error".to_owned());
     tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::builder().parse_lossy(filter))
         .with_writer(io::stderr)
