@@ -37,26 +37,21 @@ fn main() -> io::Result<()> {
     let mut table = String::from("&[\n");
     for (number, (name, path)) in files.iter().enumerate() {
         let plain = fs::read(path)?;
-        let stored = |bytes: Option<Vec<u8>>, suffix: &str| -> io::Result<String> {
-            // Files that do not get smaller, such as images, are served uncompressed.
-            let Some(bytes) = bytes.filter(|bytes| bytes.len() < plain.len()) else {
-                return Ok("None".to_owned());
-            };
-            let place = out.join(format!("asset-{number}.{suffix}"));
-            fs::write(&place, bytes)?;
-            Ok(format!(
-                "Some(include_bytes!({:?}))",
-                place.display().to_string()
-            ))
+        let packed = gzip(&plain, release)?;
+        // The start page is completed by the server; files that do not get smaller, such as images, stay as they are.
+        let content = if name == "index.html" || packed.len() >= plain.len() {
+            let place = fs::canonicalize(path)?.display().to_string();
+            format!("Plain(include_bytes!({place:?}))")
+        } else {
+            let place = out.join(format!("asset-{number}.gz"));
+            fs::write(&place, packed)?;
+            let place = place.display().to_string();
+            format!("Gzip(include_bytes!({place:?}))")
         };
-        let brotli = stored(release.then(|| brotli(&plain)).transpose()?, "br")?;
-        let gzip = stored(Some(gzip(&plain, release)?), "gz")?;
-        let place = fs::canonicalize(path)?;
         writeln!(
             table,
-            "EmbeddedFile {{ name: {name:?}, tag: \"{:016x}\", plain: include_bytes!({:?}), brotli: {brotli}, gzip: {gzip} }},",
+            "EmbeddedFile {{ name: {name:?}, tag: \"{:016x}\", content: Content::{content} }},",
             hash(&plain),
-            place.display().to_string()
         )
         .map_err(io::Error::other)?;
     }
@@ -88,17 +83,6 @@ fn collect(root: &Path, dir: &Path, files: &mut Vec<(String, PathBuf)>) -> io::R
         files.push((name.join("/"), path));
     }
     Ok(())
-}
-
-/// Left out of debug builds: the compressor itself is not optimised there and would take most of the build.
-fn brotli(plain: &[u8]) -> io::Result<Vec<u8>> {
-    let parameters = brotli::enc::BrotliEncoderParams {
-        quality: 9,
-        ..Default::default()
-    };
-    let mut packed = Vec::new();
-    brotli::BrotliCompress(&mut &*plain, &mut packed, &parameters)?;
-    Ok(packed)
 }
 
 /// In release builds at the highest level, which takes seconds.

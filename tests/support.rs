@@ -1,10 +1,12 @@
 //! Shared parts of the tests: a folder for runs, the server, a browser, and waiting for conditions.
 
 pub(crate) mod browser;
+pub(crate) mod driver;
 pub(crate) mod event_file;
 pub(crate) mod lab;
 pub(crate) mod live;
 pub(crate) mod modules;
+pub(crate) mod parts;
 pub(crate) mod program;
 pub(crate) mod server;
 pub(crate) mod terminal;

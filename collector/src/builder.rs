@@ -7,10 +7,10 @@ use std::{io, thread};
 
 use crate::clock::{Clock, CustomClock};
 use crate::collector::Collector;
-use crate::file::{self, Open, Place};
+use crate::file::{self, OpenFile, Place};
 use crate::policy::{DumpPolicy, SamplePolicy};
 use crate::queue::{Overflow, Queue};
-use crate::shared::Shared;
+use crate::shared::SharedState;
 use crate::{panics, writer};
 
 /// Error at the start of a recording. Later errors are counted instead: see [`crate::CollectorReport`].
@@ -42,8 +42,16 @@ pub struct CollectorBuilder {
     dumps: DumpPolicy,
     rank: Option<u32>,
     identity: Option<(String, u32)>,
+    suffix: String,
     has_panic_hook: bool,
-    open: Open,
+    open: OpenFile,
+}
+
+impl Collector {
+    /// Configures a recording into this folder, which is the run; [`CollectorBuilder::start`] starts it.
+    pub fn builder(folder: impl AsRef<Path>) -> CollectorBuilder {
+        CollectorBuilder::new(folder.as_ref())
+    }
 }
 
 impl CollectorBuilder {
@@ -60,6 +68,7 @@ impl CollectorBuilder {
             dumps: DumpPolicy::default(),
             rank: None,
             identity: None,
+            suffix: String::new(),
             has_panic_hook: false,
             open: file::create_new,
         }
@@ -141,6 +150,13 @@ impl CollectorBuilder {
         self
     }
 
+    /// Sets a suffix for the names of event files. Characters that are invalid in file names are removed.
+    #[must_use]
+    pub fn file_suffix(mut self, suffix: &str) -> Self {
+        self.suffix = in_file_name(suffix);
+        self
+    }
+
     /// Installs a panic hook that writes the panic message as a note and flushes all records, even with `panic =
     /// "abort"`. The previous hook runs after it.
     #[must_use]
@@ -150,7 +166,7 @@ impl CollectorBuilder {
     }
 
     #[cfg(test)]
-    pub(crate) fn open(mut self, open: Open) -> Self {
+    pub(crate) fn open(mut self, open: OpenFile) -> Self {
         self.open = open;
         self
     }
@@ -172,17 +188,14 @@ impl CollectorBuilder {
         });
         let place = Place {
             folder,
-            host: host
-                .chars()
-                .filter(|c| c.is_ascii_alphanumeric() || "-_.".contains(*c))
-                .take(64)
-                .collect(),
+            host: in_file_name(&host),
             process,
+            suffix: self.suffix,
             open: self.open,
         };
         let clock = Arc::new(self.clock.map_or_else(Clock::system, Clock::Custom));
         let begun_secs = clock.secs();
-        let shared = Arc::new(Shared::new(
+        let shared = Arc::new(SharedState::new(
             Queue::new(self.queue_bytes, self.overflow),
             Arc::clone(&clock),
             (self.samples, self.dumps),
@@ -208,6 +221,14 @@ impl CollectorBuilder {
         }
         Ok(Collector::new(shared, thread))
     }
+}
+
+/// Text without the characters that are invalid in file names, shortened.
+fn in_file_name(text: &str) -> String {
+    text.chars()
+        .filter(|c| c.is_ascii_alphanumeric() || "-_.".contains(*c))
+        .take(64)
+        .collect()
 }
 
 struct EndGuard<'a>(&'a Queue);

@@ -1,6 +1,5 @@
 //! The handle that a training program records with.
 
-use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -8,20 +7,17 @@ use std::thread::JoinHandle;
 use trainscope_format::encode::Moment;
 use trainscope_format::graph::Graph;
 use trainscope_format::hparams::{SessionEnd, SessionStatus};
-use trainscope_format::statistics::Role;
 use trainscope_format::tensor::TensorStats;
 use trainscope_format::{Hparams, Lineage, Text};
 
-use crate::builder::CollectorBuilder;
 use crate::entry::Payload;
 use crate::hyperparameters::Hyperparameters;
 use crate::media::{Picture, Pixels, Sound};
 use crate::notes;
 use crate::report::CollectorReport;
-use crate::shared::Shared;
-use crate::span::SpanGuard;
+use crate::shared::{SharedState, StepTime};
+use crate::span::{SpanGuard, SpanNames};
 use crate::statistics;
-use crate::step::StepRecorder;
 use crate::tensor::TensorView;
 
 /// Records a training. Clones record into the same files, from any thread.
@@ -37,17 +33,12 @@ pub struct Collector {
 
 #[derive(Debug)]
 struct Inner {
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Collector {
-    /// Configures a recording into this folder, which is the run; [`CollectorBuilder::start`] starts it.
-    pub fn builder(folder: impl AsRef<Path>) -> CollectorBuilder {
-        CollectorBuilder::new(folder.as_ref())
-    }
-
-    pub(crate) fn new(shared: Arc<Shared>, thread: JoinHandle<()>) -> Self {
+    pub(crate) fn new(shared: Arc<SharedState>, thread: JoinHandle<()>) -> Self {
         let thread = Mutex::new(Some(thread));
         Self {
             inner: Arc::new(Inner { shared, thread }),
@@ -55,20 +46,20 @@ impl Collector {
     }
 
     #[inline]
-    pub(crate) fn shared(&self) -> &Shared {
+    pub(crate) fn shared(&self) -> &SharedState {
         &self.inner.shared
     }
 
     /// Records one number. NaN and infinities are preserved.
     #[inline]
-    pub fn scalar(&self, tag: &str, step: i64, value: f64) {
-        self.scalars(step, &[(tag, value)]);
+    pub fn scalar(&self, tag: &str, at: impl Into<StepTime>, value: f64) {
+        self.scalars(at, &[(tag, value)]);
     }
 
     /// Records numbers of one step as one event: readers get all of them or none.
     #[inline]
-    pub fn scalars(&self, step: i64, values: &[(&str, f64)]) {
-        self.scalars_at(self.shared().moment(step), values);
+    pub fn scalars(&self, at: impl Into<StepTime>, values: &[(&str, f64)]) {
+        self.scalars_at(self.shared().moment(at), values);
     }
 
     #[inline]
@@ -80,58 +71,90 @@ impl Collector {
     }
 
     /// Records text, usually markdown.
-    pub fn text(&self, tag: &str, step: i64, text: impl Into<String>) {
-        self.record(
-            step,
-            Payload::Text(tag.to_owned(), notes::text(text.into())),
-        );
+    pub fn text(&self, tag: &str, at: impl Into<StepTime>, text: impl Into<String>) {
+        self.record(at, Payload::Text(tag.to_owned(), notes::text(text.into())));
     }
 
     /// Records a table of texts: as many items as `shape` has elements.
-    pub fn texts(&self, tag: &str, step: i64, shape: &[u64], items: &[&str]) {
+    pub fn texts(&self, tag: &str, at: impl Into<StepTime>, shape: &[u64], items: &[&str]) {
         let text = Text {
             shape: shape.to_vec(),
             items: items.iter().map(|&item| item.to_owned()).collect(),
         };
-        self.record(step, Payload::Text(tag.to_owned(), text));
+        self.record(at, Payload::Text(tag.to_owned(), text));
     }
 
     /// Records a note: something worth knowing about the run.
     pub fn note(&self, note: impl Into<String>) {
-        let step = self.shared().step.load(Ordering::Relaxed);
-        self.text(notes::TAG, step, note);
+        self.note_at(self.shared().step.load(Ordering::Relaxed), note);
+    }
+
+    /// Records a note at a step.
+    pub fn note_at(&self, at: impl Into<StepTime>, note: impl Into<String>) {
+        self.text(notes::TAG, at, note);
     }
 
     /// Records images of one size. The pixels are copied; another thread encodes them.
-    pub fn images(&self, tag: &str, step: i64, pictures: &[Picture<'_>]) {
+    pub fn images(&self, tag: &str, at: impl Into<StepTime>, pictures: &[Picture<'_>]) {
         let pictures = pictures.iter().map(Pixels::of).collect();
-        self.record(step, Payload::Images(tag.to_owned(), pictures));
+        self.record(at, Payload::Images(tag.to_owned(), pictures));
+    }
+
+    /// Records frames of one size as one animated image.
+    pub fn animation(
+        &self,
+        tag: &str,
+        at: impl Into<StepTime>,
+        frames: &[Picture<'_>],
+        frames_per_sec: f32,
+    ) {
+        match Pixels::of_frames(frames, frames_per_sec) {
+            Some(pixels) => self.record(at, Payload::Images(tag.to_owned(), vec![pixels])),
+            None => self.count_invalid(),
+        }
+    }
+
+    /// Records an event that was serialized elsewhere: the bytes of a `tensorflow.Event`, which are not checked.
+    pub fn event(&self, event: Vec<u8>) {
+        self.record(0, Payload::Event(event));
+    }
+
+    /// Records that the training resumes at this step: readers drop points of earlier files from there on.
+    pub fn session_start(&self, step: i64) {
+        self.record(step, Payload::SessionStart);
     }
 
     /// Records audio: samples from −1 to 1, the channels interleaved.
-    pub fn audio(&self, tag: &str, step: i64, rate_hz: u32, channels: u16, samples: &[f32]) {
+    pub fn audio(
+        &self,
+        tag: &str,
+        at: impl Into<StepTime>,
+        rate_hz: u32,
+        channels: u16,
+        samples: &[f32],
+    ) {
         let sound = Sound {
             rate_hz,
             channels,
             samples: samples.to_vec(),
         };
-        self.record(step, Payload::Audio(tag.to_owned(), sound));
+        self.record(at, Payload::Audio(tag.to_owned(), sound));
     }
 
     /// Records a histogram of a tensor, computed on this thread.
-    pub fn histogram(&self, tag: &str, step: i64, tensor: TensorView<'_>) {
+    pub fn histogram(&self, tag: &str, at: impl Into<StepTime>, tensor: TensorView<'_>) {
         let Some(bytes) = tensor.elements() else {
             self.count_invalid();
             return;
         };
         let stats = TensorStats::of(tensor.dtype(), &bytes);
         let histogram = statistics::histogram(&stats, tensor.dtype(), &bytes);
-        self.record(step, Payload::Histogram(tag.to_owned(), histogram));
+        self.record(at, Payload::Histogram(tag.to_owned(), histogram));
     }
 
     /// Records a tensor in full, in the event file. For large tensors, use [`crate::DumpPolicy`], which writes
     /// separate files.
-    pub fn values(&self, tag: &str, step: i64, tensor: TensorView<'_>) {
+    pub fn values(&self, tag: &str, at: impl Into<StepTime>, tensor: TensorView<'_>) {
         let Some(bytes) = tensor.elements() else {
             self.count_invalid();
             return;
@@ -142,20 +165,7 @@ impl Collector {
             tensor.file_shape(),
             bytes.into_owned(),
         );
-        self.record(step, payload);
-    }
-
-    /// Begins a step. Statistics of its tensors are computed according to the policies and become one record.
-    pub fn step(&self, step: i64) -> StepRecorder<'_> {
-        let shared = self.shared();
-        shared.step.store(step, Ordering::Relaxed);
-        StepRecorder::new(self, shared.moment(step), shared.take_trigger())
-    }
-
-    /// Records one tensor according to the policies: a step with a single tensor.
-    pub fn tensor(&self, name: &str, role: Role, step: i64, tensor: TensorView<'_>) {
-        let shared = self.shared();
-        StepRecorder::new(self, shared.moment(step), None).tensor(name, role, tensor);
+        self.record(at, payload);
     }
 
     /// Selects all tensors for statistics and dumps in the next step that [`Collector::step`] begins.
@@ -202,19 +212,52 @@ impl Collector {
         }
     }
 
-    fn record(&self, step: i64, payload: Payload) {
-        let shared = self.shared();
-        shared.push_record(shared.moment(step), payload);
+    /// Current time of the recording's clock, in nanoseconds since 1970.
+    #[inline]
+    pub fn nanos(&self) -> i64 {
+        self.shared().clock.nanos()
     }
 
-    pub(crate) fn count_invalid(&self) {
+    /// Records a span that began at a time of [`Self::nanos`] and has ended; `lane` is the row in which it is shown.
+    #[inline]
+    pub fn ended_span(&self, names: SpanNames<'_>, step: i64, start_nanos: i64, nanos: u64) {
+        let shared = self.shared();
+        if shared.is_open(1) {
+            let names = [names.name, names.lane];
+            shared.queue.push_span(names, step, start_nanos, nanos);
+        }
+    }
+
+    /// `true` if statistics or dumps of this step are selected, by a policy or a trigger.
+    pub fn selects_step(&self, step: i64) -> bool {
+        let shared = self.shared();
+        shared.samples.has_step(step) || shared.dumps.has_step(step) || shared.has_trigger()
+    }
+
+    /// `true` if the policy of statistics selects tensors of this name.
+    pub fn selects_name(&self, name: &str) -> bool {
+        self.shared().samples.has_name(name)
+    }
+
+    /// `true` in a fork of the process that started recording: nothing can be recorded there.
+    pub fn is_forked(&self) -> bool {
+        !self.shared().is_ours()
+    }
+
+    fn record(&self, at: impl Into<StepTime>, payload: Payload) {
+        let shared = self.shared();
+        shared.push_record(shared.moment(at), payload);
+    }
+
+    /// Counts a record that cannot be encoded: one that the program could not even pass on, for example.
+    pub fn count_invalid(&self) {
         let shared = self.shared();
         if shared.is_open(1) {
             shared.queue.with_report(|report| report.lost.invalid += 1);
         }
     }
 
-    /// Waits until all records so far are in the file, at most for [`CollectorBuilder::patience`]. Returns `false` on
+    /// Waits until all records so far are in the file, at most for [`crate::CollectorBuilder::patience`]. Returns `false` on
     /// timeout.
     pub fn flush(&self) -> bool {
         let shared = self.shared();
@@ -227,9 +270,14 @@ impl Collector {
     }
 
     /// Ends the recording of all clones, waits until all records are in the file, at most for
-    /// [`CollectorBuilder::patience`], and returns the report. Later records are counted as lost.
+    /// [`crate::CollectorBuilder::patience`], and returns the report. Later records are counted as lost.
     pub fn finish(&self) -> CollectorReport {
-        self.inner.finish(SessionStatus::Success)
+        self.finish_with(SessionStatus::Success)
+    }
+
+    /// Like [`Self::finish`], with the status for a training that failed, for example.
+    pub fn finish_with(&self, status: SessionStatus) -> CollectorReport {
+        self.inner.finish(status)
     }
 }
 

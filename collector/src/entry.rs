@@ -57,6 +57,8 @@ pub(crate) enum Payload {
     Graph(String, Graph),
     Lineage(Lineage),
     Dump(Vec<DumpTensor>, String),
+    Event(Vec<u8>),
+    SessionStart,
 }
 
 impl Payload {
@@ -79,6 +81,8 @@ impl Payload {
                 .sum(),
             Self::Graph(_, graph) => graph.nodes.len() * 512,
             Self::Dump(tensors, _) => tensors.iter().map(DumpTensor::len_bytes).sum(),
+            Self::Event(event) => event.len(),
+            Self::SessionStart => 0,
         }
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Function that opens a file for writing; tests replace it to simulate full or hanging disks.
-pub(crate) type Open = fn(&Path) -> io::Result<File>;
+pub(crate) type OpenFile = fn(&Path) -> io::Result<File>;
 
 /// Creates a file; fails if it exists.
 pub(crate) fn create_new(path: &Path) -> io::Result<File> {
@@ -20,7 +20,9 @@ pub(crate) struct Place {
     pub(crate) folder: PathBuf,
     pub(crate) host: String,
     pub(crate) process: u32,
-    pub(crate) open: Open,
+    /// Follows the number of the file.
+    pub(crate) suffix: String,
+    pub(crate) open: OpenFile,
 }
 
 impl Place {
@@ -35,8 +37,8 @@ impl Place {
         let secs = unix_secs.floor().clamp(0.0, 1e11);
         for number in 0_u32.. {
             let name = format!(
-                "events.out.tfevents.{secs:010}.{}.{}.{number}",
-                self.host, self.process
+                "events.out.tfevents.{secs:010}.{}.{}.{number}{}",
+                self.host, self.process, self.suffix
             );
             let path = self.folder.join(name);
             match (self.open)(&path) {

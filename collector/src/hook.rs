@@ -48,7 +48,7 @@ pub struct EpochContext<'a> {
 /// Provider of tensors.
 pub trait TensorSource {
     /// Passes the tensors to a recorder. If fetching a tensor is expensive, call [`StepRecorder::wants`] first.
-    fn show(&self, to: &mut StepRecorder<'_>);
+    fn show(&self, to: &mut StepRecorder);
 }
 
 /// A tensor with its name.
@@ -63,7 +63,7 @@ pub struct NamedTensor<'a> {
 }
 
 impl TensorSource for &[NamedTensor<'_>] {
-    fn show(&self, to: &mut StepRecorder<'_>) {
+    fn show(&self, to: &mut StepRecorder) {
         for tensor in *self {
             to.tensor(tensor.name, tensor.role, tensor.view);
         }
@@ -72,7 +72,7 @@ impl TensorSource for &[NamedTensor<'_>] {
 
 /// Source for trainings without tensors.
 impl TensorSource for () {
-    fn show(&self, _to: &mut StepRecorder<'_>) {}
+    fn show(&self, _to: &mut StepRecorder) {}
 }
 
 impl TrainingHook for Collector {

@@ -21,8 +21,20 @@ pub(crate) struct Pixels {
     pub(crate) width: u32,
     pub(crate) height: u32,
     channels: u8,
+    /// One after another if there are several frames.
     bytes: Vec<u8>,
+    animation: Option<Animation>,
 }
+
+/// Frames of an animated image.
+#[derive(Clone, Copy, Debug)]
+struct Animation {
+    frames: u32,
+    per_sec: f32,
+}
+
+/// Frames per second of an animation are given as a fraction with this denominator.
+const DELAY_UNITS_PER_SEC: f32 = 1_000.0;
 
 impl Pixels {
     pub(crate) fn of(picture: &Picture<'_>) -> Self {
@@ -31,7 +43,33 @@ impl Pixels {
             height: picture.height,
             channels: picture.channels,
             bytes: picture.pixels.to_vec(),
+            animation: None,
         }
+    }
+
+    /// An animation; `None` without frames, or if their sizes differ.
+    pub(crate) fn of_frames(frames: &[Picture<'_>], per_sec: f32) -> Option<Self> {
+        let size = |frame: &Picture<'_>| (frame.width, frame.height, frame.channels);
+        let first = frames.first()?;
+        if frames.iter().any(|frame| size(frame) != size(first)) {
+            return None;
+        }
+        let animation = Animation {
+            frames: u32::try_from(frames.len()).ok()?,
+            per_sec,
+        };
+        Some(Self {
+            bytes: frames
+                .iter()
+                .flat_map(|frame| frame.pixels)
+                .copied()
+                .collect(),
+            animation: (frames.len() > 1).then_some(animation),
+            ..Self::of(&Picture {
+                pixels: &[],
+                ..*first
+            })
+        })
     }
 
     pub(crate) fn len_bytes(&self) -> usize {
@@ -51,15 +89,30 @@ impl Pixels {
         let len = u64::from(self.width)
             .checked_mul(self.height.into())?
             .checked_mul(self.channels.into())?;
-        if len == 0 || len != self.bytes.len() as u64 {
+        let frames = self.animation.map_or(1, |animation| animation.frames);
+        if len == 0 || len.checked_mul(frames.into())? != self.bytes.len() as u64 {
             return None;
         }
         let mut encoded = Vec::new();
         let mut settings = png::Encoder::new(&mut encoded, self.width, self.height);
         settings.set_color(color);
         settings.set_depth(png::BitDepth::Eight);
+        if let Some(animation) = self.animation {
+            settings.set_animated(animation.frames, 0).ok()?;
+            let delay = DELAY_UNITS_PER_SEC / animation.per_sec.max(f32::MIN_POSITIVE);
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "saturates, which is the longest delay there is"
+            )]
+            settings
+                .set_frame_delay(delay as u16, DELAY_UNITS_PER_SEC as u16)
+                .ok()?;
+        }
         let mut writer = settings.write_header().ok()?;
-        writer.write_image_data(&self.bytes).ok()?;
+        for frame in self.bytes.chunks_exact(usize::try_from(len).ok()?) {
+            writer.write_image_data(frame).ok()?;
+        }
         writer.finish().ok()?;
         Some(encoded)
     }
@@ -78,9 +131,9 @@ impl Sound {
         size_of::<Self>() + size_of_val(self.samples.as_slice())
     }
 
-    /// Encodes as WAV with unchanged 32-bit samples; `None` without channels or with too many samples.
+    /// Encodes as WAV with unchanged 32-bit samples; `None` without channels or a rate, or with too many samples.
     pub(crate) fn encode(&self) -> Option<Vec<u8>> {
-        if self.channels == 0 {
+        if self.channels == 0 || self.rate_hz == 0 {
             return None;
         }
         let specification = hound::WavSpec {
@@ -129,6 +182,40 @@ mod tests {
         assert_eq!(encode(0, 0, 3, &[]), None);
         assert_eq!(encode(1, 1, 5, &[0; 5]), None);
         assert_eq!(encode(u32::MAX, u32::MAX, 4, &[0; 5]), None);
+    }
+
+    #[test]
+    fn frames_become_an_animation() {
+        let frames: Vec<[u8; 2]> = vec![[1, 2], [3, 4], [5, 6]];
+        let pictures: Vec<Picture<'_>> = frames
+            .iter()
+            .map(|pixels| Picture {
+                width: 2,
+                height: 1,
+                channels: 1,
+                pixels,
+            })
+            .collect();
+        let encoded = Pixels::of_frames(&pictures, 4.0).unwrap().encode().unwrap();
+        let mut reader = png::Decoder::new(std::io::Cursor::new(encoded))
+            .read_info()
+            .unwrap();
+        let animation = reader.info().animation_control.unwrap();
+        assert_eq!(animation.num_frames, 3);
+        for frame in &frames {
+            let mut pixels = [0; 2];
+            reader.next_frame(&mut pixels).unwrap();
+            assert_eq!(pixels, *frame);
+            let delay = reader.info().frame_control.unwrap();
+            assert_eq!((delay.delay_num, delay.delay_den), (250, 1_000));
+        }
+        let larger = Picture {
+            width: 1,
+            height: 2,
+            ..pictures[0]
+        };
+        assert!(Pixels::of_frames(&[pictures[0], larger], 4.0).is_none());
+        assert!(Pixels::of_frames(&[], 4.0).is_none());
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use trainscope_format::Text;
 
-/// Tag of notes.
 pub(crate) const TAG: &str = "notes";
 
 /// A single text.

@@ -7,15 +7,15 @@ use std::time::Duration;
 
 use crate::entry::Payload;
 use crate::notes;
-use crate::shared::Shared;
+use crate::shared::SharedState;
 
 /// Time that a panic waits for the disk.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-static RECORDING: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
+static RECORDING: Mutex<Vec<Weak<SharedState>>> = Mutex::new(Vec::new());
 
 /// Registers a recording for the panic hook.
-pub(crate) fn watch(shared: &Arc<Shared>) {
+pub(crate) fn watch(shared: &Arc<SharedState>) {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
         let before = panic::take_hook();

@@ -10,6 +10,7 @@ struct Selection {
     first: u64,
     every: u64,
     names: Vec<WildMatch>,
+    excluded: Vec<WildMatch>,
 }
 
 impl Selection {
@@ -20,7 +21,8 @@ impl Selection {
     }
 
     fn has_name(&self, name: &str) -> bool {
-        self.names.is_empty() || self.names.iter().any(|pattern| pattern.matches(name))
+        let is_one = |patterns: &[WildMatch]| patterns.iter().any(|pattern| pattern.matches(name));
+        (self.names.is_empty() || is_one(&self.names)) && !is_one(&self.excluded)
     }
 }
 
@@ -66,25 +68,6 @@ impl SamplePolicy {
         }
     }
 
-    /// Selects no steps except after a trigger.
-    pub fn never() -> Self {
-        Self::every(0)
-    }
-
-    /// Adds steps 0 to `steps` − 1.
-    #[must_use]
-    pub fn first(mut self, steps: u64) -> Self {
-        self.selection.first = steps;
-        self
-    }
-
-    /// Restricts to tensors whose name matches this pattern or an earlier one: `*` is any text, `?` one character.
-    #[must_use]
-    pub fn matching(mut self, pattern: &str) -> Self {
-        self.selection.names.push(WildMatch::new(pattern));
-        self
-    }
-
     /// Adds a histogram of exponents (powers of two), which bounds the share of elements in a range. On by default.
     #[must_use]
     pub fn exponents(mut self, is_on: bool) -> Self {
@@ -127,12 +110,9 @@ impl SamplePolicy {
         self
     }
 
-    pub(crate) fn wants(&self, step: i64, name: &str) -> bool {
-        self.selection.has_step(step) && self.selection.has_name(name)
-    }
-
-    pub(crate) fn has_name(&self, name: &str) -> bool {
-        self.selection.has_name(name)
+    /// `true` if figures of a tensor with this role depend on the order of its elements.
+    pub(crate) fn needs_order(&self, role: Role) -> bool {
+        self.change.is_some() || self.channel_axis(role).is_some()
     }
 
     pub(crate) fn channel_axis(&self, role: Role) -> Option<usize> {
@@ -168,25 +148,6 @@ impl DumpPolicy {
         }
     }
 
-    /// Selects no steps except after a trigger.
-    pub fn never() -> Self {
-        Self::every(0)
-    }
-
-    /// Adds steps 0 to `steps` − 1.
-    #[must_use]
-    pub fn first(mut self, steps: u64) -> Self {
-        self.selection.first = steps;
-        self
-    }
-
-    /// Restricts to tensors whose name matches this pattern or an earlier one.
-    #[must_use]
-    pub fn matching(mut self, pattern: &str) -> Self {
-        self.selection.names.push(WildMatch::new(pattern));
-        self
-    }
-
     /// Adds, in at most so many steps, the tensor in which statistics find a NaN or an infinity, and those after it in
     /// that step.
     #[must_use]
@@ -201,15 +162,55 @@ impl DumpPolicy {
         self.most_steps = steps;
         self
     }
-
-    pub(crate) fn wants(&self, step: i64, name: &str) -> bool {
-        self.selection.has_step(step) && self.selection.has_name(name)
-    }
-
-    pub(crate) fn has_name(&self, name: &str) -> bool {
-        self.selection.has_name(name)
-    }
 }
+
+/// Methods of a policy by which steps and tensors are selected.
+macro_rules! selects {
+    ($policy:ident) => {
+        impl $policy {
+            /// Selects no steps except after a trigger.
+            pub fn never() -> Self {
+                Self::every(0)
+            }
+
+            /// Adds steps 0 to `steps` − 1.
+            #[must_use]
+            pub fn first(mut self, steps: u64) -> Self {
+                self.selection.first = steps;
+                self
+            }
+
+            /// Restricts to tensors whose name matches this pattern or an earlier one: `*` is any text, `?` one character.
+            #[must_use]
+            pub fn matching(mut self, pattern: &str) -> Self {
+                self.selection.names.push(WildMatch::new(pattern));
+                self
+            }
+
+            /// Excludes tensors whose name matches this pattern, also if another pattern selects them.
+            #[must_use]
+            pub fn except(mut self, pattern: &str) -> Self {
+                self.selection.excluded.push(WildMatch::new(pattern));
+                self
+            }
+
+            pub(crate) fn has_step(&self, step: i64) -> bool {
+                self.selection.has_step(step)
+            }
+
+            pub(crate) fn wants(&self, step: i64, name: &str) -> bool {
+                self.selection.has_step(step) && self.selection.has_name(name)
+            }
+
+            pub(crate) fn has_name(&self, name: &str) -> bool {
+                self.selection.has_name(name)
+            }
+        }
+    };
+}
+
+selects!(SamplePolicy);
+selects!(DumpPolicy);
 
 #[cfg(test)]
 mod tests {
@@ -220,13 +221,15 @@ mod tests {
         let policy = SamplePolicy::every(10)
             .first(3)
             .matching("fc?.*")
-            .matching("*.bias");
+            .matching("*.bias")
+            .except("conv.b*2");
         let steps: Vec<i64> = (-10..25)
             .filter(|&step| policy.wants(step, "fc1.weight"))
             .collect();
         assert_eq!(steps, [0, 1, 2, 10, 20]);
         assert!(policy.wants(0, "conv.bias"));
         assert!(!policy.wants(0, "conv.weight"));
+        assert!(!policy.wants(0, "conv.b2") && !policy.wants(0, "conv.bias2"));
         assert!(!SamplePolicy::never().wants(0, "x"));
         assert!(!DumpPolicy::default().wants(0, "x"));
         assert!(DumpPolicy::never().first(1).wants(0, "x"));

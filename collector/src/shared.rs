@@ -15,8 +15,27 @@ use crate::ranges::Ranges;
 use crate::report::CollectorReport;
 use crate::statistics::{Memory, Snapshots};
 
+/// Step of a record, and its time if that is not now.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StepTime {
+    /// The step as counted by the program.
+    pub step: i64,
+    /// Seconds since 1970; `None` for now.
+    pub wall_time_secs: Option<f64>,
+}
+
+impl From<i64> for StepTime {
+    #[inline]
+    fn from(step: i64) -> Self {
+        Self {
+            step,
+            wall_time_secs: None,
+        }
+    }
+}
+
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct SharedState {
     pub(crate) queue: Queue,
     pub(crate) clock: Arc<Clock>,
     pub(crate) samples: SamplePolicy,
@@ -36,7 +55,7 @@ pub(crate) struct Shared {
     forked: AtomicU64,
 }
 
-impl Shared {
+impl SharedState {
     pub(crate) fn new(
         queue: Queue,
         clock: Arc<Clock>,
@@ -83,10 +102,11 @@ impl Shared {
     }
 
     #[inline]
-    pub(crate) fn moment(&self, step: i64) -> Moment {
+    pub(crate) fn moment(&self, at: impl Into<StepTime>) -> Moment {
+        let at = at.into();
         Moment {
-            step,
-            wall_time_secs: self.clock.secs(),
+            step: at.step,
+            wall_time_secs: at.wall_time_secs.unwrap_or_else(|| self.clock.secs()),
         }
     }
 
@@ -120,6 +140,10 @@ impl Shared {
             *trigger = Some(reason.to_owned());
             self.has_trigger.store(true, Ordering::Release);
         }
+    }
+
+    pub(crate) fn has_trigger(&self) -> bool {
+        self.has_trigger.load(Ordering::Acquire)
     }
 
     pub(crate) fn take_trigger(&self) -> Option<String> {

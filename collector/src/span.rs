@@ -1,14 +1,23 @@
 //! Spans: time that a thread spends between creating a guard and dropping it.
 
-use crate::shared::Shared;
+use crate::shared::SharedState;
 
 /// A span that ends when it is dropped; [`crate::Collector::span`] creates one.
 #[derive(Debug)]
 #[must_use = "a span ends when its guard is dropped: bind it to a name"]
 pub struct SpanGuard<'a> {
-    shared: &'a Shared,
+    shared: &'a SharedState,
     name: &'a str,
     start_nanos: i64,
+}
+
+/// Names of a span.
+#[derive(Clone, Copy, Debug)]
+pub struct SpanNames<'a> {
+    /// Name of the span itself.
+    pub name: &'a str,
+    /// Name of the thread or stream that it runs on.
+    pub lane: &'a str,
 }
 
 thread_local! {
@@ -20,7 +29,7 @@ thread_local! {
 
 impl<'a> SpanGuard<'a> {
     #[inline]
-    pub(crate) fn new(shared: &'a Shared, name: &'a str) -> Self {
+    pub(crate) fn new(shared: &'a SharedState, name: &'a str) -> Self {
         Self {
             shared,
             name,
@@ -38,7 +47,7 @@ impl Drop for SpanGuard<'_> {
 
 /// Records a span of this thread that ends now.
 #[inline]
-pub(crate) fn end(shared: &Shared, name: &str, start_nanos: i64) {
+pub(crate) fn end(shared: &SharedState, name: &str, start_nanos: i64) {
     if !shared.is_open(1) {
         return;
     }

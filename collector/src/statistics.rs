@@ -80,7 +80,6 @@ pub(crate) struct Memory {
     pub(crate) ranges: Ranges,
 }
 
-/// Result of a sample.
 pub(crate) struct SampleResult {
     pub(crate) summary: TensorSummary,
     pub(crate) histogram: Option<Histogram>,
@@ -97,26 +96,37 @@ pub(crate) fn look(
     bytes: &[u8],
 ) -> SampleResult {
     let dtype = view.dtype();
-    let mut select = Select::new();
-    if policy.exponents {
-        select = select.exponents();
-    }
-    if policy.hash {
-        select = select.hash();
-    }
     let range = memory.ranges.get(name).filter(|_| policy.histograms);
-    if let Some((low, high)) = range {
-        select = select.histogram(low, high, tensor::Histogram::BINS);
-    }
     let before = policy.change.and_then(|_| memory.snapshots.take(name));
     // With another type or length it is another tensor.
     let comparable = before
         .as_ref()
         .filter(|before| before.dtype == dtype && before.bytes.len() == bytes.len());
-    if let (Some(tolerance), Some(before)) = (policy.change, comparable) {
-        select = select.change(&before.bytes, tolerance);
+    let read = |bytes: &[u8]| {
+        let mut select = Select::new();
+        if policy.exponents {
+            select = select.exponents();
+        }
+        if policy.hash {
+            select = select.hash();
+        }
+        if let Some((low, high)) = range {
+            select = select.histogram(low, high, tensor::Histogram::BINS);
+        }
+        if let (Some(tolerance), Some(before)) = (policy.change, comparable) {
+            select = select.change(&before.bytes, tolerance);
+        }
+        select.read(dtype, bytes)
+    };
+    let mut selected = read(bytes);
+    let copy;
+    let mut bytes = bytes;
+    if !selected.stats.adds_up() {
+        // Another thread writes to the tensor while it is read, in more than one pass: a copy stays as it is.
+        copy = bytes.to_vec();
+        bytes = &copy;
+        selected = read(bytes);
     }
-    let selected = select.read(dtype, bytes);
     let is_change_skipped =
         policy.change.is_some() && !memory.snapshots.keep(name, dtype, bytes, before);
     let shape = view.file_shape();

@@ -1,5 +1,7 @@
 //! Recorder of one training step: its tensors become one record when it ends.
 
+use std::sync::atomic::Ordering;
+
 use trainscope_format::encode::Moment;
 use trainscope_format::statistics::{Role, TensorSummary};
 
@@ -9,10 +11,13 @@ use crate::entry::Payload;
 use crate::statistics;
 use crate::tensor::TensorView;
 
+/// Most tensors in one record, some megabytes: a step with more, or one that does not end, becomes several records.
+const MAX_TENSORS: usize = 4_096;
+
 /// Records a step; [`Collector::step`] creates one. Its tensors are written when it is dropped.
 #[derive(Debug)]
-pub struct StepRecorder<'a> {
-    collector: &'a Collector,
+pub struct StepRecorder {
+    collector: Collector,
     at: Moment,
     statistics: Vec<(String, TensorSummary)>,
     dump: Vec<DumpTensor>,
@@ -23,10 +28,25 @@ pub struct StepRecorder<'a> {
     may_dump: Option<bool>,
 }
 
-impl<'a> StepRecorder<'a> {
-    pub(crate) fn new(collector: &'a Collector, at: Moment, trigger: Option<String>) -> Self {
+impl Collector {
+    /// Begins a step. Statistics of its tensors are computed according to the policies and become one record.
+    pub fn step(&self, step: i64) -> StepRecorder {
+        let shared = self.shared();
+        shared.step.store(step, Ordering::Relaxed);
+        StepRecorder::new(self, shared.moment(step), shared.take_trigger())
+    }
+
+    /// Records one tensor according to the policies: a step with a single tensor.
+    pub fn tensor(&self, name: &str, role: Role, step: i64, tensor: TensorView<'_>) {
+        let shared = self.shared();
+        StepRecorder::new(self, shared.moment(step), None).tensor(name, role, tensor);
+    }
+}
+
+impl StepRecorder {
+    pub(crate) fn new(collector: &Collector, at: Moment, trigger: Option<String>) -> Self {
         Self {
-            collector,
+            collector: collector.clone(),
             at,
             statistics: Vec::new(),
             dump: Vec::new(),
@@ -64,15 +84,63 @@ impl<'a> StepRecorder<'a> {
     /// Records a tensor according to the policies. Names are tags: each tensor of a run, including gradients, needs
     /// its own.
     pub fn tensor(&mut self, name: &str, role: Role, view: TensorView<'_>) {
+        if self.wants(name) {
+            let statistics = self.wants_statistics(name).then_some(1.0);
+            self.record(name, role, view, statistics);
+        }
+    }
+
+    /// Records the statistics of a tensor at this step whatever the policy of steps says, each value multiplied by
+    /// `scale`; a dump by its policy, with the values as they are. Statistics are exact if `scale` is a power of two,
+    /// and have no exponents otherwise.
+    pub fn scaled_tensor(&mut self, name: &str, role: Role, view: TensorView<'_>, scale: f64) {
+        self.record(name, role, view, Some(scale));
+    }
+
+    /// Records statistics that were computed elsewhere, on a device for example.
+    pub fn summary(&mut self, name: &str, summary: TensorSummary) {
+        if self.collector.shared().is_open(1) {
+            self.push_summary(name, summary);
+        }
+    }
+
+    fn push_summary(&mut self, name: &str, summary: TensorSummary) {
         let shared = self.collector.shared();
-        if !self.wants(name) || !shared.is_open(1) {
+        let stats = &summary.stats;
+        let is_finite = stats.nan + stats.pos_inf + stats.neg_inf == 0;
+        if !is_finite && self.trigger.is_none() && shared.count_not_finite() {
+            self.trigger = Some(format!("NaN or infinity in {name}"));
+        }
+        self.statistics.push((name.to_owned(), summary));
+        if self.statistics.len() >= MAX_TENSORS {
+            self.write_statistics();
+        }
+    }
+
+    fn write_statistics(&mut self) {
+        if !self.statistics.is_empty() {
+            let payload = Payload::Statistics(std::mem::take(&mut self.statistics));
+            self.collector.shared().push_record(self.at, payload);
+        }
+    }
+
+    fn record(&mut self, name: &str, role: Role, view: TensorView<'_>, scale: Option<f64>) {
+        let collector = self.collector.clone();
+        let shared = collector.shared();
+        if !shared.is_open(1) {
             return;
         }
-        let Some(bytes) = view.elements() else {
+        let is_ordered = shared.samples.needs_order(role) || self.wants_dump(name);
+        let elements = if is_ordered {
+            view.elements()
+        } else {
+            view.elements_in_any_order()
+        };
+        let Some(bytes) = elements else {
             self.lose();
             return;
         };
-        if self.wants_statistics(name) {
+        if let Some(scale) = scale {
             let tensor = (name, role);
             let seen = statistics::look(&shared.samples, &shared.memory, tensor, &view, &bytes);
             if seen.is_change_skipped {
@@ -84,12 +152,7 @@ impl<'a> StepRecorder<'a> {
                 let payload = Payload::Histogram(name.to_owned(), histogram);
                 shared.queue.push_record(self.at, payload);
             }
-            let stats = &seen.summary.stats;
-            let is_finite = stats.nan + stats.pos_inf + stats.neg_inf == 0;
-            if !is_finite && self.trigger.is_none() && shared.count_not_finite() {
-                self.trigger = Some(format!("NaN or infinity in {name}"));
-            }
-            self.statistics.push((name.to_owned(), seen.summary));
+            self.push_summary(name, seen.summary.scaled(scale));
         }
         if self.wants_dump(name) && self.may_dump() {
             // A tensor that cannot fit into the queue is not copied in the first place.
@@ -120,13 +183,10 @@ impl<'a> StepRecorder<'a> {
     }
 }
 
-impl Drop for StepRecorder<'_> {
+impl Drop for StepRecorder {
     fn drop(&mut self) {
+        self.write_statistics();
         let shared = self.collector.shared();
-        if !self.statistics.is_empty() {
-            let payload = Payload::Statistics(std::mem::take(&mut self.statistics));
-            shared.push_record(self.at, payload);
-        }
         if !self.dump.is_empty() {
             let reason = self.trigger.take().unwrap_or_default();
             let payload = Payload::Dump(std::mem::take(&mut self.dump), reason);

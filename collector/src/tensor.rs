@@ -85,8 +85,9 @@ impl<'a> TensorView<'a> {
         self.shape.iter().map(|&size| size as u64).collect()
     }
 
-    /// Elements in row-major order; `None` if shape, strides and bytes do not match.
-    pub(crate) fn elements(&self) -> Option<Cow<'a, [u8]>> {
+    /// Elements in row-major order; `None` if shape, strides and bytes do not match. They are copied if they are in
+    /// another order or have gaps.
+    pub fn elements(&self) -> Option<Cow<'a, [u8]>> {
         let size = self.dtype.size_bytes();
         let len_bytes = self
             .shape
@@ -101,6 +102,54 @@ impl<'a> TensorView<'a> {
             Some(_) => self.bytes.get(..len_bytes).map(Cow::Borrowed),
             None => (self.bytes.len() == len_bytes).then_some(Cow::Borrowed(self.bytes)),
         }
+    }
+
+    /// Elements in the order in which they are in memory if there are no gaps between them, otherwise in row-major
+    /// order; `None` like [`Self::elements`]. Nothing is copied for transposed tensors.
+    pub(crate) fn elements_in_any_order(&self) -> Option<Cow<'a, [u8]>> {
+        if self.has_gaps() {
+            return self.elements();
+        }
+        let len = self.shape.iter().product::<usize>();
+        let len_bytes = len.checked_mul(self.dtype.size_bytes())?;
+        match self.strides {
+            Some(_) => self.bytes.get(..len_bytes).map(Cow::Borrowed),
+            None => self.elements(),
+        }
+    }
+
+    /// `false` if the elements would have to be gathered and are more than the memory for that.
+    pub fn is_readable(&self) -> bool {
+        let len = self
+            .shape
+            .iter()
+            .try_fold(1_usize, |len, &axis| len.checked_mul(axis));
+        let len_bytes = len.and_then(|len| len.checked_mul(self.dtype.size_bytes()));
+        let is_small = len_bytes.is_some_and(|len| len <= MOST_GATHERED_BYTES);
+        self.shape.contains(&0) || is_small || !self.has_gaps()
+    }
+
+    /// `true` if the elements are not next to each other in any order of the axes.
+    fn has_gaps(&self) -> bool {
+        let Some(strides) = self.strides else {
+            return false;
+        };
+        if strides.len() != self.shape.len() || self.shape.contains(&0) {
+            return true;
+        }
+        let mut axes: Vec<(usize, usize)> = strides
+            .iter()
+            .copied()
+            .zip(self.shape.iter().copied())
+            .filter(|&(_, size)| size != 1)
+            .collect();
+        axes.sort_unstable();
+        let mut dense = 1_usize;
+        !axes.iter().all(|&(stride, size)| {
+            let is_next = stride == dense;
+            dense = dense.saturating_mul(size);
+            is_next
+        })
     }
 
     /// `true` if the strides are those of row-major order. The stride of an axis of length one is ignored.
@@ -175,6 +224,32 @@ mod tests {
             let elements = strided(shape, strides).elements().unwrap();
             assert_eq!(elements.as_ref(), wanted, "{shape:?} {strides:?}");
         }
+    }
+
+    #[test]
+    fn tensors_without_gaps_are_borrowed_in_any_order() {
+        use std::borrow::Cow;
+
+        for (shape, strides) in [
+            (&[3, 2][..], &[1, 3][..]),
+            (&[1, 2, 3], &[9, 1, 2]),
+            (&[2, 3], &[3, 1]),
+            (&[], &[]),
+        ] {
+            let elements = strided(shape, strides).elements_in_any_order().unwrap();
+            assert!(matches!(elements, Cow::Borrowed(_)), "{shape:?}");
+            assert_eq!(elements.len(), shape.iter().product::<usize>());
+        }
+        for (shape, strides, wanted) in [
+            (&[2, 2][..], &[3, 2][..], &[1, 3, 4, 6][..]),
+            (&[2, 3], &[0, 1], &[1, 2, 3, 1, 2, 3]),
+            (&[0, 7], &[9, 9], &[]),
+        ] {
+            let elements = strided(shape, strides).elements_in_any_order().unwrap();
+            assert_eq!(elements.as_ref(), wanted, "{shape:?} {strides:?}");
+        }
+        assert!(strided(&[3, 7], &[7, 1]).elements_in_any_order().is_none());
+        assert!(strided(&[2, 3], &[1]).elements_in_any_order().is_none());
     }
 
     #[test]

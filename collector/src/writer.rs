@@ -22,7 +22,6 @@ use crate::profile::Profiler;
 use crate::queue::Queue;
 use crate::report::{CollectorReport, LostRecords};
 
-/// Name of the thread.
 pub(crate) const THREAD_NAME: &str = "trainscope-writer";
 
 /// Writes batches until the queue is finished.
@@ -195,6 +194,8 @@ impl Writer {
             }
             Payload::Graph(tag, graph) => self.encode(records, |file| file.graph(tag, at, graph)),
             Payload::Lineage(lineage) => self.encode(records, |file| file.lineage(at, lineage)),
+            Payload::Event(event) => self.encode(records, |file| file.event(event)),
+            Payload::SessionStart => self.encode(records, |file| file.session_start(at)),
             Payload::Dump(tensors, reason) => {
                 match dump::write(&self.place.folder, at.step, tensors, reason) {
                     Ok(dump) => {
@@ -317,7 +318,7 @@ impl Writer {
             self.tally.lost.removed += self.in_file + mem::take(&mut self.unflushed);
             self.tally.records_written -= self.in_file;
             self.tally.files.retain(|path| *path != self.path);
-            self.note_error("the event file", &io::Error::other("somebody removed it"));
+            self.note_error("the event file", &io::Error::other("it was removed"));
             self.file = None;
         }
     }

@@ -89,13 +89,13 @@ struct Measurements {
 
 /// Duration of a run.
 #[derive(Clone, Copy)]
-struct Took {
+struct Timing {
     wall: Duration,
     /// Processor time of this process and its children; wall time if the system has no such figure.
     processor: Duration,
 }
 
-impl Took {
+impl Timing {
     fn by(run: impl FnOnce()) -> Self {
         let (began, spent) = (Instant::now(), processor_time());
         run();
@@ -120,7 +120,7 @@ fn processor_time() -> Option<Duration> {
 }
 
 impl Measurements {
-    fn add(&mut self, plan: &Plan, took: Took, base: Took) {
+    fn add(&mut self, plan: &Plan, took: Timing, base: Timing) {
         self.speeds.push(plan.len_bytes() / took.wall.as_secs_f64());
         let ratio = base.processor.as_secs_f64() / took.processor.as_secs_f64();
         self.ratios.push(ratio);
@@ -185,7 +185,7 @@ fn measure(plan: &Plan, trees: &Path, layout: &str, rules: &[Option<PathBuf>], c
     for round in 0..=plan.rounds {
         // The first round warms the page cache.
         let counts = round > 0;
-        let read = Took::by(|| sum_of(&tree("mixed")));
+        let read = Timing::by(|| sum_of(&tree("mixed")));
         if counts {
             base.add(plan, read, read);
         }
@@ -244,8 +244,8 @@ fn median(values: &mut [f64]) -> f64 {
 }
 
 /// Runs the program on a tree.
-fn check(tree: &Path, threads: usize, rules: Option<&PathBuf>) -> Took {
-    Took::by(|| {
+fn check(tree: &Path, threads: usize, rules: Option<&PathBuf>) -> Timing {
+    Timing::by(|| {
         let status = command(tree, threads, rules).status().expect("it starts");
         assert!(
             matches!(status.code(), Some(0 | 1)),
@@ -282,7 +282,7 @@ fn peak_bytes(tree: &Path, threads: usize, rules: Option<&PathBuf>) -> f64 {
 }
 
 /// The same figures as the recommended rules need, computed by `NumPy`.
-fn numpy(python: &str, tree: &Path) -> Took {
+fn numpy(python: &str, tree: &Path) -> Timing {
     const SCRIPT: &str = "
 import sys, pathlib, numpy as np
 for f in pathlib.Path(sys.argv[1]).rglob('*.npy'):
@@ -291,7 +291,7 @@ for f in pathlib.Path(sys.argv[1]).rglob('*.npy'):
     np.isnan(x).sum(), np.isposinf(x).sum(), np.isneginf(x).sum(), (x == 0).sum(), (x < 0).sum()
     finite.min(), finite.max(), finite.mean(), np.abs(finite).mean(), np.sqrt((finite * finite).sum()), finite.var()
 ";
-    Took::by(|| {
+    Timing::by(|| {
         let status = Command::new(python)
             .args(["-c", SCRIPT])
             .arg(tree)

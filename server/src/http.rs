@@ -1,6 +1,6 @@
 //! The routes: the API over the index, the page beside it, and the guard of both.
 //!
-//! Handlers only read. Every answer passes [`guard`], so that all have the headers that keep it on this origin.
+//! Handlers only read. Every answer passes `guard`, so that all have the headers that keep it on this origin.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -17,7 +17,7 @@ use trainscope_api::status;
 
 use crate::discovery::base::{Base, bases};
 use crate::discovery::file::Identity;
-use crate::discovery::scan::{SourceFile, scan};
+use crate::discovery::scan::{Scan, SourceFile, scan};
 use crate::discovery::watch::{self, Hints};
 use crate::index::{Index, Source};
 use crate::reader::{Feeds, Tail};
@@ -71,7 +71,33 @@ pub struct Ingester {
     thread: JoinHandle<()>,
 }
 
+/// Walks of the loop for the judgement, so that each folder is walked once for both.
+#[derive(Clone)]
+pub(crate) struct Walks(mpsc::Sender<Message>);
+
+/// The result of a walk.
+pub(crate) struct Walk {
+    pub(crate) scan: Scan,
+    /// Number of the last notice before it began: it has all changes that were announced until then.
+    pub(crate) seq: u64,
+    began: Instant,
+}
+
+impl Walks {
+    /// A walk that was not handed out before and that began at `since` or later: the last one of the loop, or a new
+    /// one. `None` if the loop has ended.
+    pub(crate) fn next(&self, since: Option<Instant>) -> Option<Walk> {
+        let (reply, walk) = mpsc::channel();
+        self.0.send(Message::Walk { since, reply }).ok()?;
+        walk.recv().ok()
+    }
+}
+
 enum Message {
+    Walk {
+        since: Option<Instant>,
+        reply: mpsc::Sender<Walk>,
+    },
     Hint,
     Watching,
     Problem(String),
@@ -114,6 +140,11 @@ impl Ingester {
     /// Everything that is published, for further listeners.
     pub fn feeds(&self) -> &Feeds {
         &self.feeds
+    }
+
+    /// Its walks, for the judgement.
+    pub(crate) fn walks(&self) -> Walks {
+        Walks(self.messages.clone())
     }
 
     /// Commits the rest and ends the loop.
@@ -188,6 +219,8 @@ struct Loop {
     last_scan: Instant,
     /// Duration of the last scan.
     scan_took: Duration,
+    /// The last walk, until the judgement takes it.
+    walk: Option<Walk>,
     last_commit: Instant,
     last_notice: Instant,
 }
@@ -224,6 +257,7 @@ impl Loop {
             next_scan: now,
             last_scan: now,
             scan_took: Duration::ZERO,
+            walk: None,
             last_commit: now,
             last_notice: now,
         }
@@ -234,6 +268,7 @@ impl Loop {
         loop {
             match inbox.recv_timeout(self.until_due()) {
                 Ok(Message::Stop) | Err(mpsc::RecvTimeoutError::Disconnected) => break,
+                Ok(Message::Walk { since, reply }) => self.hand_out(since, &reply),
                 Ok(Message::Hint) => self.look_at_hints(),
                 Ok(Message::Watching) => self.next_scan = Instant::now(),
                 Ok(Message::Problem(problem)) => self.index.notices().add_message(problem),
@@ -300,7 +335,10 @@ impl Loop {
     fn scan(&mut self) {
         let first = !self.scanned;
         let began = Instant::now();
-        self.apply(scan(&self.bases), first);
+        let seq = self.index.notices().seq();
+        let scan = scan(&self.bases);
+        self.apply(&scan, first);
+        self.walk = Some(Walk { scan, seq, began });
         self.scanned = true;
         self.last_scan = Instant::now();
         self.scan_took = self.last_scan - began;
@@ -308,6 +346,18 @@ impl Loop {
         let (_, live) = self.index.count_runs();
         self.runs_changed |= live != self.live_runs;
         self.live_runs = live;
+    }
+
+    /// Hands out the last walk, after a new one if there is none since then.
+    fn hand_out(&mut self, since: Option<Instant>, reply: &mpsc::Sender<Walk>) {
+        let is_wanted = |walk: &Walk| since.is_none_or(|since| walk.began >= since);
+        if !self.walk.as_ref().is_some_and(is_wanted) {
+            self.scan();
+        }
+        if let Some(walk) = self.walk.take() {
+            // If the judgement has ended, the reply has no receiver.
+            drop(reply.send(walk));
+        }
     }
 
     fn enqueue(&mut self, path: &Path) {

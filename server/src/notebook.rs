@@ -238,7 +238,6 @@ impl Page {
         }
     }
 
-    /// Writes changed content.
     fn write(&mut self, mut content: Content) -> Result<(), ChangeError> {
         if content == self.content {
             return Ok(());

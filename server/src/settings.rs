@@ -21,6 +21,8 @@ const BASE_DIRS_VARIABLE: &str = "TRAINSCOPE_SUMMARY_BASE_DIR";
 
 /// The flags of `trainscope start`.
 #[derive(Args, Clone, Debug)]
+// The help names a variable, not its value, which may be secret.
+#[command(mut_args(|arg| arg.hide_env_values(true)))]
 pub struct StartFlags {
     /// Folder with training runs; may be given several times [default: .]
     /// [env: `TRAINSCOPE_SUMMARY_BASE_DIR`, separated as in PATH]
@@ -32,8 +34,7 @@ pub struct StartFlags {
         long,
         value_name = "ADDRESS",
         default_value = "127.0.0.1",
-        env = "TRAINSCOPE_HOST",
-        hide_env_values = true
+        env = "TRAINSCOPE_HOST"
     )]
     pub host: String,
 
@@ -42,36 +43,20 @@ pub struct StartFlags {
         long,
         value_name = "PORT",
         default_value_t = 8080,
-        env = "TRAINSCOPE_PORT",
-        hide_env_values = true
+        env = "TRAINSCOPE_PORT"
     )]
     pub port: u16,
 
     /// File to write the port to once the page answers; removed at the end
-    #[arg(
-        long,
-        value_name = "FILE",
-        env = "TRAINSCOPE_PORT_FILE",
-        hide_env_values = true
-    )]
+    #[arg(long, value_name = "FILE", env = "TRAINSCOPE_PORT_FILE")]
     pub port_file: Option<PathBuf>,
 
     /// Folder for the index, which may be deleted at any time [default: ~/.cache/trainscope]
-    #[arg(
-        long,
-        value_name = "DIR",
-        env = "TRAINSCOPE_CACHE_DIR",
-        hide_env_values = true
-    )]
+    #[arg(long, value_name = "DIR", env = "TRAINSCOPE_CACHE_DIR")]
     pub cache_dir: Option<PathBuf>,
 
     /// File with the token that other machines need; made if it is not there
-    #[arg(
-        long,
-        value_name = "FILE",
-        env = "TRAINSCOPE_TOKEN_FILE",
-        hide_env_values = true
-    )]
+    #[arg(long, value_name = "FILE", env = "TRAINSCOPE_TOKEN_FILE")]
     pub token_file: Option<PathBuf>,
 
     /// Name under which browsers may ask for the page; may be given several times
@@ -79,45 +64,29 @@ pub struct StartFlags {
         long,
         value_name = "NAME",
         env = "TRAINSCOPE_ALLOWED_HOST",
-        hide_env_values = true,
         value_delimiter = ','
     )]
     pub allowed_host: Vec<String>,
 
     /// Path that everything is served below, as behind a proxy
-    #[arg(
-        long,
-        value_name = "PATH",
-        env = "TRAINSCOPE_URL_PATH_PREFIX",
-        hide_env_values = true
-    )]
+    #[arg(long, value_name = "PATH", env = "TRAINSCOPE_URL_PATH_PREFIX")]
     pub url_path_prefix: Option<String>,
 
     /// Seconds between two scans of the folders; changes are usually noticed earlier
-    #[arg(long, value_name = "SECONDS", default_value = "3", env = "TRAINSCOPE_RELOAD_INTERVAL", hide_env_values = true, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "3", env = "TRAINSCOPE_RELOAD_INTERVAL", value_parser = seconds)]
     pub reload_interval: Duration,
 
     /// Use file events of the system too; network mounts often send none, and scans suffice
-    #[arg(long, value_name = "BOOL", default_value_t = true, action = clap::ArgAction::Set, env = "TRAINSCOPE_FILE_EVENTS", hide_env_values = true)]
+    #[arg(long, value_name = "BOOL", default_value_t = true, action = clap::ArgAction::Set, env = "TRAINSCOPE_FILE_EVENTS")]
     pub file_events: bool,
 
     /// Program to run for each new hit of a growing run, with its arguments; it gets the hit as JSON on its standard
     /// input. No shell is involved: to use one, write `sh -c '…'`
-    #[arg(
-        long,
-        value_name = "COMMAND",
-        env = "TRAINSCOPE_ON_HIT",
-        hide_env_values = true
-    )]
+    #[arg(long, value_name = "COMMAND", env = "TRAINSCOPE_ON_HIT")]
     pub on_hit: Option<String>,
 
     /// URL to post the same JSON to
-    #[arg(
-        long,
-        value_name = "URL",
-        env = "TRAINSCOPE_WEBHOOK",
-        hide_env_values = true
-    )]
+    #[arg(long, value_name = "URL", env = "TRAINSCOPE_WEBHOOK")]
     pub webhook: Option<String>,
 
     /// Lowest severity to notify
@@ -126,7 +95,6 @@ pub struct StartFlags {
         value_name = "SEVERITY",
         default_value = "warning",
         env = "TRAINSCOPE_ON_HIT_SEVERITY",
-        hide_env_values = true,
         value_parser = clap::builder::PossibleValuesParser::new(["info", "warning", "error"])
             .map(|name| severity(&name))
     )]
@@ -137,12 +105,7 @@ pub struct StartFlags {
     pub background: bool,
 
     /// Serve the page from this folder instead of the one built in
-    #[arg(
-        long,
-        value_name = "DIR",
-        env = "TRAINSCOPE_WEB_DIR",
-        hide_env_values = true
-    )]
+    #[arg(long, value_name = "DIR", env = "TRAINSCOPE_WEB_DIR")]
     pub web_dir: Option<PathBuf>,
 
     /// Print nothing but the address and errors

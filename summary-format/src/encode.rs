@@ -23,6 +23,9 @@ use crate::values::Text;
 const F32: u64 = 1;
 const F64: u64 = 2;
 
+/// `START` of `SessionLog.SessionStatus`.
+const SESSION_START: u64 = 1;
+
 /// Writes records as an event file.
 ///
 /// The plugin of a tag is named on its first value, as readers expect: one writer writes one file from its beginning.
@@ -216,6 +219,22 @@ impl<W: Write> RecordWriter<W> {
         self.write_value(at, &value)
     }
 
+    /// Writes an event that was serialized elsewhere: the bytes of a `tensorflow.Event`.
+    pub fn event(&mut self, event: &[u8]) -> io::Result<()> {
+        self.write_payload(event)
+    }
+
+    /// Writes the start of a session (`SessionLog`): readers drop points of earlier files from this step on.
+    pub fn session_start(&mut self, at: Moment) -> io::Result<()> {
+        let mut session = Message::default();
+        session.varint(1, SESSION_START);
+        let mut event = Message::default();
+        event.double(1, at.wall_time_secs);
+        event.varint(2, at.step.cast_unsigned());
+        event.message(7, &session);
+        self.write(&event)
+    }
+
     /// Flushes the underlying writer.
     pub fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
@@ -260,9 +279,12 @@ impl<W: Write> RecordWriter<W> {
         self.write(&event)
     }
 
-    /// Frames an event and writes it in one call.
     fn write(&mut self, event: &Message) -> io::Result<()> {
-        let payload = event.as_bytes();
+        self.write_payload(event.as_bytes())
+    }
+
+    /// Frames an event and writes it in one call.
+    fn write_payload(&mut self, payload: &[u8]) -> io::Result<()> {
         let len = payload.len() as u64;
         if len > MAX_PAYLOAD_LEN {
             let reason = "a record is longer than 1 GiB, which no reader takes";

@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::wire::Malformed;
+use crate::wire::WireError;
 
 /// The attribute of a parameter whose values are in another file: its name, relative to the graph's.
 const EXTERNAL_LOCATION: &str = "external location";
@@ -211,8 +211,8 @@ impl Dimension {
 #[error("not a graph of this format: a message in it is truncated or malformed")]
 pub struct NotAGraph;
 
-impl From<Malformed> for NotAGraph {
-    fn from(_: Malformed) -> Self {
+impl From<WireError> for NotAGraph {
+    fn from(_: WireError) -> Self {
         Self
     }
 }

@@ -2,6 +2,28 @@
 //!
 //! Bytes go in, [`RecordBatch`]es come out; no function here opens a file, starts a thread or waits. A [`Decoder`] is
 //! fed the bytes of one file in any cuts and keeps its state between calls.
+//!
+//! ```
+//! use trainscope_format::encode::Moment;
+//! use trainscope_format::{RecordBatch, RecordWriter, sniff};
+//!
+//! let mut writer = RecordWriter::new(Vec::new(), 1.7e9)?;
+//! let at = Moment { step: 3, wall_time_secs: 1.7e9 };
+//! writer.scalar("loss", at, f64::NAN)?;
+//! let file = writer.into_inner();
+//!
+//! let name = "events.out.tfevents.1700000000.host";
+//! let format = sniff(name, Vec::new).expect("an event file by its name");
+//! let mut decoder = format.decoder(name);
+//! let mut batch = RecordBatch::default();
+//! for piece in file.chunks(7) {
+//!     decoder.push(piece, &mut batch);
+//! }
+//! assert_eq!(&*batch.new_tags[0].name, "loss");
+//! assert_eq!(batch.scalars.steps, [3]);
+//! assert!(batch.scalars.values[0].is_nan());
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 pub mod body;
 pub mod collection;
@@ -47,7 +69,7 @@ pub use media::{Audio, ImageEncoding, Images};
 pub use profile::{Profile, ProfileSource};
 pub use queues::{QueueFormat, QueueSource};
 pub use record::{
-    Damage, Record, RecordBatch, ScalarColumns, SessionStart, TagId, TagInfo, Unread,
+    Damage, Record, RecordBatch, ScalarColumns, SessionStart, TagId, TagInfo, UnreadRecord,
 };
 pub use statistics::{Role, TensorSummary};
 pub use stretch::Stretch;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::stretch::Stretch;
-use crate::wire::Malformed;
+use crate::wire::WireError;
 
 /// Spans and counters in the order of recording. Times are nanoseconds since 1970.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -68,8 +68,8 @@ pub struct ProfileSource {
 #[error("not a profile: a message in it is truncated, a column is too short, or it exceeds 64 MiB")]
 pub struct NotAProfile;
 
-impl From<Malformed> for NotAProfile {
-    fn from(_: Malformed) -> Self {
+impl From<WireError> for NotAProfile {
+    fn from(_: WireError) -> Self {
         Self
     }
 }

@@ -81,7 +81,7 @@ pub struct Record {
 
 /// A record of a kind that is recognised and counted but whose body is not decoded.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Unread {
+pub struct UnreadRecord {
     /// Tag.
     pub tag: TagId,
     /// The step as counted by the program.
@@ -111,7 +111,7 @@ pub struct RecordBatch {
     /// Records of other kinds in file order.
     pub records: Vec<Record>,
     /// Recognised records of kinds that are not decoded, in file order.
-    pub unread: Vec<Unread>,
+    pub unread: Vec<UnreadRecord>,
     /// Damage by ascending offset: between records, and single values within them.
     pub damages: Vec<Damage>,
     /// Intact records of unknown content (an event of an unknown field, for example).

@@ -47,6 +47,47 @@ impl Role {
     ];
 }
 
+impl TensorSummary {
+    /// Summary of the same tensor with each element multiplied by `factor`, a positive number. Counts and the hash
+    /// stay. Exponents are kept if they are exact: if `factor` is a power of two and no value is beyond the range of
+    /// the buckets.
+    #[must_use]
+    pub fn scaled(mut self, factor: f64) -> Self {
+        if factor.to_bits() == 1.0_f64.to_bits() {
+            return self;
+        }
+        if let Some(finite) = &mut self.stats.finite {
+            for value in [
+                &mut finite.min,
+                &mut finite.max,
+                &mut finite.mean,
+                &mut finite.mean_abs,
+                &mut finite.l2,
+            ] {
+                *value *= factor;
+            }
+            finite.m2 *= factor * factor;
+        }
+        let exponents = self.stats.exponents.take();
+        self.stats.exponents = exponents.and_then(|exponents| exponents.scaled(factor));
+        if let Some(channels) = &mut self.channels {
+            for values in [
+                &mut channels.min,
+                &mut channels.max,
+                &mut channels.mean,
+                &mut channels.mean_abs,
+            ] {
+                for value in values {
+                    *value *= factor;
+                }
+            }
+        }
+        // It compares with values of another scale.
+        self.change = None;
+        self
+    }
+}
+
 /// A tensor at a step, without its elements.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -24,7 +24,7 @@ pub use exponents::Exponents;
 pub use hash::ContentHasher;
 pub use histogram::Histogram;
 pub use range::RangeCount;
-pub use select::{Select, Selected};
+pub use select::{Select, SelectResult};
 pub use stats::{FiniteStats, TensorStats};
 
 /// The product of sizes; `None` above `u64::MAX`.

@@ -5,7 +5,7 @@
 
 /// Bytes that are not a protobuf message: a field is cut off, or its key is not one.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Malformed;
+pub(crate) struct WireError;
 
 /// The value of one field.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,7 +86,7 @@ impl<'a> Fields<'a> {
 }
 
 impl<'a> Iterator for Fields<'a> {
-    type Item = Result<(u32, Value<'a>), Malformed>;
+    type Item = Result<(u32, Value<'a>), WireError>;
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
@@ -97,12 +97,12 @@ impl<'a> Iterator for Fields<'a> {
         if field.is_none() {
             self.bytes = &[];
         }
-        Some(field.ok_or(Malformed))
+        Some(field.ok_or(WireError))
     }
 }
 
 /// The bytes of a field that occurs once; the last occurrence counts, as in every protobuf reader.
-pub(crate) fn bytes_of(message: &[u8], number: u32) -> Result<Option<&[u8]>, Malformed> {
+pub(crate) fn bytes_of(message: &[u8], number: u32) -> Result<Option<&[u8]>, WireError> {
     let mut found = None;
     for field in Fields::of(message) {
         match field? {
@@ -114,13 +114,13 @@ pub(crate) fn bytes_of(message: &[u8], number: u32) -> Result<Option<&[u8]>, Mal
 }
 
 /// Calls `each` with every element of a repeated varint, packed or not.
-pub(crate) fn varints(value: Value<'_>, mut each: impl FnMut(u64)) -> Result<(), Malformed> {
+pub(crate) fn varints(value: Value<'_>, mut each: impl FnMut(u64)) -> Result<(), WireError> {
     match value {
         Value::Varint(number) => each(number),
         Value::Bytes(packed) => {
             let mut packed = Fields::of(packed);
             while !packed.rest().is_empty() {
-                each(packed.varint().ok_or(Malformed)?);
+                each(packed.varint().ok_or(WireError)?);
             }
         }
         Value::Fixed32(_) | Value::Fixed64(_) => {}
@@ -129,14 +129,14 @@ pub(crate) fn varints(value: Value<'_>, mut each: impl FnMut(u64)) -> Result<(),
 }
 
 /// Calls `each` with every element of a repeated `sint64`, packed or not.
-pub(crate) fn zigzags(value: Value<'_>, mut each: impl FnMut(i64)) -> Result<(), Malformed> {
+pub(crate) fn zigzags(value: Value<'_>, mut each: impl FnMut(i64)) -> Result<(), WireError> {
     varints(value, |bits| {
         each((bits >> 1).cast_signed() ^ -(bits & 1).cast_signed());
     })
 }
 
 /// Calls `each` with every element of a repeated `float`, packed or not.
-pub(crate) fn floats(value: Value<'_>, mut each: impl FnMut(f32)) -> Result<(), Malformed> {
+pub(crate) fn floats(value: Value<'_>, mut each: impl FnMut(f32)) -> Result<(), WireError> {
     match value {
         Value::Fixed32(bits) => each(f32::from_bits(bits)),
         Value::Bytes(packed) => {
@@ -147,7 +147,7 @@ pub(crate) fn floats(value: Value<'_>, mut each: impl FnMut(f32)) -> Result<(), 
             return if rest.is_empty() {
                 Ok(())
             } else {
-                Err(Malformed)
+                Err(WireError)
             };
         }
         Value::Varint(_) | Value::Fixed64(_) => {}
@@ -156,7 +156,7 @@ pub(crate) fn floats(value: Value<'_>, mut each: impl FnMut(f32)) -> Result<(), 
 }
 
 /// Calls `each` with every element of a repeated `fixed64`, packed or not.
-pub(crate) fn fixed64s(value: Value<'_>, mut each: impl FnMut(u64)) -> Result<(), Malformed> {
+pub(crate) fn fixed64s(value: Value<'_>, mut each: impl FnMut(u64)) -> Result<(), WireError> {
     match value {
         Value::Fixed64(bits) => each(bits),
         Value::Bytes(packed) => {
@@ -167,7 +167,7 @@ pub(crate) fn fixed64s(value: Value<'_>, mut each: impl FnMut(u64)) -> Result<()
             return if rest.is_empty() {
                 Ok(())
             } else {
-                Err(Malformed)
+                Err(WireError)
             };
         }
         Value::Varint(_) | Value::Fixed32(_) => {}
@@ -176,7 +176,7 @@ pub(crate) fn fixed64s(value: Value<'_>, mut each: impl FnMut(u64)) -> Result<()
 }
 
 /// Appends every element of a repeated `double`, packed or not.
-pub(crate) fn doubles(value: Value<'_>, out: &mut Vec<f64>) -> Result<(), Malformed> {
+pub(crate) fn doubles(value: Value<'_>, out: &mut Vec<f64>) -> Result<(), WireError> {
     if let Value::Bytes(packed) = value {
         out.reserve(packed.len() / 8);
     }
@@ -199,7 +199,7 @@ pub(crate) const fn int32(bits: u64) -> i32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Fields, Malformed, Value};
+    use super::{Fields, Value, WireError};
 
     #[test]
     fn reads_each_wire_type() {
@@ -251,7 +251,7 @@ mod tests {
             ],
         ] {
             let mut fields = Fields::of(message);
-            assert_eq!(fields.next(), Some(Err(Malformed)), "{message:?}");
+            assert_eq!(fields.next(), Some(Err(WireError)), "{message:?}");
             assert_eq!(fields.next(), None);
         }
     }

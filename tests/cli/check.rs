@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::support::EventFile;
 use crate::support::lab::STARTED_SECS;
 use crate::support::program::program;
-use crate::support::terminal::{Dump, Printed, trainscope_in};
+use crate::support::terminal::{CommandOutput, Dump, trainscope_in};
 
 const OVERFLOW: &str = "[[watchpoint]]\ncondition = \"tensor_overflow\"\n";
 
@@ -29,7 +29,7 @@ impl Place {
         self
     }
 
-    pub(crate) fn check(&self, flags: &[&str]) -> Printed {
+    pub(crate) fn check(&self, flags: &[&str]) -> CommandOutput {
         trainscope_in(self.0.path(), &[&["check", "run"], flags].concat())
     }
 

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use crate::support::terminal::{Dump, Printed, trainscope_in};
+use crate::support::terminal::{CommandOutput, Dump, trainscope_in};
 
-fn diff(a: &Path, b: &Path, flags: &[&str]) -> Printed {
+fn diff(a: &Path, b: &Path, flags: &[&str]) -> CommandOutput {
     let [a, b] = [a, b].map(|path| path.display().to_string());
     trainscope_in(Path::new("."), &[&["diff", &a, &b], flags].concat())
 }

@@ -9,9 +9,9 @@ use serde_json::Value;
 use crate::cli::check::{Place, floats, npy};
 use crate::support::lab::{Lab, Recording, STARTED_SECS, fixture, workspace_root};
 use crate::support::server::query;
-use crate::support::terminal::{Printed, trainscope_in};
+use crate::support::terminal::{CommandOutput, trainscope_in};
 
-fn export(run: &Path, kind: &str, flags: &[&str]) -> Printed {
+fn export(run: &Path, kind: &str, flags: &[&str]) -> CommandOutput {
     let run = run.display().to_string();
     trainscope_in(
         Path::new("."),
@@ -24,7 +24,7 @@ fn sample(name: &str) -> std::path::PathBuf {
 }
 
 /// Rows of a table without quoted cells, by its header.
-fn rows(printed: &Printed) -> Vec<BTreeMap<&str, &str>> {
+fn rows(printed: &CommandOutput) -> Vec<BTreeMap<&str, &str>> {
     assert_eq!(printed.status, 0, "{printed:?}");
     let mut lines = printed
         .out

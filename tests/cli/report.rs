@@ -7,10 +7,10 @@ use tempfile::TempDir;
 
 use crate::support::browser::Browser;
 use crate::support::lab::{Recording, copy_folder, workspace_root};
-use crate::support::terminal::{Printed, trainscope_in};
+use crate::support::terminal::{CommandOutput, trainscope_in};
 
 /// Writes a report of a run and returns its text.
-fn report(run: &Path, flags: &[&str]) -> (Printed, String) {
+fn report(run: &Path, flags: &[&str]) -> (CommandOutput, String) {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("report.html");
     let (run, to) = (run.display().to_string(), path.display().to_string());
@@ -169,7 +169,7 @@ async fn a_browser_opens_it_without_a_server_and_names_are_text() {
         .run("return getComputedStyle(document.body).backgroundColor")
         .await;
     assert_eq!(ground, "rgb(245, 246, 248)");
-    assert!(browser.count(".plot svg polyline").await > 1);
+    assert!(browser.count("svg polyline").await > 1);
     // Collapsed parts can be opened.
     browser.click("details summary").await;
     browser.wait_for_element("details[open] td").await;

@@ -197,7 +197,7 @@ async fn the_overview_says_that_all_elements_of_the_newest_histogram_are_nan() {
         "{said}"
     );
     browser
-        .wait_for_element("th[title='fc1.weight'] ~ td a[href*='hit='] .nan-cell")
+        .wait_for_element("th[title='fc1.weight'] ~ td a[href*='hit='] [data-kind=nan]")
         .await;
     browser.close().await;
 }

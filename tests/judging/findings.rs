@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use trainscope_api::findings::{Findings, Hit, Judging, Verdict};
+use trainscope_api::findings::{Findings, Hit, JudgementState, Verdict};
 use trainscope_api::paths;
 
 use crate::support::lab::{copy_folder, fixture, workspace_root};
@@ -63,7 +63,7 @@ fn compare_with_check(lab: &Lab, folder: &Path, least_runs: usize) -> usize {
         // Between its first judgement and now another one may have been requested.
         let seen = wait_for("a run to be judged as it is", || {
             let seen = findings(&server, id);
-            (seen.state == Judging::Done).then_some(seen)
+            (seen.state == JudgementState::Done).then_some(seen)
         });
         let hits = serde_json::to_value(&seen.hits).unwrap();
         assert_eq!(
@@ -122,7 +122,7 @@ fn hits_are_filtered_and_paged() {
     let server = lab.start_on(&[&samples], &[]);
     let all = wait_for("the run to be judged", || {
         let seen = findings(&server, "diverging");
-        (seen.state == Judging::Done).then_some(seen)
+        (seen.state == JudgementState::Done).then_some(seen)
     });
     assert!(all.total > 10 && all.first_cause.is_some());
     let ask = |pairs: &[(&str, &str)]| -> Findings {
@@ -165,7 +165,7 @@ fn two_watchpoints_of_one_condition_are_told_apart() {
         serde_json::from_slice(&answer.body).unwrap_or_default()
     };
     let all = wait_for("the run to be judged", || {
-        Some(ask(&[("limit", "5000")])).filter(|seen| seen.state == Judging::Done)
+        Some(ask(&[("limit", "5000")])).filter(|seen| seen.state == JudgementState::Done)
     });
     let keys: BTreeSet<String> = all.hits.iter().map(Hit::key).collect();
     assert_eq!(keys.len(), all.hits.len());
@@ -202,7 +202,7 @@ fn the_first_cause_is_told_alike_everywhere() {
     let server = lab.start();
     for (run, ranks) in [("torch", 1), ("diverging", 2)] {
         let seen = wait_for("the run to be judged", || {
-            Some(findings(&server, run)).filter(|seen| seen.state == Judging::Done)
+            Some(findings(&server, run)).filter(|seen| seen.state == JudgementState::Done)
         });
         let cause = seen.first_cause.as_ref().unwrap();
         assert!(cause.explains > 1, "{run}");
@@ -252,7 +252,9 @@ fn watchpoints_beside_the_runs_count_and_a_mistake_in_them_is_said() {
             Some(findings(&server, "run")).filter(|seen| is_so(seen))
         })
     };
-    let seen = judged("the run to be judged", &|seen| seen.state == Judging::Done);
+    let seen = judged("the run to be judged", &|seen| {
+        seen.state == JudgementState::Done
+    });
     assert_eq!(seen.watchpoints.len(), 1);
     assert_eq!((&*seen.watchpoints[0].title.en, seen.total), ("mine", 0));
     assert!(seen.watchpoints_file.unwrap().ends_with("watchpoints.toml"));
@@ -303,7 +305,7 @@ fn watchpoints_are_changed_and_the_second_is_told() {
     let path = lab.base().join(".trainscope/watchpoints.toml");
     let server = lab.start();
     wait_for("both runs to be judged", || {
-        let is_judged = |run| findings(&server, run).state == Judging::Done;
+        let is_judged = |run| findings(&server, run).state == JudgementState::Done;
         (is_judged("first") && is_judged("deep/second")).then_some(())
     });
     let seen = list(&server, "first");
@@ -429,7 +431,7 @@ fn a_run_is_judged_again_and_what_lies_around_a_tensor_is_told() {
     let samples = workspace_root().join("sample-runs/mlp");
     let server = lab.start_on(&[&samples], &[]);
     let before = wait_for("the run to be judged", || {
-        Some(findings(&server, "overflow")).filter(|seen| seen.state == Judging::Done)
+        Some(findings(&server, "overflow")).filter(|seen| seen.state == JudgementState::Done)
     });
     let live = server.live();
     let wish = json!({"run": "overflow"}).to_string();
@@ -437,7 +439,7 @@ fn a_run_is_judged_again_and_what_lies_around_a_tensor_is_told() {
     live.wait_for("a word of it", |event| event.data["runs_changed"] == true);
     let after = wait_for("the end of it", || {
         let seen = findings(&server, "overflow");
-        (seen.state == Judging::Done && seen.progress.is_none()).then_some(seen)
+        (seen.state == JudgementState::Done && seen.progress.is_none()).then_some(seen)
     });
     assert_eq!(after.hits, before.hits);
     assert_eq!(
@@ -485,7 +487,7 @@ fn new_hits_run_a_command_and_old_ones_do_not() {
     let command = format!("sh -c 'cat > \"$0/$$.json\"' {}", told.display());
     let server = lab.start_with(&["--on-hit", &command]);
     wait_for("the run to be judged", || {
-        (findings(&server, "run").state == Judging::Done).then_some(())
+        (findings(&server, "run").state == JudgementState::Done).then_some(())
     });
     let known = findings(&server, "run").counts;
     recording.scalar("train/loss", 30, f32::NAN);

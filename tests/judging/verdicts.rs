@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use trainscope_api::findings::{Findings, Judging, Verdict};
+use trainscope_api::findings::{Findings, JudgementState, Verdict};
 use trainscope_api::paths;
 use trainscope_format::encode::{Moment, RecordWriter};
 use trainscope_format::hparams::{HparamValue, SessionStart};
@@ -15,7 +15,7 @@ use trainscope_format::{Hparams, Severity, Text};
 use crate::cli::check::{floats, npy};
 use crate::support::lab::{STARTED_SECS, copy_folder, workspace_root};
 use crate::support::server::query;
-use crate::support::terminal::{Printed, trainscope_in};
+use crate::support::terminal::{CommandOutput, trainscope_in};
 use crate::support::{Browser, Lab, wait_for};
 
 /// A folder of runs.
@@ -52,7 +52,7 @@ impl Runs {
         fs::write(folder.join(format!("{name}.npy")), bytes).unwrap();
     }
 
-    pub(crate) fn check(&self, run: &str, flags: &[&str]) -> Printed {
+    pub(crate) fn check(&self, run: &str, flags: &[&str]) -> CommandOutput {
         trainscope_in(self.path(), &[&["check", run], flags].concat())
     }
 
@@ -235,7 +235,7 @@ fn pages_and_the_command_line_have_one_verdict() {
     // The last step of a fresh dump is judged once it is certainly complete.
     let names = ["whole", "scalars", "nothing", "problem"];
     wait_for("every run to be judged", || {
-        let is_judged = |run: &&str| ask(run).state == Judging::Done;
+        let is_judged = |run: &&str| ask(run).state == JudgementState::Done;
         names.iter().all(is_judged).then_some(())
     });
     for run in server.runs().runs {
@@ -353,6 +353,7 @@ async fn the_debugger_of_a_healthy_run_says_how_much_was_checked() {
         .wait_for_text("No problems found in 15 tensors and 7 scalars over 200 steps.")
         .await;
     browser.wait_for_text("No hits.").await;
-    assert_eq!(browser.count("tr.hit-row, .cause button.link").await, 0);
+    let any = "tr[data-severity], [data-part=cause] button";
+    assert_eq!(browser.count(any).await, 0);
     browser.close().await;
 }

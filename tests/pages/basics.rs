@@ -3,12 +3,8 @@
 use std::fs;
 
 use crate::support::lab::{copy_folder, workspace_root};
+use crate::support::parts::canvas;
 use crate::support::{Browser, Lab, Recording, Server};
-
-/// Selector of the canvas in the card of a tag.
-fn canvas(tag: &str) -> String {
-    format!("section[data-tag={tag:?}] canvas[role=img]")
-}
 
 async fn open_samples(lab: &Lab) -> (Server, Browser) {
     let folder = lab.path("sample-runs");
@@ -34,7 +30,7 @@ async fn an_empty_folder_shows_how_to_record() {
     let server = lab.start();
     let browser = Browser::open().await;
     browser.goto(&server, "/").await;
-    browser.wait_for_text("SummaryWriter").await;
+    browser.wait_for_text("trainscope.start").await;
     // The first run appears without a reload.
     lab.record("first").scalar("loss", 0, 1.0);
     browser
@@ -54,7 +50,7 @@ async fn the_list_leads_to_the_curves_of_a_run() {
     browser.show("runs").await;
     browser.click(link).await;
     browser
-        .click(".verdict-head a[href='/run/transformer-small/fp16/scalars']")
+        .click("[data-part=verdict] a[href='/run/transformer-small/fp16/scalars']")
         .await;
     // Of 1,184 steps the last finite loss is that of step 411.
     wait_for_curve(&browser, "train/loss", 0.15).await;
@@ -83,12 +79,7 @@ async fn the_list_is_filtered_by_name() {
         .fill("input[aria-label='Filter runs']", "transformer")
         .await;
     browser
-        .wait_for("only the runs of that name", async || {
-            let left = browser
-                .count("tr:not([hidden]) a[href*='/run/torch']")
-                .await;
-            (left == 0).then_some(())
-        })
+        .wait_for_count("tr:not([hidden]) a[href*='/run/torch']", 0)
         .await;
     assert!(
         browser
@@ -119,9 +110,7 @@ async fn a_filter_leaves_the_cards_it_matches() {
         )
         .await;
     browser
-        .wait_for("other cards to go", async || {
-            (browser.count("section[data-tag='train/grad_norm']").await == 0).then_some(())
-        })
+        .wait_for_count("section[data-tag='train/grad_norm']", 0)
         .await;
     for tag in ["train/loss", "val/loss", "val/accuracy"] {
         browser
@@ -245,7 +234,7 @@ async fn language_and_theme_switch_and_are_remembered() {
         })
         .await;
     let dark = browser.run(background).await;
-    browser.click("button.language").await;
+    browser.click("button[aria-label='中文']").await;
     browser.wait_for_text("训练").await;
     let language = browser.run("return document.documentElement.lang").await;
     assert!(language.as_str().unwrap().starts_with("zh"), "{language}");

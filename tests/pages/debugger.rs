@@ -5,9 +5,26 @@ use trainscope_api::paths;
 use trainscope_api::runs::Run;
 
 use crate::support::lab::{copy_folder, workspace_root};
+use crate::support::parts::{HIT, HITS, INSPECTOR, SELECTED_HIT};
 use crate::support::server::query;
 use crate::support::terminal::Dump;
 use crate::support::{Browser, Lab, Server, wait_for};
+
+const BUTTON_OF_HIT: &str = "tr[data-severity] button";
+/// Name of the tensor in the inspector.
+const TENSOR: &str = "[aria-label='Tensor of the hit'] h2";
+const FIGURES: &str = "[aria-label='Tensor of the hit'] table";
+const CLASSES: &str = "[aria-label='Tensor of the hit'] [data-part=classes]";
+const FIRST_CAUSE: &str = "tr[aria-selected=true] [data-part=first-cause]";
+const AROUND: &str = "section[aria-label='Around this tensor']";
+/// Choice between the graph and the tensors around one.
+const VIEWS: &str = "[aria-label='Around this tensor'] [role=group] button";
+const SEARCH: &str = "input[aria-label='Tensor or watchpoint']";
+const SAVE: &str = "form button[type=submit]";
+const WATCHPOINT: &str = "li[data-condition]";
+/// A refusal, or a question before a change.
+const MESSAGE: &str = "[data-part=message]";
+const EDIT: &str = "button[aria-label='Edit the watchpoint']";
 
 /// A server over copies of the sample runs, where pages may write notes.
 fn samples(lab: &Lab) -> Server {
@@ -23,21 +40,19 @@ async fn from_the_list_to_the_cause() {
     let browser = Browser::open().await;
     browser.goto(&server, "/").await;
     // The health of the run links to its debugger, which selects the first cause.
-    browser.click("a.sev[href='/run/overflow/debugger']").await;
+    browser.click("td a[href='/run/overflow/debugger']").await;
     browser.wait_for_text("First cause").await;
-    browser
-        .wait_for_element("tr.hit-row[aria-selected=true]")
-        .await;
+    browser.wait_for_element(SELECTED_HIT).await;
     // Only the lines in view are in the DOM; the table has the total.
     let listed = async || {
-        let rows = browser.attribute(".hit-list table", "aria-rowcount").await;
+        let rows = browser.attribute(HITS, "aria-rowcount").await;
         rows.parse::<usize>().unwrap()
     };
     let all = listed().await;
     assert!(all > 10, "{all}");
 
     // Filter by one watchpoint, in the address too; back removes the filter.
-    browser.click(".watchpoints button.w.found").await;
+    browser.click("button[data-state=found]").await;
     browser
         .wait_for("fewer hits", async || (listed().await < all).then_some(()))
         .await;
@@ -48,18 +63,18 @@ async fn from_the_list_to_the_cause() {
         .await;
 
     // From hit to hit by keyboard, to a tensor and its elements.
-    browser.fill(".hits-bar input", "fc1.weight").await;
+    browser.fill(SEARCH, "fc1.weight").await;
     browser
         .wait_for("the tensors of that name", async || {
             let lines = listed().await;
             (lines > 1 && lines < all).then_some(())
         })
         .await;
-    browser.click("tr.hit-row .plain").await;
+    browser.click(BUTTON_OF_HIT).await;
     browser
-        .wait_for_element(".class-bar i.cls-nan:not([hidden])")
+        .wait_for_element("[data-part=classes] [data-kind=nan]:not([hidden])")
         .await;
-    browser.wait_for_element(".figures").await;
+    browser.wait_for_element(FIGURES).await;
     assert!(browser.url().await.contains("hit="));
     browser.show("debugger").await;
     browser.close().await;
@@ -90,34 +105,35 @@ async fn two_clicks_lead_to_each_cause(server: &Server, least_runs: usize) {
         // Only the rows in view of a long list are in the DOM.
         browser.goto(server, &format!("/?q={id}")).await;
         browser
-            .click(&format!("a.sev[href='/run/{id}/debugger']"))
+            .click(&format!("td a[href='/run/{id}/debugger']"))
             .await;
-        browser.wait_for_element(".cause button.link").await;
-        let cause = browser.text_of(".cause .mono").await.unwrap();
-        browser.click(".cause button.link").await;
+        let button = "[data-part=cause] button";
+        browser.wait_for_element(button).await;
+        let cause = browser.text_of(button).await.unwrap();
+        browser.click(button).await;
         // The hit, its finding, and the advice.
         browser
             .wait_for(&format!("the first cause of {id}"), async || {
-                let shown = browser.text_of(".insp h2").await?;
+                let shown = browser.text_of(TENSOR).await?;
                 let end = cause.trim_start_matches("…/");
                 shown.contains(end).then_some(())
             })
             .await;
-        browser.wait_for_element("tr.hit-row.cur .tok.first").await;
+        browser.wait_for_element(FIRST_CAUSE).await;
         // A tensor has its elements, a scalar its curve; hyper-parameters have neither.
         let found = first_cause(server, id);
         let is_about_settings = found.hit.condition == "settings";
-        let values = ".insp .class-bar, .insp a[href*=scalars]";
+        let values = format!("{CLASSES}, {INSPECTOR} a[href*=scalars]");
         browser
             .wait_for(&format!("what is known of {cause} in {id}"), async || {
-                (is_about_settings || browser.count(values).await > 0).then_some(())
+                (is_about_settings || browser.count(&values).await > 0).then_some(())
             })
             .await;
         // The finding and the advice; long names are cut in sentences.
         let name = found.hit.tensor.to_lowercase();
         browser
             .wait_for(&format!("the words about {cause} in {id}"), async || {
-                let panel = browser.text_of(".insp").await?.to_lowercase();
+                let panel = browser.text_of(INSPECTOR).await?.to_lowercase();
                 let words = [&found.sentence, &found.advice];
                 let is_said = |words: &&Words| {
                     let words = words.en.to_lowercase();
@@ -127,7 +143,7 @@ async fn two_clicks_lead_to_each_cause(server: &Server, least_runs: usize) {
                 words.iter().all(is_said).then_some(())
             })
             .await;
-        assert!(!is_about_settings || browser.count(values).await == 0);
+        assert!(!is_about_settings || browser.count(&values).await == 0);
     }
     browser.close().await;
 }
@@ -174,39 +190,40 @@ async fn a_hit_whose_dump_was_deleted_says_so_and_what_is_left() {
     browser
         .goto(&server, "/run/run/debugger?q=activation/6")
         .await;
-    browser.click("tr.hit-row .plain").await;
+    browser.click(BUTTON_OF_HIT).await;
     // Elements and their distribution, from the file of the step.
-    browser.wait_for_element(".insp .class-bar").await;
+    browser.wait_for_element(CLASSES).await;
     // The previous step is a dashed line; the table is scrolled to the first NaN.
-    browser.wait_for_element(".insp .slice-bins .before").await;
     browser
-        .wait_for_element(".insp .few i.at:is(.nan, .pinf, .ninf)")
+        .wait_for_element("[data-part=bins] [data-part=before]")
         .await;
-    let named = browser.text_of(".insp h2").await.unwrap();
+    browser
+        .wait_for_element("[data-part=sheet] [aria-current]:is([data-kind=nan], [data-kind$=inf])")
+        .await;
+    let named = browser.text_of(TENSOR).await.unwrap();
     assert_eq!(named, "activation/6");
     let steps = lab.base().join("run/steps");
     let kept = lab.path("kept");
     std::fs::rename(steps.join("1/activation.6.npy"), &kept).unwrap();
     browser.wait_for_text("This hit no longer exists").await;
-    assert_eq!(browser.text_of(".insp h2").await.unwrap(), named);
+    assert_eq!(browser.text_of(TENSOR).await.unwrap(), named);
     // Its chart is removed, too.
-    browser
-        .wait_until("!document.querySelector('.insp :is(.slice-bins, .few, .class-bar)')")
-        .await;
-    browser.wait_for_element("tr.hit-row").await;
+    let charts = "[data-part=bins], [data-part=sheet], [data-part=classes]";
+    browser.wait_for_count(charts, 0).await;
+    browser.wait_for_element(HIT).await;
     // The page of its values lists the remaining steps.
-    browser.click(".insp a.link").await;
+    browser.click(&format!("{INSPECTOR} a")).await;
     browser.wait_for_text("the nearest are at 0 and 2").await;
     assert!(browser.url().await.contains("/tensors?"));
     // The file is back, and the link to the hit works again.
     browser.run("history.back()").await;
     browser.wait_for_text("This hit no longer exists").await;
     std::fs::rename(kept, steps.join("1/activation.6.npy")).unwrap();
-    browser.wait_for_element(".insp .class-bar").await;
+    browser.wait_for_element(CLASSES).await;
     // Without any file the run is gone, which the page reports.
     std::fs::remove_dir_all(lab.base().join("run")).unwrap();
     browser
-        .wait_for_element(".notes-foot a.link, main .acts a.primary")
+        .wait_for_element(":is(main, [role=status]) a[href='/']")
         .await;
     // The failed requests are in the console.
     browser.close_despite("/api/").await;
@@ -230,73 +247,73 @@ async fn watchpoints_are_added_edited_and_switched_off() {
     // From the catalogue, as a sentence whose blank is empty, then wrong.
     browser.click("button[title='Add a watchpoint']").await;
     browser
-        .fill(".watchpoints .find input", "tensor_too_large")
+        .fill("input[aria-label='Find a condition']", "tensor_too_large")
         .await;
     browser
         .click("button[data-condition=tensor_too_large]")
         .await;
-    browser.fill(".editor input[name=name]", "mine").await;
-    let limit = ".editor input[name=max_gt]";
-    browser.click(".editor button[type=submit]").await;
+    browser.fill("form input[name=name]", "mine").await;
+    let limit = "form input[name=max_gt]";
+    browser.click(SAVE).await;
     browser.wait_for_text("enter a limit").await;
-    browser
-        .run(
-            "const list = document.querySelector('.editor select[aria-label=Quantity]');
-             [...list.options].find((one) => one.text.toLowerCase() == 'maximum').selected = true;
-             list.dispatchEvent(new Event('change', { bubbles: true }));",
-        )
-        .await;
+    browser.set("select[name=quantity]", "maximum").await;
     browser.fill(limit, "much").await;
-    let sentence = ".editor [role=group]";
+    let sentence = "form [role=group]";
     let said = browser.text_of(sentence).await.unwrap();
     assert!(
         said.contains("Alert when") && said.contains("is above"),
         "{said}"
     );
-    browser.click(".editor button[type=submit]").await;
+    browser.click(SAVE).await;
     browser
         .wait_for_element(&format!("{sentence} [role=alert]"))
         .await;
     let said = browser.text_of(sentence).await.unwrap();
     assert!(said.contains("must be a number"), "{said}");
     browser.fill(limit, "1e-9").await;
-    browser.click(".editor button[type=submit]").await;
+    browser.click(SAVE).await;
     wait_for_file("name = \"mine\"").await;
     browser.wait_for_text("Shared by this folder").await;
-    let mine = "li.row[data-condition=tensor_too_large]";
-    browser.wait_for_element(&format!("{mine} .w.found")).await;
+    let mine = "li[data-condition=tensor_too_large]";
+    let found = format!("{mine} button[data-state=found]");
+    browser.wait_for_element(&found).await;
     browser.show("debugger-own").await;
 
     // Another limit, and off.
-    browser.click(&format!("{mine} .edit")).await;
+    browser.click(&format!("{mine} {EDIT}")).await;
     browser.fill(limit, "1000000").await;
-    browser.click(".editor button[type=submit]").await;
+    browser.click(SAVE).await;
     wait_for_file("1000000").await;
     browser
-        .wait_for_element(&format!("{mine} .w:not(.found)"))
+        .wait_for_element(&format!(
+            "{mine} button[aria-pressed]:not([data-state=found])"
+        ))
         .await;
-    browser.click(&format!("{mine} .switch")).await;
+    let switch = format!("{mine} [role=switch]");
+    browser.click(&switch).await;
     wait_for_file("on = false").await;
-    browser.wait_for_element(&format!("{mine}.off")).await;
+    browser
+        .wait_for_element(&format!("{switch}[aria-checked=false]"))
+        .await;
 
     // Another client edits the file while this page has a form open: the page reports the conflict and shows the newer
     // version.
-    browser.click(&format!("{mine} .edit")).await;
-    browser.fill(".editor input[name=name]", "ours").await;
-    std::fs::write(&file, text().replace("\"mine\"", "\"2nd page\"")).unwrap();
-    browser.click(".editor button[type=submit]").await;
+    browser.click(&format!("{mine} {EDIT}")).await;
+    browser.fill("form input[name=name]", "ours").await;
+    lab.replace(&file, &text().replace("\"mine\"", "\"2nd page\""));
+    browser.click(SAVE).await;
     browser
         .wait_for_text("Someone else changed the watchpoints")
         .await;
     assert!(!text().contains("ours"));
     // The typed text is still there, and discarded on cancel.
-    let typed = "return document.querySelector('.editor input[name=name]').value";
+    let typed = "return document.querySelector('form input[name=name]').value";
     assert_eq!(browser.run(typed).await, "ours");
-    browser.click(".watchpoints .head button").await;
+    browser.click("button[aria-label=Cancel]").await;
     browser.wait_for_text("2nd page").await;
 
     // An invalid file is reported, and the previous watchpoints stay in force.
-    std::fs::write(&file, "[[watchpoint]\n").unwrap();
+    lab.replace(&file, "[[watchpoint]\n");
     browser.wait_for_text("watchpoints.toml is invalid").await;
     browser.wait_for_text("2nd page").await;
     std::fs::remove_file(&file).unwrap();
@@ -328,7 +345,7 @@ async fn watchpoints_of_one_condition_are_told_apart_and_replaced_only_where_it_
     let browser = Browser::open().await;
     browser.goto(&server, "/run/healthy/debugger").await;
     browser.wait_for_text("Shared by this folder").await;
-    browser.wait_for_element("tr.hit-row.cur").await;
+    browser.wait_for_element(SELECTED_HIT).await;
     // From hit to hit, each once; one of them is the first cause.
     let mut seen = std::collections::BTreeSet::new();
     for _ in 0..6 {
@@ -341,30 +358,24 @@ async fn watchpoints_of_one_condition_are_told_apart_and_replaced_only_where_it_
             })
             .await;
         assert!(seen.insert(now), "{seen:?}");
-        browser
-            .wait_until("document.querySelectorAll('tr.hit-row.cur').length == 1")
-            .await;
+        browser.wait_for_count(SELECTED_HIT, 1).await;
     }
-    assert!(browser.count("tr.hit-row .tok.first").await <= 1);
+    assert!(browser.count("[data-part=first-cause]").await <= 1);
 
     // The hits of the second watchpoint; after its removal those of another one do not take their place.
-    let second = "li.row:nth-of-type(2)";
-    browser.click(&format!("{second} .w")).await;
+    let second = format!("{WATCHPOINT}:nth-of-type(2)");
+    browser.click(&format!("{second} button")).await;
     browser
         .wait_until("location.search.includes('watchpoint=tensor_too_large~2')")
         .await;
-    browser.click(&format!("{second} .edit")).await;
-    browser.click(".editor .danger").await;
+    browser.click(&format!("{second} {EDIT}")).await;
+    browser.click_text("form button", "Remove").await;
     browser
         .wait_until("!location.search.includes('watchpoint=')")
         .await;
-    browser
-        .wait_until("document.querySelectorAll('li.row').length == 1")
-        .await;
+    browser.wait_for_count("li[data-condition]", 1).await;
     std::fs::write(&file, &own).unwrap();
-    browser
-        .wait_until("document.querySelectorAll('li.row').length == 2")
-        .await;
+    browser.wait_for_count("li[data-condition]", 2).await;
 
     // The recommended set for this run alone: after a confirmation, and the list of all runs is unchanged.
     browser.click("input[name=only_run]").await;
@@ -373,25 +384,26 @@ async fn watchpoints_of_one_condition_are_told_apart_and_replaced_only_where_it_
     browser
         .wait_for_text("Replace the watchpoints of this run only")
         .await;
-    browser.click(".said .btn:not(.primary)").await;
-    browser.wait_until("!document.querySelector('.said')").await;
+    let answer = "[data-part=message] button";
+    browser.click_text(answer, "Cancel").await;
+    browser.wait_for_count(MESSAGE, 0).await;
     assert_eq!(text(), own);
     browser.click(wand).await;
-    browser.click(".said .primary").await;
+    browser.click_text(answer, "Use the recommended set").await;
     browser.wait_for_text("This run only").await;
     assert!(text().starts_with(&own) && text().contains("[[run]]"));
     browser
-        .wait_until("document.querySelectorAll('li.row').length > 20")
+        .wait_until("document.querySelectorAll('li[data-condition]').length > 20")
         .await;
 
     // The reason of a refused change disappears once it is resolved.
     let good = text();
     std::fs::write(&file, "[[watchpoint]\n").unwrap();
     browser.wait_for_text("watchpoints.toml is invalid").await;
-    browser.click("li.row .switch").await;
+    browser.click("[role=switch]").await;
     browser.wait_for_text("cannot be written").await;
     std::fs::write(&file, good).unwrap();
-    browser.wait_until("!document.querySelector('.said')").await;
+    browser.wait_for_count(MESSAGE, 0).await;
     // The refused change is in the console.
     browser.close_despite("/api/watchpoints").await;
 }
@@ -415,17 +427,15 @@ async fn the_first_cause_is_in_view_with_its_rank_and_its_whole_name() {
         format!(
             "(() => {{
                 const of = (selector) => document.querySelector(selector)?.getBoundingClientRect();
-                const [row, list] = [of('tr.hit-row.cur'), of('.hit-list')];
-                const name = document.querySelector('.insp h2')?.textContent.trim();
-                return of('{panel}') && name == '{tensor}' && row
+                const [row, list] = [of('{SELECTED_HIT}'), of(':has(> {HITS})')];
+                const name = document.querySelector(\"{TENSOR}\")?.textContent.trim();
+                return of(\"{panel}\") && name == '{tensor}' && row
                     && row.top >= list.top && row.bottom <= list.bottom;
             }})()"
         )
     };
     browser.goto(&server, "/run/torch/debugger").await;
-    browser
-        .wait_until(&is_in_view("tr.hit-row.cur .tok.first", "lr"))
-        .await;
+    browser.wait_until(&is_in_view(FIRST_CAUSE, "lr")).await;
     // Neighbours of a tensor, with a remark that no graph was recorded.
     browser
         .goto(
@@ -434,10 +444,12 @@ async fn the_first_cause_is_in_view_with_its_rank_and_its_whole_name() {
         )
         .await;
     browser
-        .wait_until(&is_in_view(".around", "activation/6"))
+        .wait_until(&is_in_view(AROUND, "activation/6"))
         .await;
     browser
-        .wait_for_element(".around .node.okc[title='activation/5']")
+        .wait_for_element(&format!(
+            "{AROUND} [data-severity=none][title='activation/5']"
+        ))
         .await;
     browser.wait_for_text("no graph connects them").await;
 
@@ -449,25 +461,27 @@ async fn the_first_cause_is_in_view_with_its_rank_and_its_whole_name() {
     // Values of the next tensor were dumped at other steps: the page links to them.
     browser.press('j').await;
     browser
-        .wait_for_element(".elsewhere a[href*='step=100']")
+        .wait_for_element("[data-part=nearest-steps] a[href*='step=100']")
         .await;
+    browser.set("input[name=steps]", "abc").await;
     browser
-        .run("const f = document.querySelector('input[name=steps]'); f.value = 'abc'; f.dispatchEvent(new Event('change', {bubbles: true}))")
+        .wait_for_element("input[name=steps][aria-invalid=true]")
         .await;
-    browser.wait_for_element(".of-steps.wrong").await;
 
     // Long names: the panel keeps its width, and rows show the end.
     browser.goto(&server, "/run/long/debugger").await;
-    browser.wait_for_element(".insp .inspector-head p").await;
+    browser.wait_for_element(&format!("{TENSOR} + p")).await;
     browser
-        .wait_until(
-            "(() => {
-                const panel = document.querySelector('.insp');
-                const name = document.querySelector('.hit-name .plain');
-                const is_in = panel.scrollWidth <= panel.clientWidth;
-                return is_in && getComputedStyle(name).direction == 'rtl';
-            })()",
-        )
+        .wait_until(&format!(
+            "(() => {{
+                const panel = document.querySelector(\"{INSPECTOR}\");
+                const button = document.querySelector('{BUTTON_OF_HIT}');
+                const [whole, name] = [button, button.querySelector('bdi')]
+                    .map((one) => one.getBoundingClientRect());
+                return panel.scrollWidth <= panel.clientWidth
+                    && name.left < whole.left && name.right <= whole.right + 1;
+            }})()"
+        ))
         .await;
     browser.close().await;
 }
@@ -480,10 +494,13 @@ async fn tensors_over_steps_and_around() {
     browser
         .goto(&server, "/run/vanishing/debugger?q=fc2.weight")
         .await;
-    browser.click("tr.hit-row .plain").await;
-    browser.wait_for_element(".over-steps").await;
-    browser.wait_for_element(".around .node.cur").await;
-    let step = async || browser.text_of(".figures th:last-child").await;
+    browser.click(BUTTON_OF_HIT).await;
+    browser.wait_for_element("[data-part=over-steps]").await;
+    browser
+        .wait_for_element(&format!("{AROUND} [aria-current=true]"))
+        .await;
+    let last = format!("{FIGURES} th:last-child");
+    let step = async || browser.text_of(&last).await;
     let now = step().await;
     browser.press('\u{e014}').await;
     browser
@@ -492,20 +509,24 @@ async fn tensors_over_steps_and_around() {
         })
         .await;
     assert!(browser.url().await.contains("step="));
-    let name = browser.text_of(".insp h2").await.unwrap();
+    let name = browser.text_of(TENSOR).await.unwrap();
     // Switching between the columns and the graph.
-    browser.click(".around .seg button:nth-child(2)").await;
-    browser.click(".around .node:not(.cur)").await;
+    browser.click_text(VIEWS, "Tensors").await;
+    browser
+        .click(&format!("{AROUND} [aria-current=false]"))
+        .await;
     browser
         .wait_for("another tensor", async || {
-            (browser.text_of(".insp h2").await? != name).then_some(())
+            (browser.text_of(TENSOR).await? != name).then_some(())
         })
         .await;
     assert!(browser.url().await.contains("tensor="));
-    browser.click(".inspector-head button.link").await;
+    browser
+        .click_text(&format!("{INSPECTOR} button"), "Back to the hit")
+        .await;
     browser
         .wait_for("the tensor of the hit", async || {
-            (browser.text_of(".insp h2").await? == name).then_some(())
+            (browser.text_of(TENSOR).await? == name).then_some(())
         })
         .await;
     browser.close().await;
@@ -513,33 +534,34 @@ async fn tensors_over_steps_and_around() {
 
 #[tokio::test]
 async fn the_graph_around_a_hit_leads_to_other_tensors() {
-    const CANVAS: &str = ".around canvas[role=img]";
+    const CANVAS: &str = "[aria-label='Around this tensor'] canvas[role=img]";
+    const OF_NODE: &str = "[aria-label='Around this tensor'] [role=status]";
     let lab = Lab::new();
     let server = samples(&lab);
     let browser = Browser::open().await;
     browser
         .goto(&server, "/run/vanishing/debugger?q=fc4.weight.grad")
         .await;
-    browser.click("tr.hit-row .plain").await;
+    browser.click(BUTTON_OF_HIT).await;
     browser.wait_for_element(CANVAS).await;
-    let name = browser.text_of(".insp h2").await.unwrap();
+    let name = browser.text_of(TENSOR).await.unwrap();
     browser.settled_picture(CANVAS).await;
     // The node of the tensor is in the middle: clicked, it lists the other tensors of the node.
     browser.click(CANVAS).await;
-    browser.wait_for_element(".around .of-node button").await;
+    browser.wait_for_element(&format!("{OF_NODE} button")).await;
     browser
-        .wait_for_element(".around .of-node a[href*='/run/vanishing/graph?node=']")
+        .wait_for_element(&format!("{OF_NODE} a[href*='/run/vanishing/graph?node=']"))
         .await;
     browser
-        .run(
-            "const own = document.querySelector('.insp h2').textContent;
-              const all = [...document.querySelectorAll('.around .of-node button')];
-              all.find(one => !own.trim().endsWith(one.title)).click();",
-        )
+        .run(&format!(
+            "const own = document.querySelector(\"{TENSOR}\").textContent;
+              const all = [...document.querySelectorAll(\"{OF_NODE} button\")];
+              all.find(one => !own.trim().endsWith(one.title)).click();"
+        ))
         .await;
     browser
         .wait_for("another tensor", async || {
-            (browser.text_of(".insp h2").await? != name).then_some(())
+            (browser.text_of(TENSOR).await? != name).then_some(())
         })
         .await;
     assert!(browser.url().await.contains("tensor="));
@@ -547,7 +569,7 @@ async fn the_graph_around_a_hit_leads_to_other_tensors() {
     let before = browser.settled_picture(CANVAS).await;
     browser.drag_over(CANVAS, 0.5, 0.2).await;
     browser.wait_for_other_picture(CANVAS, before).await;
-    browser.click(".around .seg button:nth-child(2)").await;
+    browser.click_text(VIEWS, "Tensors").await;
     browser.wait_for_text("weight.grad").await;
     assert!(browser.url().await.contains("around=tensors"));
     browser.close().await;
@@ -564,12 +586,12 @@ async fn hits_come_while_the_training_runs_and_a_link_to_one_that_is_gone_says_s
     browser.wait_for_text("No problems found in").await;
     recording.scalar("train/loss", 30, f32::NAN);
     browser.wait_for_text("First cause").await;
-    browser.wait_for_element("tr.hit-row").await;
+    browser.wait_for_element(HIT).await;
 
     let gone = "/run/run/debugger?hit=0:7:tensor_overflow:no.such:0";
     browser.goto(&server, gone).await;
     browser.wait_for_text("This hit no longer exists").await;
-    browser.click("tr.hit-row .plain").await;
+    browser.click(BUTTON_OF_HIT).await;
     browser.wait_for_text("Show in Scalars").await;
     browser.close().await;
 }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use trainscope_api::paths;
 
 use crate::support::lab::{copy_folder, workspace_root};
+use crate::support::parts::READOUT;
 use crate::support::server::query;
 use crate::support::{Browser, Lab, Server, wait_for};
 
@@ -230,7 +231,7 @@ async fn histograms_change_their_picture_with_view_bins_and_steps() {
     browser.goto(&server, "/run/mlp/overflow/overview").await;
     // The navigation has an entry.
     browser
-        .click("nav.rail a[href='/run/mlp/overflow/histograms']")
+        .click("nav a[href='/run/mlp/overflow/histograms']")
         .await;
     let canvas = "section[data-tag='fc1.weight.grad'] canvas";
     browser
@@ -238,62 +239,49 @@ async fn histograms_change_their_picture_with_view_bins_and_steps() {
         .await;
     browser.wait_for_element(canvas).await;
     let ridges = browser.settled_picture(canvas).await;
-    browser.click(".toolbar .seg button:nth-child(4)").await;
+    let view = "[aria-label=View] button";
+    browser.click_text(view, "Heat map").await;
     let heat = browser.wait_for_other_picture(canvas, ridges).await;
     assert!(browser.url().await.contains("view=heat"));
     // Each card may have its own setting, and a link restores it.
-    browser.click(".toolbar .seg button:nth-child(1)").await;
+    browser.click_text(view, "Per card").await;
     let ridges = browser.wait_for_other_picture(canvas, heat).await;
-    browser
-        .run(
-            "const own = document.querySelector('select.own-view'); own.value = 'heat';
-             own.dispatchEvent(new Event('change', {bubbles: true}));",
-        )
-        .await;
+    let own = "section[data-tag] select[aria-label=View]";
+    browser.set(own, "heat").await;
     let heat = browser.wait_for_other_picture(canvas, ridges).await;
     browser.reload().await;
-    browser.wait_for_element("select.own-view").await;
+    browser.wait_for_element(own).await;
     let again = browser.settled_picture(canvas).await;
     assert_eq!(again, heat, "a link opens the same pictures");
     assert_eq!(
         browser
-            .run("return document.querySelector('select.own-view').value")
+            .run(&format!("return document.querySelector({own:?}).value"))
             .await,
         "heat"
     );
-    browser.click(".toolbar .seg button:nth-child(4)").await;
+    browser.click_text(view, "Heat map").await;
     browser.settled_picture(canvas).await;
     // Fewer bins draw another picture; the address follows.
-    browser
-        .run(
-            "const bins = document.querySelector('input[name=bins]'); bins.value = 10;
-             bins.dispatchEvent(new Event('input', {bubbles: true}));
-             bins.dispatchEvent(new Event('change', {bubbles: true}));",
-        )
-        .await;
+    browser.set("input[name=bins]", "10").await;
     let coarse = browser.wait_for_other_picture(canvas, heat).await;
     assert!(browser.url().await.contains("bins=10"));
     // A drag selects steps; the bar shows them.
     browser.drag_over(canvas, 0.2, 0.5).await;
     browser.wait_for_other_picture(canvas, coarse).await;
     assert!(browser.url().await.contains("steps="));
-    browser.click(".stepbar .link").await;
+    browser.click_text("button", "All steps").await;
     browser
         .wait_for("all steps", async || {
             (!browser.url().await.contains("steps=")).then_some(())
         })
         .await;
     browser.hover(canvas, 0.6).await;
-    browser.wait_for_element(".picture .tip").await;
+    browser
+        .wait_for_element(&format!("section[data-tag] {READOUT}"))
+        .await;
     // Tensors of one role only.
     browser.goto(&server, "/run/mlp/overflow/histograms").await;
-    browser.wait_for_element("select[name=role]").await;
-    browser
-        .run(
-            "const role = document.querySelector('select[name=role]'); role.value = '2';
-             role.dispatchEvent(new Event('change', {bubbles: true}));",
-        )
-        .await;
+    browser.set("select[name=role]", "2").await;
     browser
         .wait_for("gradients alone", async || {
             let others = browser.count("section[data-tag='fc1.weight']").await;
@@ -316,8 +304,11 @@ async fn two_runs_keep_their_names_on_the_page_and_in_what_is_saved() {
             "/run/mlp/healthy/images?runs=mlp/healthy,mlp/overflow",
         )
         .await;
-    browser.wait_for_element(".cell ~ .cell .at-step").await;
-    let covered = "return [...document.querySelectorAll('.cells .names')].filter(names => {
+    browser
+        .wait_for_element("[data-run] ~ [data-run] [data-part=step]")
+        .await;
+    let covered =
+        "return [...document.querySelectorAll('[data-run] [data-part=names]')].filter(names => {
         const own = [...names.children].map(one => one.getBoundingClientRect());
         return own.some((one, at) => own.slice(at + 1).some(other =>
             one.right > other.left + 1 && one.left + 1 < other.right
@@ -334,7 +325,7 @@ async fn two_runs_keep_their_names_on_the_page_and_in_what_is_saved() {
         .await;
     let card = "section[data-tag='fc1.weight']";
     browser
-        .wait_for_element(&format!("{card} .picture ~ .picture canvas"))
+        .wait_for_count(&format!("{card} canvas[role=img]"), 2)
         .await;
     browser
         .run(
@@ -354,8 +345,7 @@ async fn two_runs_keep_their_names_on_the_page_and_in_what_is_saved() {
         .wait_until(&format!(
             "(() => {{
                if (!window.saved) return false;
-               const drawn = [...document.querySelectorAll({card:?} + ' .picture')]
-                 .map(own => own.querySelector('canvas'));
+               const drawn = [...document.querySelectorAll({card:?} + ' canvas[role=img]')];
                const width = drawn.reduce((sum, own) => sum + own.width, 0);
                const height = Math.max(...drawn.map(own => own.height));
                return window.saved[0] === width && window.saved[1] > height + 20;
@@ -371,51 +361,47 @@ async fn pictures_follow_the_slider_and_can_be_brightened_and_enlarged() {
     let server = samples(&lab);
     let browser = Browser::open().await;
     browser.goto(&server, "/run/mlp/healthy/images").await;
-    browser.wait_for_element(".shot img").await;
-    let shown = async || browser.attribute(".shot img", "src").await;
+    browser.wait_for_element("figure img").await;
+    let shown = async || browser.attribute("figure img", "src").await;
     let last = shown().await;
     browser.wait_for_text("3/3").await;
     // The previous step has another image.
-    browser.click(".toolbar button[title*='←']").await;
+    browser.click("button[title*='←']").await;
     browser
         .wait_for("another picture", async || {
             (shown().await != last).then_some(())
         })
         .await;
     assert!(browser.url().await.contains("step="));
-    browser
-        .run(
-            "const light = document.querySelector('input[name=brightness]'); light.value = 200;
-             light.dispatchEvent(new Event('input', {bubbles: true}));
-             light.dispatchEvent(new Event('change', {bubbles: true}));",
-        )
-        .await;
+    browser.set("input[name=brightness]", "200").await;
     browser
         .wait_for("a brighter picture", async || {
-            let style = "return getComputedStyle(document.querySelector('.shot img')).filter";
+            let style = "return getComputedStyle(document.querySelector('figure img')).filter";
             (browser.run(style).await == "brightness(2) contrast(1)").then_some(())
         })
         .await;
     // The value under the pointer, and the file.
-    browser.hover(".shot img", 0.1).await;
+    browser.hover("figure img", 0.1).await;
     browser
         .wait_for("the value of a pixel", async || {
-            let text = browser.text_of(".shot figcaption").await?;
+            let text = browser.text_of("figcaption").await?;
             text.contains("x ").then_some(())
         })
         .await;
-    let name = browser.attribute(".shot figcaption a", "download").await;
+    let name = browser.attribute("figcaption a", "download").await;
     assert!(
         name.starts_with("plane_") && name.contains(".png"),
         "{name}"
     );
-    browser.click(".toolbar .seg button:nth-child(3)").await;
+    browser
+        .click_text("[aria-label='Size of pictures'] button", "4 : 1")
+        .await;
     browser
         .wait_for("four pixels for one", async || {
-            let ratio = "const img = document.querySelector('.shot img');
+            let ratio = "const img = document.querySelector('figure img');
                          return img.naturalWidth > 0 && img.offsetWidth / img.naturalWidth";
             let style =
-                "return getComputedStyle(document.querySelector('.shot img')).imageRendering";
+                "return getComputedStyle(document.querySelector('figure img')).imageRendering";
             (browser.run(ratio).await == 4 && browser.run(style).await == "pixelated").then_some(())
         })
         .await;
@@ -436,20 +422,15 @@ async fn pictures_are_subtracted_and_the_ruler_is_their_slider() {
     browser
         .wait_for_text("4,096 of 4,096 pixels differ, by at most")
         .await;
-    assert_eq!(browser.count(".shot canvas:not([hidden])").await, 1);
-    let own = "return document.querySelector('.cell:nth-child(2) .shot canvas').width";
+    assert_eq!(browser.count("figure canvas:not([hidden])").await, 1);
+    let own = "return document.querySelector('[data-run]:nth-child(2) figure canvas').width";
     assert_eq!(browser.run(own).await, 64);
     // Each run has a row with a mark a step; the slider goes to a step.
-    assert_eq!(browser.count(".ruler-row svg").await, 2);
-    let marks =
-        "return document.querySelector('.ruler-row path').getAttribute('d').split('M').length - 1";
+    assert_eq!(browser.count("[data-part=ruler] svg").await, 2);
+    let marks = "return document.querySelector('[data-part=ruler] path').getAttribute('d').split('M').length - 1";
     assert_eq!(browser.run(marks).await, 3);
     browser
-        .run(
-            "const step = document.querySelector('.ruler input[name=step]'); step.value = 143;
-             step.dispatchEvent(new Event('input', {bubbles: true}));
-             step.dispatchEvent(new Event('change', {bubbles: true}));",
-        )
+        .set("[data-part=ruler] input[name=step]", "143")
         .await;
     browser.wait_for_text("3/3").await;
     assert!(browser.url().await.contains("step=143"));
@@ -464,7 +445,7 @@ async fn sound_text_and_curves_of_precision_are_shown() {
     browser.goto(&server, "/run/torch/run1/images").await;
     browser
         .wait_for("sound that can be played", async || {
-            let secs = "const audio = document.querySelector('.clip audio');
+            let secs = "const audio = document.querySelector('figure audio');
                         return !!audio && audio.duration";
             let secs = browser.run(secs).await.as_f64().unwrap_or(0.0);
             ((secs - 0.25).abs() < 0.02).then_some(())
@@ -472,13 +453,15 @@ async fn sound_text_and_curves_of_precision_are_shown() {
         .await;
     browser.wait_for_text("8,000 Hz").await;
     // The waveform is drawn, and a click seeks to that position.
-    let columns = "return document.querySelector('.wave path').getAttribute('d').split('M').length";
-    browser.wait_for_element(".wave path").await;
-    assert!(browser.run(columns).await.as_u64().unwrap() > 100);
-    browser.click(".wave").await;
+    let wave = "svg[aria-label^=Waveform]";
+    let columns =
+        format!("return document.querySelector('{wave} path').getAttribute('d').split('M').length");
+    browser.wait_for_element(&format!("{wave} path")).await;
+    assert!(browser.run(&columns).await.as_u64().unwrap() > 100);
+    browser.click(wave).await;
     browser
         .wait_for("the middle of the clip", async || {
-            let at = "return document.querySelector('.clip audio').currentTime";
+            let at = "return document.querySelector('figure audio').currentTime";
             let at = browser.run(at).await.as_f64().unwrap_or(0.0);
             ((at - 0.125).abs() < 0.02).then_some(())
         })
@@ -492,11 +475,15 @@ async fn sound_text_and_curves_of_precision_are_shown() {
         .await;
 
     browser.goto(&server, "/run/torch/run1/text?step=0").await;
-    browser.wait_for_element(".md table th").await;
+    browser
+        .wait_for_element("[data-part=markdown] table th")
+        .await;
     // Markup in a text is escaped.
-    assert_eq!(browser.count(".md script").await, 0);
+    assert_eq!(browser.count("[data-part=markdown] script").await, 0);
     browser.wait_for_text("<script>").await;
-    browser.click(".toolbar .seg button:nth-child(2)").await;
+    browser
+        .click_text("[aria-label='How texts are shown'] button", "Source")
+        .await;
     browser.wait_for_text("| a | b |").await;
     // During a search, tags without a match have no card.
     browser
@@ -505,45 +492,36 @@ async fn sound_text_and_curves_of_precision_are_shown() {
             "/run/torch/run1/text?step=0&runs=torch/run1,mlp/healthy",
         )
         .await;
-    browser
-        .wait_for("a card of each run", async || {
-            (browser.count("section[data-tag]").await == 2).then_some(())
-        })
-        .await;
+    browser.wait_for_count("section[data-tag]", 2).await;
     browser.fill("input[name=find]", "SCRIPT").await;
-    browser.wait_for_element(".reading mark").await;
+    browser.wait_for_element("[data-part=text] mark").await;
     browser.wait_for_text("Found at").await;
-    browser
-        .wait_for("fewer cards", async || {
-            (browser.count("section[data-tag]").await == 1).then_some(())
-        })
-        .await;
+    browser.wait_for_count("section[data-tag]", 1).await;
 
     // Without any match, the page says so and offers to clear the search.
     browser.fill("input[name=find]", "zzz").await;
     browser.wait_for_text("No text contains “zzz”.").await;
-    browser.click(".no-match .link").await;
-    browser
-        .wait_for("the cards again", async || {
-            (browser.count("section[data-tag]").await == 2).then_some(())
-        })
-        .await;
+    browser.click_text("[role=status] button", "Clear").await;
+    browser.wait_for_count("section[data-tag]", 2).await;
     // The last step has no match: the card shows the first one that has.
     browser.goto(&server, "/run/torch/run1/text").await;
-    browser.wait_for_element(".reading").await;
-    assert_eq!(browser.count(".md table th").await, 0);
+    browser.wait_for_element("[data-part=text]").await;
+    assert_eq!(browser.count("[data-part=markdown] table th").await, 0);
     browser.fill("input[name=find]", "script").await;
-    browser.wait_for_element(".reading mark").await;
+    browser.wait_for_element("[data-part=text] mark").await;
     browser
-        .wait_for_element(".found .link[aria-current=true]")
+        .wait_for_element("button[title^='Go to step'][aria-current=true]")
         .await;
 
     browser.goto(&server, "/run/torch/run1/pr_curves").await;
-    browser.wait_for_element("table.pr td.auc").await;
+    let at_threshold = "[role=region][aria-label='Counts at the threshold under the pointer']";
+    browser
+        .wait_for_element(&format!("{at_threshold} [data-column=area]"))
+        .await;
     // Integer counts, the F1 score of both, and nothing outside of the card.
     for count in ["tp", "fp", "tn", "fn"] {
         let text = browser
-            .text_of(&format!("table.pr .{count}"))
+            .text_of(&format!("{at_threshold} [data-column={count}]"))
             .await
             .unwrap();
         assert!(
@@ -552,22 +530,23 @@ async fn sound_text_and_curves_of_precision_are_shown() {
         );
     }
     let f1: f64 = browser
-        .text_of("table.pr td.f1")
+        .text_of(&format!("{at_threshold} [data-column=f1]"))
         .await
         .unwrap()
         .parse()
         .unwrap();
     assert!((0.0..=1.0).contains(&f1), "{f1}");
-    let beyond =
-        "const card = document.querySelector('section[data-tag=pr]').getBoundingClientRect();
-                  const table = document.querySelector('.pr-scroll').getBoundingClientRect();
-                  return table.right > card.right + 1";
-    assert_eq!(browser.run(beyond).await, false);
-    let before = browser.text_of("table.pr td.threshold").await;
+    let beyond = format!(
+        "const of = (selector) => document.querySelector(selector).getBoundingClientRect();
+         return of({at_threshold:?}).right > of('section[data-tag=pr]').right + 1"
+    );
+    assert_eq!(browser.run(&beyond).await, false);
+    let threshold = format!("{at_threshold} [data-column=threshold]");
+    let before = browser.text_of(&threshold).await;
     browser.hover("section[data-tag='pr'] canvas", 0.9).await;
     browser
         .wait_for("another threshold", async || {
-            (browser.text_of("table.pr td.threshold").await != before).then_some(())
+            (browser.text_of(&threshold).await != before).then_some(())
         })
         .await;
     browser.close().await;

@@ -10,10 +10,11 @@ use crate::formats::graphs::{node, record};
 use crate::support::lab::{STARTED_SECS, copy_folder, workspace_root};
 use crate::support::{Browser, Lab};
 
-const CANVAS: &str = ".graph-page canvas[role=img]";
+const CANVAS: &str = "main canvas[role=img]";
+const SEARCH: &str = "main input[type=search]";
 
 fn item(path: &str) -> String {
-    format!("[role=treeitem] button.name[title={path:?}]")
+    format!("[role=treeitem] button[title={path:?}]")
 }
 
 #[tokio::test]
@@ -28,14 +29,14 @@ async fn scopes_open_nodes_are_found_and_ways_are_drawn() {
     browser.goto(&server, "/run/mlp/vanishing/overview").await;
     // The navigation has an entry, since there is a graph.
     browser
-        .click("nav.rail a[href='/run/mlp/vanishing/graph']")
+        .click("nav a[href='/run/mlp/vanishing/graph']")
         .await;
     browser.wait_for_element(&item("loss")).await;
     browser.wait_for_text("62 nodes").await;
     let closed = browser.settled_picture(CANVAS).await;
 
     // A fold opens in place, and is part of the address.
-    let fold = "[role=treeitem][aria-expanded=false] .chevron";
+    let fold = "[role=treeitem][aria-expanded=false] button[aria-label^=Open]";
     browser.click(fold).await;
     browser
         .wait_for_element("[role=treeitem][aria-expanded=true]")
@@ -48,14 +49,12 @@ async fn scopes_open_nodes_are_found_and_ways_are_drawn() {
     );
 
     // Nodes in closed scopes are found, highlighted, selected by keys, and revealed.
+    browser.fill(SEARCH, "fc5/act").await;
     browser
-        .fill(".graph-page input[type=search]", "fc5/act")
+        .wait_for_element("[role=option][title$='fc5/activation'][aria-selected=true] bdi mark")
         .await;
     browser
-        .wait_for_element("button.found[title$='fc5/activation'][aria-selected=true] .front mark")
-        .await;
-    browser
-        .run("document.querySelector('.graph-page input[type=search]').focus()")
+        .run(&format!("document.querySelector('{SEARCH}').focus()"))
         .await;
     browser.press('\u{e007}').await;
     browser.wait_for_text("Sigmoid").await;
@@ -64,12 +63,12 @@ async fn scopes_open_nodes_are_found_and_ways_are_drawn() {
             browser.url().await.contains("node=").then_some(())
         })
         .await;
-    browser.fill(".graph-page input[type=search]", " ").await;
+    browser.fill(SEARCH, " ").await;
     browser
         .wait_for_element("[role=treeitem][aria-selected=true]")
         .await;
     let chosen = browser
-        .attribute("[role=treeitem][aria-selected=true] button.name", "title")
+        .attribute("[role=treeitem][aria-selected=true] button[title]", "title")
         .await;
     assert!(chosen.ends_with("fc5/activation"), "{chosen}");
 
@@ -128,12 +127,12 @@ async fn the_tree_of_a_wide_scope_has_every_row_and_makes_those_in_view() {
     let server = lab.start();
     let browser = Browser::open().await;
     browser.goto(&server, "/run/wide/graph").await;
-    let scope = "[role=treeitem]:has(button.name[title=wide])";
+    let scope = "[role=treeitem]:has(button[title=wide])";
     browser.wait_for_element(scope).await;
     browser
         .run(&format!(
             "document.querySelector({:?}).focus()",
-            format!("{scope} .chevron")
+            format!("{scope} button[aria-label]")
         ))
         .await;
     assert_eq!(browser.attribute(scope, "aria-expanded").await, "false");
@@ -144,13 +143,13 @@ async fn the_tree_of_a_wide_scope_has_every_row_and_makes_those_in_view() {
     browser.wait_for_element(&item("wide/update3")).await;
     // The focus stays on its element.
     let focus = browser
-        .run("return document.activeElement.closest('[role=treeitem]')?.querySelector('.name').title")
+        .run("return document.activeElement.closest('[role=treeitem]')?.querySelector('[title]').title")
         .await;
     assert_eq!(focus, json!("wide"));
 
     let rows = browser
         .run(
-            "const tree = document.querySelector('.graph-page [role=tree]');
+            "const tree = document.querySelector('main [role=tree]');
              return [tree.querySelectorAll('[role=treeitem]').length, tree.scrollHeight];",
         )
         .await;
@@ -164,18 +163,16 @@ async fn the_tree_of_a_wide_scope_has_every_row_and_makes_those_in_view() {
     let last = item(&format!("wide/update{}", WIDE - 1));
     assert_eq!(browser.count(&last).await, 0);
     browser
-        .run("const tree = document.querySelector('.graph-page [role=tree]'); tree.scrollTop = tree.scrollHeight;")
+        .run("const tree = document.querySelector('main [role=tree]'); tree.scrollTop = tree.scrollHeight;")
         .await;
     browser.wait_for_element(&last).await;
 
     // A search result is scrolled into view.
+    browser.fill(SEARCH, "update450").await;
+    browser.click("[role=option][title='wide/update450']").await;
+    browser.fill(SEARCH, " ").await;
     browser
-        .fill(".graph-page input[type=search]", "update450")
-        .await;
-    browser.click("button.found[title='wide/update450']").await;
-    browser.fill(".graph-page input[type=search]", " ").await;
-    browser
-        .wait_for_element("[role=treeitem][aria-selected=true] button.name[title='wide/update450']")
+        .wait_for_element("[role=treeitem][aria-selected=true] button[title='wide/update450']")
         .await;
     browser.close().await;
 }
@@ -211,11 +208,11 @@ async fn names_are_text_and_what_is_odd_is_said() {
     browser.goto(&server, "/run/odd/graph").await;
     browser.wait_for_text("<img src=x onerror=alert(1)>").await;
     browser
-        .click("[role=treeitem][aria-expanded=false] .chevron")
+        .click("[role=treeitem][aria-expanded=false] button[aria-label^=Open]")
         .await;
     browser.wait_for_text("<b>bold").await;
     browser.wait_for_text("Notes:").await;
-    assert_eq!(browser.count(".graph-page img").await, 0);
+    assert_eq!(browser.count("main img").await, 0);
     browser.click(&item("a")).await;
     browser.wait_for_text("Used by").await;
     browser.goto(&server, "/run/empty/graph").await;
@@ -228,22 +225,9 @@ async fn names_are_text_and_what_is_odd_is_said() {
     browser.close().await;
 }
 
-/// Clicks the first match of a selector whose text contains `part`.
-async fn click_on(browser: &Browser, selector: &str, part: &str) {
-    let script = format!(
-        "const own = [...document.querySelectorAll({selector:?})].find(one => one.textContent.includes({part:?}));
-         own?.click(); return !!own;"
-    );
-    browser
-        .wait_for(part, async || {
-            (browser.run(&script).await == json!(true)).then_some(())
-        })
-        .await;
-}
-
 #[tokio::test]
 async fn two_graphs_stand_side_by_side_and_what_differs_is_clicked_through() {
-    const OTHER: &str = ".graph-page .other canvas[role=img]";
+    const OTHER: &str = "[data-part=other-graph] canvas[role=img]";
     let lab = Lab::new();
     lab.copy_fixture("torch-onnx", "onnx");
     let server = lab.start();
@@ -260,11 +244,7 @@ async fn two_graphs_stand_side_by_side_and_what_differs_is_clicked_through() {
         .await;
     browser.widen(1280).await;
     browser
-        .run(
-            "const own = document.querySelector('select[aria-label^=Compare]');
-             own.value = [...own.options].find(one => one.text === 'cnn.torchscript').value;
-             own.dispatchEvent(new Event('change', {bubbles: true}));",
-        )
+        .set("select[aria-label^=Compare]", "cnn.torchscript")
         .await;
     browser
         .wait_for_text(
@@ -274,12 +254,13 @@ async fn two_graphs_stand_side_by_side_and_what_differs_is_clicked_through() {
     let before = browser.settled_picture(OTHER).await;
 
     // Differences are shown in both graphs, and listed.
-    click_on(&browser, ".differing button", "node_linear").await;
+    let differing = "section[aria-label^=Compare] button";
+    browser.click_text(differing, "node_linear").await;
     browser.wait_for_text("Compared with the other graph").await;
     browser.wait_for_text("≠ Flatten, fc.weight, fc.bias").await;
     let there = browser.wait_for_other_picture(OTHER, before).await;
     // A node of the other graph alone is shown there only.
-    click_on(&browser, ".differing button", "Flatten Flatten").await;
+    browser.click_text(differing, "Flatten Flatten").await;
     browser
         .wait_for_text("Flatten: only in the other graph")
         .await;
@@ -297,9 +278,7 @@ async fn two_graphs_stand_side_by_side_and_what_differs_is_clicked_through() {
              URL.createObjectURL = blob => { window.saved.push(blob); return make.call(URL, blob); };",
         )
         .await;
-    browser
-        .click(".graph-page .toolbar button[aria-label*=SVG]")
-        .await;
+    browser.click("main button[aria-label*=SVG]").await;
     browser
         .run(
             "window.saved[0].text().then(text => {
@@ -333,12 +312,10 @@ async fn two_graphs_stand_side_by_side_and_what_differs_is_clicked_through() {
         "{told}"
     );
 
-    browser.click(".graph-page .other .head button").await;
     browser
-        .wait_for("one graph", async || {
-            (browser.count(OTHER).await == 0).then_some(())
-        })
+        .click("[data-part=other-graph] button[aria-label=Close]")
         .await;
+    browser.wait_for_count(OTHER, 0).await;
     browser.close().await;
 }
 
@@ -351,7 +328,7 @@ async fn three_graphs_stand_side_by_side_and_any_two_are_compared() {
     // The address of a run without a page is its overview.
     browser.goto(&server, "/run/onnx").await;
     browser
-        .wait_for_element(".rail a[href='/run/onnx/graph']")
+        .wait_for_element("nav a[href='/run/onnx/graph']")
         .await;
     browser
         .goto(
@@ -363,35 +340,21 @@ async fn three_graphs_stand_side_by_side_and_any_two_are_compared() {
         .wait_for_text("2 only in the first, 1 only in the second")
         .await;
     for name in ["transformer.dynamo", "transformer.torchscript"] {
-        let choose = format!(
-            "const own = document.querySelector('select[aria-label^=\"Compare with\"]');
-             const wanted = [...(own?.options ?? [])].find(one => one.text === {name:?});
-             if (!wanted) return false;
-             own.value = wanted.value;
-             own.dispatchEvent(new Event('change', {{bubbles: true}}));
-             return true;"
-        );
         browser
-            .wait_for(name, async || {
-                (browser.run(&choose).await == json!(true)).then_some(())
-            })
+            .set("select[aria-label^='Compare with']", name)
             .await;
     }
     browser
-        .wait_for("four graphs", async || {
-            let others = browser.count(".graph-page .other canvas[role=img]").await;
-            (others == 3).then_some(())
-        })
+        .wait_for_count("[data-part=other-graph] canvas[role=img]", 3)
         .await;
     // There is no room for more.
     assert_eq!(browser.count("select[aria-label^='Compare with']").await, 0);
 
     // The last two are compared, with the differences in both.
     browser
-        .run(
-            "const own = document.querySelector('select[aria-label=\"Compared graphs\"]');
-             own.value = [...own.options].find(one => one.text === 'transformer.dynamo ↔ transformer.torchscript').value;
-             own.dispatchEvent(new Event('change', {bubbles: true}));",
+        .set(
+            "select[aria-label='Compared graphs']",
+            "transformer.dynamo ↔ transformer.torchscript",
         )
         .await;
     browser
@@ -401,24 +364,25 @@ async fn three_graphs_stand_side_by_side_and_any_two_are_compared() {
         .await;
     browser
         .wait_for("other differences", async || {
-            let script = "return document.querySelector('.differing')?.textContent ?? ''";
+            let script =
+                "return document.querySelector('section[aria-label^=Compare]')?.textContent ?? ''";
             let told = browser.run(script).await;
             let told = told.as_str().unwrap_or_default().to_owned();
             (told.contains("only in the first") && !told.contains("2 only in the first, 1 only"))
                 .then_some(())
         })
         .await;
-    let before = browser
-        .settled_picture(".graph-page .other ~ .other canvas[role=img]")
-        .await;
-    browser.click(".differing .rows button").await;
+    let second = "[data-part=other-graph] ~ [data-part=other-graph]";
+    let canvas = format!("{second} canvas[role=img]");
+    let before = browser.settled_picture(&canvas).await;
+    browser.click("section[aria-label^=Compare] button").await;
     browser.wait_for_text("Compared with the other graph").await;
-    browser
-        .wait_for_other_picture(".graph-page .other ~ .other canvas[role=img]", before)
-        .await;
+    browser.wait_for_other_picture(&canvas, before).await;
     // Removing one makes room, and the first two are compared again.
     browser
-        .click(".graph-page .other ~ .other ~ .other .head button")
+        .click(&format!(
+            "{second} ~ [data-part=other-graph] button[aria-label=Close]"
+        ))
         .await;
     browser
         .wait_for_text("2 only in the first, 1 only in the second")
@@ -489,7 +453,9 @@ async fn nodes_are_coloured_by_the_time_of_their_spans() {
     assert_eq!(of("input"), json!(null));
     // Times are recorded, so colouring by time is offered; the panel lists them.
     let before = browser.settled_picture(CANVAS).await;
-    click_on(&browser, ".toolbar .seg button", "Time").await;
+    browser
+        .click_text("[aria-label=Colour] button", "Time")
+        .await;
     browser.wait_for_other_picture(CANVAS, before).await;
     browser.wait_for_text("mean time per step").await;
     browser.click(&item("loss")).await;

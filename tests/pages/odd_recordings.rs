@@ -6,12 +6,8 @@ use trainscope_format::Histogram;
 use trainscope_format::encode::{Moment, RecordWriter};
 
 use crate::support::lab::{STARTED_SECS, copy_folder, workspace_root};
+use crate::support::parts::{PANEL, READOUT, canvas};
 use crate::support::{Browser, Lab, Recording, Server};
-
-/// Selector of the canvas in the card of a tag.
-fn canvas(tag: &str) -> String {
-    format!("section[data-tag={tag:?}] canvas[role=img]")
-}
 
 /// Waits until the description of a curve contains a text.
 async fn wait_until_said(browser: &Browser, tag: &str, wanted: &str) {
@@ -39,18 +35,18 @@ async fn a_run_whose_every_value_is_nan_is_said_to_be_one_on_every_page() {
     let browser = Browser::open().await;
     browser.goto(&server, "/").await;
     browser
-        .wait_for_element("a.sev[href='/run/nan/debugger']")
+        .wait_for_element("td a[href='/run/nan/debugger']")
         .await;
-    assert_eq!(
-        browser.text_of("td.c-loss.err").await.as_deref(),
-        Some("NaN")
-    );
+    let loss = browser
+        .text_of("[data-column=loss][data-kind=non-finite]")
+        .await;
+    assert_eq!(loss.as_deref(), Some("NaN"));
     open(&browser, &server, "nan", "overview").await;
     browser
         .wait_for_text("train/loss is NaN from step 0 on")
         .await;
     // A sentence that begins with a name does not capitalise it, and the name is a link.
-    let name = browser.text_of(".verdict-head h1 a.mono").await;
+    let name = browser.text_of("[data-part=verdict] h1 a[title]").await;
     assert_eq!(name.as_deref(), Some("lr"));
     open(&browser, &server, "nan", "scalars").await;
     wait_until_said(&browser, "train/loss", "NaN from 0 to 49").await;
@@ -131,8 +127,8 @@ async fn what_a_restart_has_written_again_is_shown_paler_when_asked_for() {
     assert!(pale_pixels(&browser).await > above + 20);
     // The readout shows the curve, not the points that it has superseded.
     browser.hover(&canvas("loss"), 0.5).await;
-    browser.wait_for_element(".tip td").await;
-    let tip = browser.text_of(".tip").await.unwrap();
+    browser.wait_for_element(&format!("{READOUT} td")).await;
+    let tip = browser.text_of(READOUT).await.unwrap();
     assert!(tip.contains("2.000"), "{tip}");
 
     open(&browser, &server, "both", "scalars?runs=both").await;
@@ -265,7 +261,7 @@ async fn a_server_that_goes_and_comes_back_is_said_and_followed() {
             "const Source = window.EventSource;
              let asked = 0;
              window.EventSource = function (address) { asked++; return new Source(address); };
-             const button = [...document.querySelectorAll('.notes-foot button')]
+             const button = [...document.querySelectorAll('[role=status] button')]
                .find(button => button.textContent === 'Try now');
              button.click();
              window.EventSource = Source;
@@ -281,8 +277,10 @@ async fn a_server_that_goes_and_comes_back_is_said_and_followed() {
         })
         .await;
     drop(server);
-    // Failed requests are in the console.
-    browser.close_despite("net::ERR").await;
+    // Failed requests are in the console, also those for parts of the page that it had not used yet.
+    browser
+        .close_despite_any(&["net::ERR", "Failed to fetch"])
+        .await;
 }
 
 #[tokio::test]
@@ -304,24 +302,25 @@ async fn long_names_leave_room_for_numbers_and_links_say_what_is_gone() {
     wait_until_said(&browser, "loss", "4 lines").await;
     browser.wait_for_text("There is no run gone").await;
     browser.hover(&canvas("loss"), 0.5).await;
-    browser.wait_for_element(".tip td.num").await;
+    let numbers = format!("{READOUT} td ~ td");
+    browser.wait_for_element(&numbers).await;
     browser
-        .wait_until(
-            "(() => {
-                const tip = document.querySelector('.tip').getBoundingClientRect();
-                const cells = [...document.querySelectorAll('.tip td.num')];
-                return cells.length >= 8 && tip.right <= innerWidth && cells.every(cell => {
+        .wait_until(&format!(
+            "(() => {{
+                const tip = document.querySelector('{READOUT}').getBoundingClientRect();
+                const cells = [...document.querySelectorAll('{numbers}')];
+                return cells.length >= 8 && tip.right <= innerWidth && cells.every(cell => {{
                     const seen = cell.getBoundingClientRect();
                     return seen.right <= tip.right && cell.scrollWidth <= cell.clientWidth;
-                });
-            })()",
-        )
+                }});
+            }})()"
+        ))
         .await;
     open(&browser, &server, &names[0], "scalars?full=gone/tag").await;
     browser.wait_for_text("No shown run has gone/tag").await;
     browser.goto(&server, "/?panel=files:odd/gone").await;
     browser.wait_for_text("There is no run odd/gone").await;
-    assert_eq!(browser.count(".right-panel input").await, 0);
+    assert_eq!(browser.count(&format!("{PANEL} input")).await, 0);
     browser.close().await;
 }
 
@@ -340,7 +339,7 @@ async fn a_page_whose_code_cannot_be_fetched_says_so_and_tries_again() {
     open(&browser, &server, "run", "tensors").await;
     browser.wait_for_text("This page could not be loaded").await;
     fs::write(&part, code).unwrap();
-    browser.click(".state-page .btn.primary").await;
+    browser.click("main button").await;
     browser.wait_for_text("No tensors were recorded").await;
     browser.close_despite("page-tensors.bin").await;
 }

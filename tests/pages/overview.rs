@@ -1,10 +1,14 @@
 //! The overview of a run in a real browser: the verdict, its links, and updates of a growing run.
 
 use crate::support::lab::{copy_folder, workspace_root};
+use crate::support::parts::{HIT, SELECTED_HIT};
 use crate::support::terminal::Dump;
 use crate::support::{Browser, Lab};
 
-const VERDICT: &str = ".verdict-head h1";
+const VERDICT: &str = "[data-part=verdict] h1";
+/// The map of tensors and steps.
+const MAP: &str = "[data-part=map]";
+const CHECKS: &str = "[data-part=checks] summary";
 
 async fn wait_for_verdict(browser: &Browser, wanted: &str) {
     browser
@@ -26,33 +30,44 @@ async fn the_verdict_leads_to_the_debugger() {
     browser.click("a[href='/run/mlp/overflow/overview']").await;
     wait_for_verdict(&browser, "train/").await;
     // The matrix shows the first NaN, in tensors and in the loss; the guide names it.
-    browser.wait_for_element(".onset .nan-cell").await;
-    browser.wait_for_element(".onset i.began").await;
+    browser
+        .wait_for_element(&format!("{MAP} [data-kind=nan]"))
+        .await;
+    browser
+        .wait_for_element(&format!("{MAP} [data-state=began]"))
+        .await;
     for topic in 0..6 {
         browser
-            .wait_for_element(&format!(".guide li[data-topic='{topic}']"))
+            .wait_for_element(&format!("li[data-topic='{topic}']"))
             .await;
     }
     for card in ["scalars", "histograms", "tensors", "debugger", "images"] {
         browser
-            .wait_for_element(&format!("[data-card='{card}'] .body > *"))
+            .wait_for_element(&format!("[data-card='{card}'] > [data-part=body] > *"))
             .await;
     }
     browser.wait_for_text("NaN").await;
     browser.show("overview").await;
-    let height = "return document.querySelector('.overview').scrollHeight - document.querySelector('.overview').clientHeight";
+    let height =
+        "const main = document.querySelector('main'); return main.scrollHeight - main.clientHeight";
     assert_eq!(browser.run(height).await, 0, "nothing is below the fold");
+    let legend = "const legend = document.querySelector('section:has([data-part=map]) [data-part=legend]'); \
+                  const bottom = element => element.getBoundingClientRect().bottom; \
+                  return bottom(legend) < bottom(legend.closest('section'))";
+    assert_eq!(browser.run(legend).await, true, "the legend is in its card");
     // A cell of the matrix links to its hit.
-    browser.click("table.onset tr.now td a:has(i.began)").await;
     browser
-        .wait_for_element("tr.hit-row[aria-selected=true]")
+        .click(&format!(
+            "{MAP} tr[aria-current] td a:has([data-state=began])"
+        ))
         .await;
+    browser.wait_for_element(SELECTED_HIT).await;
     assert!(browser.url().await.contains("hit="));
     browser.run("history.back()").await;
-    browser.click(".verdict-head a.primary").await;
     browser
-        .wait_for_element("tr.hit-row[aria-selected=true]")
+        .click_text("[data-part=verdict] a", "Open in debugger")
         .await;
+    browser.wait_for_element(SELECTED_HIT).await;
     assert!(browser.url().await.contains("/run/mlp/overflow/debugger"));
     browser.close().await;
 }
@@ -68,8 +83,9 @@ async fn the_verdict_follows_a_run_that_grows() {
     browser.goto(&server, "/run/run/overview").await;
     wait_for_verdict(&browser, "No problems found in 1 scalar").await;
     // Without tensors the page shows how to record them, and has no matrix.
-    browser.wait_for_text("save_file").await;
-    assert_eq!(browser.count("table.onset").await, 0);
+    browser.wait_for_text("run.watch(…)").await;
+    browser.wait_for_text("save_file(…)").await;
+    assert_eq!(browser.count(MAP).await, 0);
     recording.scalar("train/loss", 100, f32::NAN);
     wait_for_verdict(&browser, "100").await;
     browser
@@ -86,17 +102,22 @@ async fn a_run_of_tensor_files_alone_shows_where_it_started() {
     let server = lab.start();
     let browser = Browser::open().await;
     browser.goto(&server, "/run/files/overview").await;
-    browser.wait_for_element(".onset i.began").await;
     browser
-        .wait_for_element(".onset .nan-cell, .onset .inf-cell")
+        .wait_for_element(&format!("{MAP} [data-state=began]"))
+        .await;
+    browser
+        .wait_for_element(&format!("{MAP} :is([data-kind=nan], [data-kind=inf])"))
         .await;
     // The first cause is the tensor of the card.
     browser
-        .wait_for_element("[data-card='tensors'] .class-bar")
+        .wait_for_element("[data-card='tensors'] [data-part=classes]")
         .await;
-    let cause = browser.text_of("table.onset tr.now th").await.unwrap();
+    let cause = browser
+        .text_of(&format!("{MAP} tr[aria-current] th"))
+        .await
+        .unwrap();
     let card = browser
-        .text_of("[data-card='tensors'] .body")
+        .text_of("[data-card='tensors'] > [data-part=body]")
         .await
         .unwrap();
     assert!(card.contains(&cause), "{cause}: {card}");
@@ -116,9 +137,9 @@ async fn rules_say_what_is_odd_and_lead_to_the_node() {
     browser.goto(&server, "/run/torch/run1/overview").await;
     browser.wait_for_text("is cancelled by").await;
     // The whole list opens above the rest, and rules without data name the data to record.
-    browser.click(".guide .checks summary").await;
+    browser.click(CHECKS).await;
     browser
-        .wait_for_element(".checks li[data-rule='loss_activation'] code")
+        .wait_for_element("li[data-rule='loss_activation'] code")
         .await;
     for rule in [
         "settings",
@@ -129,15 +150,13 @@ async fn rules_say_what_is_odd_and_lead_to_the_node() {
         "linear_layers",
         "shuffling",
     ] {
-        let of_rule = format!(".checks li[data-rule='{rule}']");
+        let of_rule = format!("li[data-rule='{rule}']");
         assert_eq!(browser.count(&of_rule).await, 1, "{rule}");
         let says = browser.text_of(&format!("{of_rule} b")).await.unwrap();
         assert!(!says.contains("Other"), "{rule}: {says}");
     }
-    assert_eq!(browser.count(".checks li").await, 7);
-    browser
-        .click(".checks li[data-rule='useless_bias'] a")
-        .await;
+    assert_eq!(browser.count("[data-part=checks] li").await, 7);
+    browser.click("li[data-rule='useless_bias'] a").await;
     browser.wait_for_text("Net/Conv2d[conv1]/input.1").await;
     assert!(browser.url().await.contains("/run/torch/run1/graph?node="));
     browser.close().await;
@@ -153,72 +172,48 @@ async fn each_card_row_and_name_leads_to_the_page_that_says_more() {
     let overview = "/run/mlp/overflow/overview";
     browser.goto(&server, overview).await;
     for (control, page, content) in [
+        ("[data-card='scalars'] > a", "scalars", "section[data-tag]"),
         (
-            "[data-card='scalars'] a.head",
-            "scalars",
-            "section[data-tag]",
-        ),
-        (
-            "[data-card='histograms'] a.head",
+            "[data-card='histograms'] > a",
             "histograms",
             "section[data-tag]",
         ),
-        ("[data-card='tensors'] a.head", "tensors", "table"),
-        ("[data-card='debugger'] a.head", "debugger", "tr.hit-row"),
+        ("[data-card='tensors'] > a", "tensors", "table"),
+        ("[data-card='debugger'] > a", "debugger", HIT),
         (
-            "[data-card='images'] a.head",
+            "[data-card='images'] > a",
             "images",
             "section[data-tag] img",
         ),
-        ("[data-card='text'] a.head", "text", "section[data-tag]"),
-        ("[data-card='graphs'] a.head", "graph", "canvas"),
+        ("[data-card='text'] > a", "text", "section[data-tag]"),
+        ("[data-card='graphs'] > a", "graph", "canvas"),
         // A watchpoint of the card, the first cause, a tensor of the matrix, and rows of the guide.
+        ("[data-card='debugger'] li a", "debugger?watchpoint=", HIT),
+        ("[data-part=verdict] h1 a", "debugger?hit=", SELECTED_HIT),
         (
-            "[data-card='debugger'] .watched a",
-            "debugger?watchpoint=",
-            "tr.hit-row",
-        ),
-        (
-            ".verdict-head h1 a",
+            "[data-part=map] tr[aria-current] th a",
             "debugger?hit=",
-            "tr.hit-row[aria-selected=true]",
+            SELECTED_HIT,
         ),
+        ("li[data-topic='1'] > a", "debugger?hit=", SELECTED_HIT),
+        ("li[data-topic='2'] > a", "debugger?hit=", SELECTED_HIT),
         (
-            "table.onset tr.now th a",
-            "debugger?hit=",
-            "tr.hit-row[aria-selected=true]",
-        ),
-        (
-            ".guide li[data-topic='1'] > a",
-            "debugger?hit=",
-            "tr.hit-row[aria-selected=true]",
-        ),
-        (
-            ".guide li[data-topic='2'] > a",
-            "debugger?hit=",
-            "tr.hit-row[aria-selected=true]",
-        ),
-        (
-            ".guide li[data-topic='4'] > a",
+            "li[data-topic='4'] > a",
             "scalars?",
             "section[data-tag='train/loss']",
         ),
+        ("li[data-topic='5'] > a", "scalars?", "section[data-tag]"),
         (
-            ".guide li[data-topic='5'] > a",
-            "scalars?",
-            "section[data-tag]",
-        ),
-        (
-            ".acts-head a:nth-of-type(2)",
+            "[data-part=verdict] a[href$='/scalars']",
             "scalars",
             "section[data-tag]",
         ),
     ] {
-        // A new judgement replaces a link that is being clicked.
+        // A new judgement replaces a link that is being clicked; a click that is followed leaves no link behind.
         browser
             .wait_for(&format!("{control} to be followed"), async || {
                 if browser.url().await.ends_with(overview) {
-                    browser.click(control).await;
+                    browser.try_click(control).await;
                 }
                 let here = format!("return location.href.includes('/run/mlp/overflow/{page}')");
                 browser.run(&here).await.as_bool()?.then_some(())
@@ -227,17 +222,17 @@ async fn each_card_row_and_name_leads_to_the_page_that_says_more() {
         browser.wait_for_element(content).await;
         browser.run("history.back()").await;
         browser
-            .wait_until("location.pathname.endsWith('/overview') && document.querySelector('.verdict-head h1 a')")
+            .wait_until("location.pathname.endsWith('/overview') && document.querySelector('[data-part=verdict] h1 a')")
             .await;
     }
     // All rules expand over the rest and collapse again.
-    browser.click(".guide .checks summary").await;
+    browser.click(CHECKS).await;
     browser
-        .wait_until("document.querySelector('.checks li')?.checkVisibility()")
+        .wait_until("document.querySelector('li[data-rule]')?.checkVisibility()")
         .await;
-    browser.click(".guide .checks summary").await;
+    browser.click(CHECKS).await;
     browser
-        .wait_until("!document.querySelector('.checks li').checkVisibility()")
+        .wait_until("!document.querySelector('li[data-rule]').checkVisibility()")
         .await;
     browser.close().await;
 }

@@ -22,6 +22,11 @@ fn serve(lab: &Lab, runs: u64) -> Server {
     server
 }
 
+/// Operations that wait for none and that others wait for.
+const SLOW: &str = "li[data-state~=slow]";
+/// Fill of the queue after each operation.
+const QUEUES: &str = "li > [role=img][aria-label^='queue ']";
+
 fn ask(server: &Server, run: &str) -> Value {
     let path = format!("{}?{}", paths::PIPELINE, query(&[("run", run)]));
     let answer = server.get(&path);
@@ -334,12 +339,14 @@ async fn queues_over_time_are_read_and_more_workers_are_weighed() {
     let browser = Browser::open().await;
     browser.goto(&server, "/run/waves/pipeline").await;
     // The slow operation is selected, with the remedy beside it.
-    browser.wait_for_element(".ops .op.cur.slow").await;
+    browser
+        .wait_for_element("li[data-state~=slow]:has(> [aria-current=true])")
+        .await;
     browser
         .wait_for_text("With 2 workers it delivers 8.65 batches per second; 4 could shorten the step by up to 32.7 ms")
         .await;
     let estimates = browser
-        .text_of(".insp section:has(.estimate)")
+        .text_of("section:has(> [data-part=estimate])")
         .await
         .unwrap();
     assert!(
@@ -354,28 +361,30 @@ async fn queues_over_time_are_read_and_more_workers_are_weighed() {
     // One row per queue; the pointer shows a readout, and a click selects the operation before it.
     browser.wait_for_text("Queues over time").await;
     browser.wait_for_text("35 × empty").await;
-    browser.hover(".heat .plot", 0.95).await;
+    browser.hover("[data-part=heat] svg", 0.95).await;
     browser.wait_for_text("2.30 s · Map → Batch: 0 %").await;
-    browser.click(".heat button:nth-of-type(1)").await;
+    browser.click("[data-part=heat] button").await;
     browser
-        .wait_for_element(".ops .op.cur button[title=GeneratorDataset]")
+        .wait_for_element("li > [title=GeneratorDataset][aria-current=true]")
         .await;
-    assert_eq!(browser.count(".insp .estimate").await, 0);
+    assert_eq!(browser.count("[data-part=estimate]").await, 0);
 
-    browser
-        .click(".pipeline-page .toolbar .seg button:nth-of-type(3)")
-        .await;
+    let shown = "[aria-label=Show] button";
+    browser.click_text(shown, "CPU").await;
     browser.wait_for_text("Work over time").await;
     assert!(browser.url().await.contains("show=cpu"));
     browser
-        .wait_for_element(".ops .op.slow .busy[aria-label='workers busy (CPU), mean: 40 %']")
+        .wait_for_element("li[data-state~=slow] [aria-label='workers busy (CPU), mean: 40 %']")
         .await;
-    assert_eq!(browser.count(".ops .queue").await, 0);
-    browser
-        .click(".pipeline-page .toolbar .seg button:nth-of-type(1)")
-        .await;
+    assert_eq!(browser.count(QUEUES).await, 0);
+    browser.click_text(shown, "Parameters").await;
     browser.wait_for_text("python_multiprocessing").await;
-    assert_eq!(browser.count(".heat, .ops .busy").await, 0);
+    assert_eq!(
+        browser
+            .count("[data-part=heat], [aria-label^='workers busy']")
+            .await,
+        0
+    );
     browser.close().await;
 }
 
@@ -403,27 +412,27 @@ async fn the_slow_operation_is_marked() {
     browser
         .wait_for_text("device_queue_profiling_0.txt cannot be read to its end")
         .await;
-    assert_eq!(browser.count(".ops .op.slow").await, 1);
+    assert_eq!(browser.count(SLOW).await, 1);
     browser
-        .wait_for_element(".ops li.op:nth-of-type(5).slow button[title=Map]")
+        .wait_for_element("li[data-state~=slow]:nth-of-type(5) button[title=Map]")
         .await;
     // Each queue shows its fill; the selected operation has more details.
-    assert_eq!(browser.count(".ops .queue").await, 4);
+    assert_eq!(browser.count(QUEUES).await, 4);
     browser
-        .wait_for_element(".ops .queue[aria-label='queue 100 % full, of 16']")
+        .wait_for_element("li > [aria-label='queue 100 % full, of 16']")
         .await;
-    browser.click(".ops button[title=Batch]").await;
+    browser.click("li button[title=Batch]").await;
     browser.wait_for_text("Runtime").await;
     browser.wait_for_text("2 / 2").await;
     browser
-        .wait_for_element(".insp .plot svg[aria-label='Fill of the queue, 2 samples, 1 s apart']")
+        .wait_for_element("svg[aria-label='Fill of the queue, 2 samples, 1 s apart']")
         .await;
-    browser.hover(".bars .plot", 0.99).await;
+    browser.hover("[data-part=bars] svg", 0.99).await;
     browser.wait_for_text("step 12: 160 ms of 163 ms").await;
 
     browser.goto(&server, "/run/lenet/pipeline").await;
     browser.wait_for_text("Data loading takes").await;
-    assert_eq!(browser.count(".ops .op.slow").await, 0);
+    assert_eq!(browser.count(SLOW).await, 0);
     browser.close().await;
 }
 
@@ -437,16 +446,14 @@ async fn operations_are_looked_at_compared_and_timed() {
     let server = serve(&lab, 4);
     let browser = Browser::open().await;
     browser.goto(&server, "/run/healthy/overview").await;
-    browser
-        .click("nav.rail a[href='/run/healthy/pipeline']")
-        .await;
+    browser.click("nav a[href='/run/healthy/pipeline']").await;
     browser.wait_for_text("5 operations").await;
     browser.wait_for_text("was not recorded").await;
 
     // The selected operation lists all its parameters, and is part of the address.
-    browser.click(".ops button[title=Map]").await;
+    browser.click("li button[title=Map]").await;
     browser
-        .wait_for_element(".ops .op.cur button[title=Map]")
+        .wait_for_element("li > [title=Map][aria-current=true]")
         .await;
     browser.wait_for_text("[16,16]").await;
     assert!(browser.url().await.contains("operation=1"));
@@ -454,19 +461,14 @@ async fn operations_are_looked_at_compared_and_timed() {
     browser.wait_for_text("RandomSampler").await;
 
     // Compared with another run, differences are marked.
-    browser
-        .run(
-            "const own = document.querySelector('select[aria-label^=Compare]');
-              own.value = 'batch16'; own.dispatchEvent(new Event('change', {bubbles: true}));",
-        )
-        .await;
+    browser.set("select[aria-label^=Compare]", "batch16").await;
     browser.wait_for_text("The pipelines differ").await;
     browser
-        .wait_for_element(".ops .op.differs button[title=Batch]")
+        .wait_for_element("li[data-state~=differs] button[title=Batch]")
         .await;
     // The other one is the source: each training has its data in a folder of its own.
-    assert_eq!(browser.count(".ops .op.differs").await, 2);
-    browser.click(".ops button[title=Batch]").await;
+    assert_eq!(browser.count("li[data-state~=differs]").await, 2);
+    browser.click("li button[title=Batch]").await;
     browser.wait_for_text("≠ 16").await;
     browser.reload().await;
     browser.wait_for_text("≠ 16").await;
@@ -478,17 +480,17 @@ async fn operations_are_looked_at_compared_and_timed() {
         .await;
     browser.wait_for_text("9 ms of 10 ms at step 700").await;
     browser.wait_for_text("<img src=x onerror=alert(1)>").await;
-    assert_eq!(browser.count(".pipeline-page img").await, 0);
-    browser.hover(".bars .plot", 0.7).await;
+    assert_eq!(browser.count("main img").await, 0);
+    browser.hover("[data-part=bars] svg", 0.7).await;
     browser.wait_for_text(": 9 ms of 10 ms (90 %)").await;
-    browser.hover(".bars .plot", 0.1).await;
+    browser.hover("[data-part=bars] svg", 0.1).await;
     browser.wait_for_text(": 6 ms of 10 ms (60 %)").await;
 
     // Without records there is no entry in the navigation, and the page explains how to record.
     browser.goto(&server, "/run/plain/pipeline").await;
     browser.wait_for_text("collect_dataset_graph").await;
     browser.wait_for_text("collector.span(\"data\")").await;
-    let hidden = "nav.rail a[href='/run/plain/pipeline'][hidden]";
+    let hidden = "nav a[href='/run/plain/pipeline'][hidden]";
     browser.wait_for_element(hidden).await;
     browser.close().await;
 }
@@ -514,6 +516,6 @@ async fn a_handful_of_steps_is_shown_and_not_judged() {
     browser
         .wait_for_text("Only 4 steps were profiled, too few to judge data loading")
         .await;
-    assert_eq!(browser.count(".bars, .heat").await, 0);
+    assert_eq!(browser.count("[data-part=bars], [data-part=heat]").await, 0);
     browser.close().await;
 }

@@ -2,6 +2,7 @@
 //! the bar on every page. Each control is used, and its effect checked.
 
 use crate::support::lab::{copy_folder, workspace_root};
+use crate::support::parts::{HIT, PANEL, RUN_NAME, SELECTION};
 use crate::support::{Browser, Lab, Server, wait_for};
 
 const ESCAPE: char = '\u{e00c}';
@@ -15,24 +16,21 @@ async fn open_samples(lab: &Lab) -> (Server, Browser) {
     let server = lab.start_on(&[&folder], &[]);
     let browser = Browser::open().await;
     browser.goto(&server, "/").await;
-    browser.wait_for_element("td.c-name a").await;
+    browser.wait_for_element(RUN_NAME).await;
     (server, browser)
 }
 
-/// Texts of a column from the top.
-async fn column(browser: &Browser, class: &str) -> Vec<String> {
-    let script = format!(
-        "return [...document.querySelectorAll('table.runs tbody tr')]
-           .filter(row => !row.hidden && row.querySelector('.c-name a'))
-           .map(row => row.querySelector('td.{class}').textContent.trim());"
-    );
-    serde_json::from_value(browser.run(&script).await).unwrap()
+/// Names of the runs from the top, and the words beside them.
+async fn names(browser: &Browser) -> Vec<String> {
+    let script = "return [...document.querySelectorAll('tr:not([hidden]) > [role=rowheader]')]
+        .map(name => name.textContent.trim());";
+    serde_json::from_value(browser.run(script).await).unwrap()
 }
 
 async fn wait_for_names(browser: &Browser, wanted: &[&str]) {
     browser
         .wait_for(&format!("the runs {wanted:?}"), async || {
-            (column(browser, "c-name").await == wanted).then_some(())
+            (names(browser).await == wanted).then_some(())
         })
         .await;
 }
@@ -49,10 +47,14 @@ async fn terms_states_and_heads_leave_and_order_the_rows() {
         .click("button[aria-label='Remove status:gone']")
         .await;
     browser
-        .wait_until("document.querySelectorAll('.c-name a').length >= 8")
+        .wait_for("the runs", async || {
+            (browser.count(RUN_NAME).await >= 8).then_some(())
+        })
         .await;
     browser.fill(field, "status:gone ").await;
-    browser.wait_for_element(".filter-field .tok").await;
+    browser
+        .wait_for_element("button[aria-label='Remove status:gone']")
+        .await;
     browser.press(BACKSPACE).await;
     browser.wait_until("!location.search.includes('q=')").await;
     // An unknown key is reported, with the list of known ones.
@@ -62,7 +64,9 @@ async fn terms_states_and_heads_leave_and_order_the_rows() {
         .await;
     browser.fill(field, "nothing of the kind").await;
     browser.press(ESCAPE).await;
-    browser.click(".note button.link").await;
+    browser
+        .click_text("[role=status] button", "Clear the filter")
+        .await;
     browser.wait_until("!location.search.includes('q=')").await;
 
     // Each state shows its number of runs, and filters to as many.
@@ -76,13 +80,13 @@ async fn terms_states_and_heads_leave_and_order_the_rows() {
         ),
         ("[title='Runs that are being written']", "live"),
     ] {
-        let button = format!(".toolbar .seg button{state}");
+        let button = format!("[aria-label=State] button{state}");
         let says = browser.text_of(&button).await.unwrap();
         let wanted: usize = says.trim().parse().unwrap();
         browser.click(&button).await;
         browser
             .wait_for(&format!("{says} runs of {address}"), async || {
-                let rows = column(&browser, "c-name").await.len();
+                let rows = names(&browser).await.len();
                 let url = browser.url().await;
                 // Of long lists only the rows in view, and some beyond, are in the DOM.
                 let is_left = wanted.min(16) <= rows && rows <= wanted;
@@ -90,14 +94,16 @@ async fn terms_states_and_heads_leave_and_order_the_rows() {
             })
             .await;
     }
-    browser.click(".toolbar .seg button:first-child").await;
+    browser
+        .click_text("[aria-label=State] button", "All ")
+        .await;
 
     // Suggestions close with the enter key, with Escape and with an emptied field, and leave the first header free.
     let options = "[role=listbox] [role=option]";
     let is_closed = "!document.querySelector('[role=listbox]')";
     browser.fill(field, "sta").await;
     browser.wait_for_element(options).await;
-    browser.click("th.c-name button").await;
+    browser.click("th[data-column=name] button").await;
     browser.wait_until(is_closed).await;
     for key in [ENTER, ESCAPE] {
         browser.fill(field, "sta").await;
@@ -113,29 +119,30 @@ async fn terms_states_and_heads_leave_and_order_the_rows() {
         browser.press(BACKSPACE).await;
     }
     browser.wait_until(is_closed).await;
-    browser.click("th.c-name button").await;
+    browser.click("th[data-column=name] button").await;
 
     // Each header sorts by its column, ascending and descending.
     browser.fill(field, "torch/hp").await;
     for (head, up) in [
-        ("c-name", ["hp0", "hp1", "hp2"]),
-        ("c-loss", ["hp0", "hp1", "hp2"]),
-        ("c-metric", ["hp0", "hp1", "hp2"]),
+        ("name", ["hp0", "hp1", "hp2"]),
+        ("loss", ["hp0", "hp1", "hp2"]),
+        ("metric", ["hp0", "hp1", "hp2"]),
     ] {
-        let button = format!("th.{head} button");
+        let head = format!("th[data-column={head}]");
+        let button = format!("{head} button");
         browser.click(&button).await;
-        let aria = format!("th.{head}");
-        if browser.attribute(&aria, "aria-sort").await == "descending" {
+        if browser.attribute(&head, "aria-sort").await == "descending" {
             browser.click(&button).await;
         }
         wait_for_names(&browser, &up).await;
         browser.click(&button).await;
         wait_for_names(&browser, &[up[2], up[1], up[0]]).await;
     }
-    for head in ["c-files", "c-status", "c-steps", "c-updated", "c-duration"] {
-        browser.click(&format!("th.{head} button")).await;
+    for head in ["files", "status", "steps", "updated", "duration"] {
+        let head = format!("th[data-column={head}]");
+        browser.click(&format!("{head} button")).await;
         browser
-            .wait_for_element(&format!("th.{head}[aria-sort]"))
+            .wait_for_element(&format!("{head}[aria-sort]"))
             .await;
     }
     browser.close().await;
@@ -146,35 +153,27 @@ async fn rows_are_chosen_by_keys_and_boxes_and_lead_on() {
     let lab = Lab::new();
     let (server, browser) = open_samples(&lab).await;
     browser.goto(&server, "/?q=torch/hp&sort=name").await;
-    browser
-        .wait_until("document.querySelectorAll('.c-name a').length === 3")
-        .await;
+    browser.wait_for_count(RUN_NAME, 3).await;
     // Down two rows, up one, and both are selected; the escape key clears the selection.
     for key in ['j', 'x', 'j', 'x', 'k'] {
         browser.press(key).await;
     }
     browser.wait_for_text("2 selected").await;
     browser.press(ESCAPE).await;
-    browser
-        .wait_until("!document.querySelector('.selbar')")
-        .await;
+    browser.wait_for_count(SELECTION, 0).await;
     let all = "[aria-label='Select all runs in view']";
     browser.click(all).await;
     browser.wait_for_text("3 selected").await;
     browser
-        .click(".selbar button[aria-label='Clear the selection']")
+        .click("button[aria-label='Clear the selection']")
         .await;
-    browser
-        .wait_until("!document.querySelector('.selbar')")
-        .await;
+    browser.wait_for_count(SELECTION, 0).await;
     browser.click(all).await;
     browser.press('c').await;
-    browser
-        .wait_until("document.querySelectorAll('.run-row').length === 3")
-        .await;
+    browser.wait_for_count("ul[aria-label=Runs] > li", 3).await;
     browser.run("history.back()").await;
-    browser.click(".selbar a.primary").await;
-    browser.wait_for_element(".run-row").await;
+    browser.click(&format!("{SELECTION} a")).await;
+    browser.wait_for_element("ul[aria-label=Runs] > li").await;
     browser.run("history.back()").await;
     browser.press('j').await;
     browser.press(ENTER).await;
@@ -194,22 +193,24 @@ async fn rows_are_chosen_by_keys_and_boxes_and_lead_on() {
     ] {
         browser.goto(&server, "/?q=mlp/overflow").await;
         browser
-            .click(&format!("td.c-data a[aria-label^='{kind}: ']"))
+            .click(&format!("td a[aria-label^='{kind}: ']"))
             .await;
         browser
             .wait_until(&format!(
-                "location.pathname === '/run/mlp/overflow{address}' && document.querySelector('.nav[aria-current]')"
+                "location.pathname === '/run/mlp/overflow{address}' && document.querySelector('nav [aria-current]')"
             ))
             .await;
     }
     browser.goto(&server, "/?q=mlp/overflow").await;
     browser.wait_for_text("1 with errors").await;
-    browser.click("td.c-files a").await;
-    browser.wait_for_element("tr.hit-row").await;
+    browser.click("td a[data-severity]").await;
+    browser.wait_for_element(HIT).await;
     // Its files and notes have a panel with a link to the curves.
     browser.goto(&server, "/?panel=files:mlp/torn").await;
     browser.wait_for_text("truncated").await;
-    browser.click(".right-panel a.primary").await;
+    browser
+        .click_text(&format!("{PANEL} a"), "Show scalars")
+        .await;
     browser.wait_for_element("section[data-tag]").await;
     browser.close().await;
 }
@@ -223,6 +224,9 @@ fn wait_for_notebook(server: &Server, text: &str) {
     });
 }
 
+/// Note of a run in the list.
+const NOTE: &str = "td[data-column=note] a";
+
 #[tokio::test]
 async fn notes_words_and_hidden_runs_outlive_the_server() {
     let lab = Lab::new();
@@ -233,26 +237,29 @@ async fn notes_words_and_hidden_runs_outlive_the_server() {
     server.wait_for_points("b", "loss", 10);
     let browser = Browser::open().await;
     browser.goto(&server, "/?q=a").await;
-    browser.wait_for_element("td.c-note a").await;
+    browser.wait_for_element(NOTE).await;
     browser
-        .run("document.querySelector('td.c-note a').click()")
+        .run(&format!("document.querySelector('{NOTE}').click()"))
         .await;
     browser
         .fill("textarea[name=note]", "why it <b>fell</b>")
         .await;
     browser.fill("input[name=tags]", "best, baseline").await;
     browser.press(ENTER).await;
-    browser.wait_for_element("td.c-note .tok").await;
+    browser
+        .wait_for_element(&format!("{NOTE} [data-part=word]"))
+        .await;
     // A page that is opened before has an old version to change.
     wait_for_notebook(&server, "baseline");
     browser
-        .click(".right-panel button[aria-label='Close']")
+        .click(&format!("{PANEL} button[aria-label='Close']"))
         .await;
     browser.goto(&server, "/").await;
     browser
         .click("[role=checkbox][aria-label='Select b']")
         .await;
-    browser.click(".selbar button.bare").await;
+    let buttons = format!("{SELECTION} button");
+    browser.click_text(&buttons, "Hide").await;
     wait_for_names(&browser, &["a"]).await;
     wait_for_notebook(&server, "\"is_hidden\":true");
     browser.close().await;
@@ -264,21 +271,18 @@ async fn notes_words_and_hidden_runs_outlive_the_server() {
     browser.goto(&server, "/").await;
     wait_for_names(&browser, &["a"]).await;
     let words =
-        "[...document.querySelectorAll('td.c-note .tok')].map(word => word.textContent).join()";
+        "[...document.querySelectorAll('[data-part=word]')].map(word => word.textContent).join()";
     browser
         .wait_until(&format!("{words} === 'best,baseline'"))
         .await;
-    assert_eq!(
-        browser.attribute("td.c-note a", "title").await,
-        "why it <b>fell</b>"
-    );
+    assert_eq!(browser.attribute(NOTE, "title").await, "why it <b>fell</b>");
     // They match the filter, too, and hidden runs come back.
-    browser.click(".toolbar button.tok").await;
+    browser.click_text("main button", "1 hidden").await;
     wait_for_names(&browser, &["a", "bhidden"]).await;
     browser
         .click("[role=checkbox][aria-label='Select b']")
         .await;
-    browser.click(".selbar button.bare").await;
+    browser.click_text(&buttons, "Unhide").await;
     wait_for_names(&browser, &["a", "b"]).await;
     browser.goto(&server, "/?q=tag:best").await;
     wait_for_names(&browser, &["a"]).await;
@@ -303,19 +307,19 @@ async fn the_rail_leads_from_page_to_page() {
     browser.goto(&server, "/run/mlp/overflow/debugger").await;
     // Forth and back, so that each page is left for both of its neighbours; its elements are removed.
     for page in PAGES.iter().chain(PAGES.iter().rev().skip(1)) {
-        let link = format!(".rail a.nav[href='/run/mlp/overflow/{page}']");
+        let link = format!("nav a[href='/run/mlp/overflow/{page}']");
         browser.click(&link).await;
         browser
             .wait_for_element(&format!("{link}[aria-current=page]"))
             .await;
         browser
-            .wait_for_element(".main :is(section, canvas, table)")
+            .wait_for_element("main :is(section, canvas, table)")
             .await;
     }
     browser.run("history.back()").await;
     browser.wait_for_element("section[data-tag]").await;
-    browser.click(".rail a.nav[href='/']").await;
-    browser.wait_for_element("td.c-name a").await;
+    browser.click_text("nav a", "Runs").await;
+    browser.wait_for_element(RUN_NAME).await;
     browser.close().await;
 }
 
@@ -325,15 +329,13 @@ async fn the_bar_finds_runs_and_tags_pauses_and_helps() {
     let (_server, browser) = open_samples(&lab).await;
     // Panels open and close by their buttons.
     for (button, content) in [
-        (".toolbar button.how-to", ".snippet"),
-        (".toolbar button.bare:nth-of-type(2)", "input[name=columns]"),
+        ("How to record", "[role=tabpanel]"),
+        ("Columns", "input[name=columns]"),
     ] {
-        browser.click(button).await;
+        browser.click_text("main button", button).await;
         browser.wait_for_element(content).await;
-        browser.click(button).await;
-        browser
-            .wait_until(&format!("!document.querySelector('{content}')"))
-            .await;
+        browser.click_text("main button", button).await;
+        browser.wait_for_count(content, 0).await;
     }
     // A run by its name, a tag by the pointer; the escape key closes the panel.
     let field = "input[aria-label='Search tags, nodes, runs']";
@@ -359,17 +361,17 @@ async fn the_bar_finds_runs_and_tags_pauses_and_helps() {
         .fill("input[aria-label='Find a run']", "frozen")
         .await;
     browser
-        .wait_for_element(".switcher [aria-selected=true] a[href*=frozen]")
+        .wait_for_element("#switch-runs [aria-selected=true] a[href*=frozen]")
         .await;
     browser.press(ENTER).await;
     browser
         .wait_until("location.pathname === '/run/mlp/frozen/overview'")
         .await;
     browser.press('?').await;
-    browser.wait_for_element(".help-group").await;
+    browser.wait_for_element("aside[aria-label=Keyboard]").await;
     browser.press(ESCAPE).await;
     browser
-        .wait_until("!document.querySelector('.help-group')")
+        .wait_for_count("aside[aria-label=Keyboard]", 0)
         .await;
     browser.press('.').await;
     browser.wait_for_text("Paused").await;
@@ -391,9 +393,9 @@ async fn runs_are_found_by_what_is_wrong_and_by_what_was_noted() {
     let browser = Browser::open().await;
     browser.goto(&server, "/").await;
     browser
-        .wait_for_element("a.sev[href='/run/overflow/debugger']")
+        .wait_for_element("td a[href='/run/overflow/debugger']")
         .await;
-    let rows = async || browser.count("tr:not([hidden]) > td.c-name a").await;
+    let rows = async || browser.count(RUN_NAME).await;
     let all = rows().await;
     browser.click("button[title='Runs with errors']").await;
     browser

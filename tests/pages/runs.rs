@@ -6,6 +6,7 @@ use trainscope_format::Text;
 use trainscope_format::encode::{Moment, RecordWriter};
 
 use crate::support::lab::{STARTED_SECS, copy_folder, workspace_root};
+use crate::support::parts::SELECTION;
 use crate::support::server::query;
 use crate::support::{Browser, Lab, Recording, Server};
 
@@ -29,10 +30,10 @@ fn three_runs(lab: &Lab) -> Server {
 
 /// Names of the runs from the top, and the text in the first custom column.
 async fn rows(browser: &Browser) -> Vec<(String, String)> {
-    let script = "return [...document.querySelectorAll('table.runs tbody tr')]
-        .filter(row => !row.hidden && row.querySelector('.c-name a'))
-        .map(row => [row.querySelector('.c-name a').textContent.trim(),
-                     row.querySelector('.c-hparam')?.textContent.trim() ?? '']);";
+    let script =
+        "return [...document.querySelectorAll('tr:not([hidden]):has(> [role=rowheader] a)')]
+        .map(row => [row.querySelector('[role=rowheader] a').textContent.trim(),
+                     row.querySelector('[data-column=chosen]')?.textContent.trim() ?? '']);";
     serde_json::from_value(browser.run(script).await).unwrap()
 }
 
@@ -56,14 +57,15 @@ async fn a_column_of_last_values_is_chosen_sorted_and_kept() {
     browser.goto(&server, "/?panel=columns").await;
     browser.fill("input[name=columns]", "LOSS").await;
     browser
-        .wait_for("the columns of that name", async || {
-            (browser.count("ul:not(.own-columns) > .column-choice").await == 1).then_some(())
-        })
+        .wait_for_count(
+            "[data-part=panel] ul:not([aria-label='Shown columns']) > li",
+            1,
+        )
         .await;
     browser
         .click("[role=checkbox][aria-label='val/loss']")
         .await;
-    let head = "th.c-hparam button[title='val/loss']";
+    let head = "th[data-column=chosen] button[title='val/loss']";
     browser.click(head).await;
     wait_for_rows(&browser, &[("c", "NaN"), ("a", "3.000"), ("b", "1.000")]).await;
     browser.click(head).await;
@@ -98,23 +100,25 @@ async fn a_colour_is_chosen_and_the_same_on_every_page() {
     let server = three_runs(&lab);
     let browser = Browser::open().await;
     browser.goto(&server, "/?panel=files:b").await;
-    browser.click("button.colour[aria-label='Colour 13']").await;
+    browser.click("button[aria-label='Colour 13']").await;
     browser
         .wait_for("the notebook", async || {
             let book = server.get(paths::NOTEBOOK).json();
             (book["runs"]["b"]["colour"] == 13).then_some(())
         })
         .await;
-    let chip = ".chip.run-3.hollow";
-    browser.wait_for_element(&format!("td.c-name {chip}")).await;
+    let chip = "[data-colour='13']";
+    browser
+        .wait_for_element(&format!("[role=rowheader] {chip}"))
+        .await;
     browser.goto(&server, "/run/b/scalars").await;
     browser.wait_for_element(chip).await;
     // A second click restores the default.
     browser.goto(&server, "/?panel=files:b").await;
     browser
-        .wait_for_element("button.colour[aria-label='Colour 13'][aria-pressed=true]")
+        .wait_for_element("button[aria-label='Colour 13'][aria-pressed=true]")
         .await;
-    browser.click("button.colour[aria-label='Colour 13']").await;
+    browser.click("button[aria-label='Colour 13']").await;
     browser
         .wait_for("nothing to be noted", async || {
             let book = server.get(paths::NOTEBOOK).json();
@@ -136,13 +140,13 @@ async fn a_run_keeps_its_colour_when_others_come_that_began_before_it() {
     let browser = Browser::open().await;
     let looks = async |server: &Server, page: &str| {
         browser.goto(server, page).await;
-        browser
-            .wait_for_element(":is(td.c-name, .run-row) .chip")
-            .await;
-        let script = "return Object.fromEntries(
-            [...document.querySelectorAll('td.c-name, .run-row')].filter(row => row.querySelector('.chip'))
-              .map(row => [row.textContent.trim().slice(0, 1), row.querySelector('.chip').className]));";
-        browser.run(script).await
+        let chip = ":is([role=rowheader], ul[aria-label=Runs] > li) [data-colour]";
+        browser.wait_for_element(chip).await;
+        let script = format!(
+            "return Object.fromEntries([...document.querySelectorAll('{chip}')]
+              .map(chip => [chip.parentElement.textContent.trim().slice(0, 1), chip.dataset.colour]));"
+        );
+        browser.run(&script).await
     };
     let before = looks(&server, "/").await;
     assert_ne!(before["z"], before["p"]);
@@ -194,16 +198,14 @@ async fn rows_are_folded_chosen_hidden_and_found_by_hyper_parameters() {
     // All runs of this folder are in view at once.
     browser.goto(&server, "/?q=mlp").await;
     wait_for_count(&browser, 8).await;
-    browser.click(".group-button[title=mlp]").await;
+    browser.click("button[title=mlp][aria-expanded]").await;
     wait_for_count(&browser, 0).await;
     assert!(browser.url().await.contains("folded=mlp"));
-    browser.click(".group-button[title=mlp]").await;
+    browser.click("button[title=mlp][aria-expanded]").await;
     wait_for_count(&browser, 8).await;
-    browser.click(".toolbar button.hide-narrow").await;
+    browser.click_text("main button", "Grouped by folder").await;
     browser
-        .wait_for("no heads of folders", async || {
-            (browser.count(".grouprow:not([hidden])").await == 0).then_some(())
-        })
+        .wait_for_count("tr:not([hidden]) button[aria-expanded]", 0)
         .await;
     wait_for_count(&browser, 8).await;
 
@@ -214,17 +216,19 @@ async fn rows_are_folded_chosen_hidden_and_found_by_hyper_parameters() {
             .await;
     }
     browser.wait_for_text("2 selected").await;
-    let together = browser.attribute(".selbar a.primary", "href").await;
+    let together = browser.attribute(&format!("{SELECTION} a"), "href").await;
     assert!(
         together.contains("healthy") && together.contains("overflow"),
         "{together}"
     );
-    browser.click(".selbar button.bare").await;
+    browser
+        .click_text(&format!("{SELECTION} button"), "Hide")
+        .await;
     wait_for_count(&browser, 6).await;
     browser.wait_for_text("2 hidden").await;
     browser.reload().await;
     wait_for_count(&browser, 6).await;
-    browser.click(".toolbar button.tok").await;
+    browser.click_text("main button", "2 hidden").await;
     wait_for_count(&browser, 8).await;
 
     // A hyper-parameter, a state, a kind of data.
@@ -263,27 +267,27 @@ async fn how_to_record_is_said_for_each_way_to_do_it() {
                 (!code.is_empty() && !seen.contains(&code)).then_some(code)
             })
             .await;
-        browser.click(".acts .btn.primary").await;
+        browser.click("[role=tabpanel] + div button").await;
         browser.wait_for_text("Copied").await;
         let pasted = browser.clipboard().await;
         assert_eq!(pasted.trim(), code.trim());
         assert!(pasted.contains(&*lab.base().to_string_lossy()), "{pasted}");
         seen.push(code);
     }
-    assert_eq!(seen.len(), 7);
+    assert_eq!(seen.len(), 8);
+    assert!(seen[0].contains("trainscope.start("), "{}", seen[0]);
     browser.close().await;
 }
 
 /// Rows in view with the health or icons of another run: runs with even numbers end with NaN and have text; of the
 /// others only the loss was checked, without a hit, and they have none. Returns a text if there are no rows at all.
 const OF_OTHERS: &str = "
-    const rows = [...document.querySelectorAll('table.runs tbody tr')]
-        .filter(row => !row.hidden && row.querySelector('.c-name a'));
+    const rows = [...document.querySelectorAll('tr:not([hidden]):has(> [role=rowheader] a)')];
     const wrong = rows.filter(row => {
-        const isEven = Number(row.querySelector('.c-name a').textContent.trim().slice(1)) % 2 === 0;
-        const isBad = !!row.querySelector('.c-files .err');
-        const isHealthy = /partly checked/.test(row.querySelector('.c-files').textContent);
-        const hasText = !!row.querySelector('.c-data a[aria-label^=Text]');
+        const isEven = Number(row.querySelector('[role=rowheader] a').textContent.trim().slice(1)) % 2 === 0;
+        const isBad = !!row.querySelector('[data-severity=error]');
+        const isHealthy = /partly checked/.test(row.textContent);
+        const hasText = !!row.querySelector('a[aria-label^=Text]');
         return isBad !== isEven || isHealthy === isEven || hasText !== isEven;
     });
     return rows.length ? wrong.map(row => row.textContent) : ['no rows'];";
@@ -294,8 +298,7 @@ async fn wait_for_own(browser: &Browser, first: &str) {
         .wait_for(
             &format!("own health in each row from {first} on"),
             async || {
-                let script = "return [...document.querySelectorAll('table.runs tbody tr')]
-                .find(row => !row.hidden && row.querySelector('.c-name a'))?.innerText;";
+                let script = "return document.querySelector('tr:not([hidden]) > [role=rowheader]:has(a)')?.innerText;";
                 let name = browser.run(script).await;
                 let wrong = browser.run(OF_OTHERS).await;
                 let is_there = name.as_str()?.trim().starts_with(first);
@@ -335,7 +338,8 @@ async fn a_row_says_the_health_of_its_own_run_however_it_came_there() {
     browser.goto(&server, "/?sort=name").await;
     wait_for_own(&browser, "r00").await;
     let scroll = async |top: u32| {
-        let script = format!("document.querySelector('.runs-card .scroll').scrollTop = {top};");
+        let script =
+            format!("document.querySelector(':has(> table[aria-label=Runs])').scrollTop = {top};");
         browser.run(&script).await;
     };
     for top in [900, 1_500, 300, 0] {
@@ -343,9 +347,9 @@ async fn a_row_says_the_health_of_its_own_run_however_it_came_there() {
         // The row below the header is the first run.
         let script = format!(
             "(() => {{
-                const head = document.querySelector('table.runs thead').getBoundingClientRect();
+                const head = document.querySelector('table[aria-label=Runs] thead').getBoundingClientRect();
                 const row = document.elementFromPoint(head.left + 200, head.bottom + 40)?.closest('tr');
-                const name = row?.querySelector('.c-name a')?.textContent.trim() ?? '';
+                const name = row?.querySelector('[role=rowheader] a')?.textContent.trim() ?? '';
                 return Math.abs(Number(name.slice(1) || NaN) - {top} / 32) < 3;
             }})()"
         );
@@ -358,19 +362,19 @@ async fn a_row_says_the_health_of_its_own_run_however_it_came_there() {
             .await;
     }
     // Rows are reused for other runs.
-    browser.click("th.c-name button").await;
+    browser.click("th[data-column=name] button").await;
     wait_for_own(&browser, "r79").await;
-    browser.click("th.c-name button").await;
+    browser.click("th[data-column=name] button").await;
     wait_for_own(&browser, "r00").await;
 
     // A failure that appears while the page is open updates the existing row.
-    let row = "[...document.querySelectorAll('table.runs tbody tr')].find(row => row.textContent.includes('r01'))";
+    let row = "[...document.querySelectorAll('table[aria-label=Runs] tbody tr')].find(row => row.textContent.includes('r01'))";
     browser
         .wait_until(&format!("/partly checked/.test({row}.textContent)"))
         .await;
     odd.unwrap().scalar("loss", 9, f32::NAN);
     browser
-        .wait_until(&format!("{row}.querySelector('.c-files .err')"))
+        .wait_until(&format!("{row}.querySelector('[data-severity=error]')"))
         .await;
     browser.close().await;
 }

@@ -2,6 +2,7 @@
 //! used, and its effect checked.
 
 use crate::support::lab::{STARTED_SECS, copy_folder, workspace_root};
+use crate::support::parts::{PANEL, READOUT};
 use crate::support::{Browser, Lab, Server};
 
 const ESCAPE: char = '\u{e00c}';
@@ -45,11 +46,11 @@ async fn a_run_opens_alone_and_its_folder_is_one_click_away() {
     browser.goto(&server, "/run/a/scalars").await;
     wait_for_lines(&browser, "1 line,").await;
     browser
-        .wait_for_element(".run-row button[aria-current][aria-label='a']")
+        .wait_for_element("ul[aria-label=Runs] button[aria-current][aria-label='a']")
         .await;
-    browser.click(".compare-folder").await;
+    browser.click_text("button", "Compare with folder").await;
     wait_for_lines(&browser, "3 lines").await;
-    let hues = "new Set([...document.querySelectorAll('.run-row i.chip')]
+    let hues = "new Set([...document.querySelectorAll('ul[aria-label=Runs] [data-colour]')]
         .map(chip => getComputedStyle(chip).getPropertyValue('--c'))).size";
     browser.wait_until(&format!("{hues} === 3")).await;
     browser.close().await;
@@ -64,40 +65,41 @@ async fn runs_at_the_left_are_added_hidden_and_shown_alone() {
 
     // A run that is not listed is searched for and added.
     browser.click("button[aria-label='Add a run']").await;
-    let field = ".add-run input";
+    let field = "input[aria-label='Add a run']";
+    let offered = "[role=dialog][aria-label='Add a run'] li button";
     browser.fill(field, "no such").await;
     browser.wait_for_text("No other run has this name").await;
     browser.press('\u{e00c}').await;
-    browser
-        .wait_until("!document.querySelector('.add-run')")
-        .await;
+    browser.wait_for_count("[role=dialog]", 0).await;
 
     // The list opens over the tags and moves none of them.
     let top = "return document.querySelector('[role=tree]').getBoundingClientRect().top";
     let before = browser.run(top).await;
     browser.click("button[aria-label='Add a run']").await;
-    browser.wait_for_element(".add-run .hits button").await;
+    browser.wait_for_element(offered).await;
     assert_eq!(browser.run(top).await, before);
     browser.press('\u{e00c}').await;
 
     // A listed run is added by a click, or the first suggestion by the enter key.
     browser.click("button[aria-label='Add a run']").await;
     browser.fill(field, "c").await;
-    browser.click(".add-run .hits button[title='c']").await;
+    browser.click(&format!("{offered}[title='c']")).await;
     wait_for_lines(&browser, "3 lines").await;
     wait_for_address(&browser, "runs=a").await;
     browser.goto(&server, "/run/a/scalars?runs=a").await;
     browser.click("button[aria-label='Add a run']").await;
     browser.fill(field, "ab").await;
-    browser.wait_for_element(".add-run .hits button").await;
+    browser.wait_for_element(offered).await;
     browser.press('\u{e007}').await;
     wait_for_lines(&browser, "2 lines").await;
 
     // A click hides a run, another one shows it again; a double click isolates it.
-    let row = ".run-row button[aria-label='ab']";
+    let row = "[role=checkbox][aria-label='ab']";
     browser.click(row).await;
     wait_for_lines(&browser, "1 line,").await;
-    browser.wait_for_element(".run-row i.hollow").await;
+    browser
+        .wait_for_element(&format!("{row}[aria-checked=false]"))
+        .await;
     browser.click(row).await;
     wait_for_lines(&browser, "2 lines").await;
     let script = format!(
@@ -107,7 +109,7 @@ async fn runs_at_the_left_are_added_hidden_and_shown_alone() {
     wait_for_lines(&browser, "1 line,").await;
     browser
         .wait_until(
-            "document.querySelector(\".run-row button[aria-label='a']\").ariaChecked === 'false'",
+            "document.querySelector(\"[role=checkbox][aria-label='a']\").ariaChecked === 'false'",
         )
         .await;
     browser.close().await;
@@ -156,7 +158,7 @@ async fn runs_whose_names_end_alike_are_told_apart() {
     let page = "/run/torch%2Frun1/scalars?runs=torch%2Frun1,jax%2Frun1,jax%2Frun2";
     browser.goto(&server, page).await;
     let names =
-        "[...document.querySelectorAll('.run-row .cut')].map(name => name.textContent).join()";
+        "[...document.querySelectorAll('[data-part=name]')].map(name => name.textContent).join()";
     browser
         .wait_until(&format!("{names} === 'torch/run1,jax/run1,run2'"))
         .await;
@@ -164,7 +166,9 @@ async fn runs_whose_names_end_alike_are_told_apart() {
     let canvas = "section[data-tag='loss'] canvas[role=img]";
     browser.wait_for_element(canvas).await;
     browser.hover(canvas, 0.5).await;
-    let names = "[...document.querySelectorAll('.tip td .cut')].map(name => name.textContent).sort().join()";
+    let names = format!(
+        "[...document.querySelectorAll('{READOUT} td:first-child')].map(name => name.textContent).sort().join()"
+    );
     browser
         .wait_until(&format!("{names} === 'jax/run1,run2,torch/run1'"))
         .await;
@@ -199,7 +203,7 @@ async fn tags_at_the_left_are_ticked_folded_and_pinned() {
         .await;
     browser
         .run(
-            "document.querySelector('[role=treeitem][title=\"val/loss\"] .name')
+            "document.querySelector('[role=treeitem][title=\"val/loss\"] button:not([role])')
                .dispatchEvent(new MouseEvent('dblclick', {bubbles: true}))",
         )
         .await;
@@ -208,19 +212,25 @@ async fn tags_at_the_left_are_ticked_folded_and_pinned() {
 
     // Collapsing hides the tags, not their cards.
     let leaf = "document.querySelector('[role=treeitem][title=\"val/loss\"]')";
-    browser.click("[role=treeitem][title='val/'] .fold").await;
+    browser
+        .click("[role=treeitem][title='val/'] button:not([role])")
+        .await;
     browser.wait_until(&format!("!{leaf}")).await;
     browser
         .wait_until(&cards("train/acc,train/loss,val/acc,val/loss"))
         .await;
-    browser.click("[role=treeitem][title='val/'] .fold").await;
+    browser
+        .click("[role=treeitem][title='val/'] button:not([role])")
+        .await;
     browser.wait_until(leaf).await;
 
     // A pinned card is listed at the left, where it can be unpinned.
     let pin = "section[data-tag='val/loss'] button[aria-label='Pin']";
     browser.click(pin).await;
     browser.wait_for_text("pinned").await;
-    browser.click(".t.d1 button[aria-label='Unpin']").await;
+    browser
+        .click("[role=tree] button[aria-label='Unpin']")
+        .await;
     browser
         .wait_until(&format!("document.querySelector(\"{pin}\")"))
         .await;
@@ -235,21 +245,22 @@ async fn the_toolbar_and_the_menu_of_a_card_change_what_is_drawn() {
     browser.goto(&server, "/run/a/scalars?runs=a").await;
     wait_for_lines(&browser, "1 line,").await;
     let mut last = browser.settled_picture(CANVAS).await;
-    let segment = |group: &str, number: u8| {
-        format!(".toolbar .seg[aria-label='{group}'] button:nth-child({number})")
-    };
-    for (button, address) in [
-        (segment("x axis", 2), "x=relative"),
-        (segment("x axis", 3), "x=wall"),
-        (segment("y axis", 2), "y=log"),
-        (segment("y axis", 3), "y=symlog"),
+    let [x_axis, y_axis] = [
+        "[aria-label='x axis'] button",
+        "[aria-label='y axis'] button",
+    ];
+    for (axis, word, address) in [
+        (x_axis, "Relative", "x=relative"),
+        (x_axis, "Wall", "x=wall"),
+        (y_axis, "Log", "y=log"),
+        (y_axis, "Symlog", "y=symlog"),
     ] {
-        browser.click(&button).await;
+        browser.click_text(axis, word).await;
         wait_for_address(&browser, address).await;
         last = browser.wait_for_other_picture(CANVAS, last).await;
     }
-    browser.click(&segment("x axis", 1)).await;
-    browser.click(&segment("y axis", 1)).await;
+    browser.click_text(x_axis, "Step").await;
+    browser.click_text(y_axis, "Linear").await;
     browser.wait_until("!location.search.includes('y=')").await;
 
     // The slider by keyboard, the envelope by its checkbox.
@@ -278,13 +289,10 @@ async fn the_toolbar_and_the_menu_of_a_card_change_what_is_drawn() {
         .click("section[data-tag='train/loss'] button[aria-label='More']")
         .await;
     browser
-        .run(
-            "[...document.querySelectorAll('.card-menu button')]
-               .find(one => one.textContent.trim() === 'Show as table').click()",
-        )
+        .click_text("[role=menu] button", "Show as table")
         .await;
     browser
-        .wait_until("document.querySelectorAll('.right-panel tbody tr').length > 10")
+        .wait_until("document.querySelectorAll('[data-part=panel] tbody tr').length > 10")
         .await;
     // Beside it the toolbar keeps its line, and cards their two columns.
     let lefts = "new Set([...document.querySelectorAll('section[data-tag]')]
@@ -294,11 +302,9 @@ async fn the_toolbar_and_the_menu_of_a_card_change_what_is_drawn() {
         .map((part) => Math.round(part.getBoundingClientRect().top / 20))).size";
     assert_eq!(browser.run(lines).await, 1);
     browser
-        .click(".right-panel button[aria-label='Close']")
+        .click(&format!("{PANEL} button[aria-label='Close']"))
         .await;
-    browser
-        .wait_until("!document.querySelector('.right-panel')")
-        .await;
+    browser.wait_for_count("[data-part=panel]", 0).await;
     browser.close().await;
 }
 
@@ -313,13 +319,13 @@ async fn what_the_keys_do_to_the_cards_and_the_crosshair() {
     wait_for_lines(&browser, "step 0 to 200").await;
     // The crosshair starts at the end; a key moves it by one point, with shift by ten.
     browser.press('\u{e012}').await;
-    browser.wait_for_element(".tip").await;
+    browser.wait_for_element(READOUT).await;
     browser.press('\u{e012}').await;
     browser.wait_for_text("step 198").await;
     browser.press('\u{e014}').await;
     browser.wait_for_text("step 199").await;
     browser.press(ESCAPE).await;
-    browser.wait_until("!document.querySelector('.tip')").await;
+    browser.wait_for_count("[data-part=readout]", 0).await;
 
     // Zoom in, pan, zoom out, by each of the keys for it.
     for (key, other) in [('w', 's'), ('+', '-')] {
@@ -340,37 +346,33 @@ async fn what_the_keys_do_to_the_cards_and_the_crosshair() {
     browser.press('j').await;
     browser.press('j').await;
     browser
-        .wait_for_element("section.current[data-tag='val/loss']")
+        .wait_for_element("section[aria-current][data-tag='val/loss']")
         .await;
     browser.press('k').await;
     browser
-        .wait_for_element("section.current[data-tag='train/loss']")
+        .wait_for_element("section[aria-current][data-tag='train/loss']")
         .await;
     for key in ['o', ESCAPE] {
         browser.press('o').await;
-        browser
-            .wait_until("document.querySelectorAll('section[data-tag]').length === 1")
-            .await;
+        browser.wait_for_count("section[data-tag]", 1).await;
         browser.press(key).await;
-        browser
-            .wait_until("document.querySelectorAll('section[data-tag]').length === 2")
-            .await;
+        browser.wait_for_count("section[data-tag]", 2).await;
     }
     browser
         .click("section[data-tag='val/loss'] button[aria-label^='Full']")
         .await;
     wait_for_address(&browser, "full=val").await;
     browser
-        .click("section[data-tag='val/loss'] .acts button")
+        .click("section[data-tag='val/loss'] button[aria-label='Back to all cards']")
         .await;
-    browser
-        .wait_until("document.querySelectorAll('section[data-tag]').length === 2")
-        .await;
+    browser.wait_for_count("section[data-tag]", 2).await;
     // The card fills the whole screen.
     browser
         .click("section[data-tag='train/loss'] button[aria-label='More']")
         .await;
-    browser.click(".card-menu > button:nth-of-type(3)").await;
+    browser
+        .click_text("[role=menu] button", "Full screen")
+        .await;
     browser
         .wait_until("document.fullscreenElement?.dataset.tag === 'train/loss'")
         .await;
@@ -380,22 +382,24 @@ async fn what_the_keys_do_to_the_cards_and_the_crosshair() {
     // If a filter or the checkboxes leave nothing, the page explains how to undo them.
     let field = "input[aria-label='Filter tags (regular expression)']";
     browser.fill(field, "nothing").await;
-    browser.click(".in-cards button.link").await;
     browser
-        .wait_until("document.querySelectorAll('section[data-tag]').length === 4")
+        .click_text("[role=status] button", "Clear filter")
         .await;
+    browser.wait_for_count("section[data-tag]", 4).await;
     browser.fill(field, "(").await;
     browser.wait_for_element("input[aria-invalid=true]").await;
     browser.press(ESCAPE).await;
     browser.wait_for_element("input[aria-invalid=false]").await;
     browser.click("[aria-label='Show all tags']").await;
-    browser.click(".in-cards button.link").await;
     browser
-        .wait_until("document.querySelectorAll('section[data-tag]').length === 4")
+        .click_text("[role=status] button", "Select all")
         .await;
+    browser.wait_for_count("section[data-tag]", 4).await;
     // A scalar for the x axis is searched by typing.
-    browser.click(".x-tag").await;
-    browser.fill(".x-tags input", "val/acc").await;
+    browser
+        .click("button[aria-label='Another scalar as x axis']")
+        .await;
+    browser.fill("[role=dialog] input", "val/acc").await;
     browser.press('\u{e007}').await;
     wait_for_address(&browser, "x=tag:val").await;
     browser.close().await;
@@ -421,12 +425,7 @@ async fn runs_are_grouped_by_what_they_were_given() {
         ("folder", "1 line,"),
         ("", "3 lines"),
     ] {
-        browser
-            .run(&format!(
-                "const select = document.querySelector('.options select');
-                 select.value = '{by}'; select.dispatchEvent(new Event('change', {{bubbles: true}}));"
-            ))
-            .await;
+        browser.set("select[aria-label='Group runs by']", by).await;
         browser
             .wait_until(&format!(
                 "{canvas}?.getAttribute('aria-label').includes('{lines}')"
@@ -434,12 +433,8 @@ async fn runs_are_grouped_by_what_they_were_given() {
             .await;
         if by == "folder" {
             let mut last = browser.settled_picture("canvas[role=img]").await;
-            for (number, address) in [(2, "spread=std"), (3, "spread=err")] {
-                browser
-                    .click(&format!(
-                        ".options [aria-label='Band'] button:nth-child({number})"
-                    ))
-                    .await;
+            for (word, address) in [("± std dev", "spread=std"), ("± std error", "spread=err")] {
+                browser.click_text("[aria-label='Band'] button", word).await;
                 wait_for_address(&browser, address).await;
                 last = browser
                     .wait_for_other_picture("canvas[role=img]", last)
@@ -474,7 +469,7 @@ async fn a_smoothed_value_is_that_of_its_point_from_near_and_far() {
         browser.settled_picture("canvas[role=img]").await;
         browser.press('\u{e012}').await;
         browser.wait_for_text("step 599").await;
-        let tip = browser.text_of(".tip").await.unwrap();
+        let tip = browser.text_of(READOUT).await.unwrap();
         assert!(tip.contains(&wanted), "{wanted} in {tip} of {range}");
     }
     browser.close().await;
@@ -495,9 +490,12 @@ async fn steps_that_restart_each_epoch_are_drawn_by_time() {
     server.wait_for_points("run", "lr", 50);
     let browser = Browser::open().await;
     browser.goto(&server, "/run/run/scalars").await;
-    let link = "section[data-tag=loss] .per-epoch";
-    browser.wait_for_element(link).await;
-    assert_eq!(browser.count("section[data-tag=lr] .per-epoch").await, 0);
+    let link = "button[title^='The steps of this tag start again with each epoch']";
+    browser
+        .wait_for_element(&format!("section[data-tag=loss] {link}"))
+        .await;
+    let other = format!("section[data-tag=lr] {link}");
+    assert_eq!(browser.count(&other).await, 0);
     // From the first to the last second, not from step 0 to 49.
     let said =
         "return document.querySelector('section[data-tag=loss] canvas').getAttribute('aria-label')";

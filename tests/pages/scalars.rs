@@ -2,12 +2,12 @@
 
 use std::fs;
 
+use crate::support::parts::{READOUT, canvas};
 use crate::support::{Browser, Lab, Server};
 
-/// Selector of the canvas in the card of a tag.
-fn canvas(tag: &str) -> String {
-    format!("section[data-tag={tag:?}] canvas[role=img]")
-}
+/// Entries of the menu of a card, and of that of all cards.
+const MENU: &str = "[role=menu] button";
+const DOWNLOADS: &str = "[role=toolbar] [role=menu] button";
 
 /// Description of a curve for screen readers: lines, range, and non-finite values.
 async fn said(browser: &Browser, tag: &str) -> String {
@@ -35,20 +35,6 @@ async fn wait_for_address(browser: &Browser, wanted: &str) {
     browser
         .wait_for(&format!("`{wanted}` in the address"), async || {
             browser.url().await.contains(wanted).then_some(())
-        })
-        .await;
-}
-
-/// Clicks an entry of an open menu or a choice by its text.
-async fn choose(browser: &Browser, within: &str, words: &str) {
-    browser
-        .wait_for(&format!("`{words}` in {within}"), async || {
-            let script = format!(
-                "const found = [...document.querySelectorAll({within:?} + ' button')]
-                   .find(button => button.textContent.trim() === {words:?});
-                 found?.click(); return !!found;"
-            );
-            browser.run(&script).await.as_bool()?.then_some(())
         })
         .await;
 }
@@ -118,7 +104,7 @@ async fn cards_zoom_by_themselves_when_they_are_asked_to() {
     wait_until_said(&browser, "loss", "2 lines").await;
     browser.click("button[aria-label='View options']").await;
     browser
-        .click(".options button[aria-label='Zoom all cards together']")
+        .click("button[aria-label='Zoom all cards together']")
         .await;
     wait_for_address(&browser, "link=0").await;
     browser.click("h3").await;
@@ -152,8 +138,8 @@ async fn differences_to_a_baseline_are_read_out() {
         .await;
     wait_for_address(&browser, "baseline=a").await;
     browser.hover(&canvas("loss"), 0.5).await;
-    browser.wait_for_element(".tip td").await;
-    let tip = browser.text_of(".tip").await.unwrap();
+    browser.wait_for_element(&format!("{READOUT} td")).await;
+    let tip = browser.text_of(READOUT).await.unwrap();
     assert!(
         tip.contains("− baseline") && tip.contains("+1.000"),
         "{tip}"
@@ -175,15 +161,19 @@ async fn another_scalar_is_an_axis() {
     let (server, browser) = two_runs(&lab).await;
     browser.goto(&server, "/run/a/scalars?runs=a,b").await;
     wait_until_said(&browser, "loss", "step 0 to 1,000").await;
-    browser.click(".x-tag").await;
-    choose(&browser, ".x-tags", "tokens").await;
+    browser
+        .click("button[aria-label='Another scalar as x axis']")
+        .await;
+    browser.click_text("[role=dialog] button", "tokens").await;
     wait_for_address(&browser, "x=tag:tokens").await;
     wait_until_said(&browser, "loss", "0 to 3,996").await;
     // Points beyond the last count of tokens are extrapolated: acc ends at step 49.
     wait_until_said(&browser, "acc", "0 to 196").await;
     let linear = browser.settled_picture(&canvas("loss")).await;
     browser.click("button[aria-label='View options']").await;
-    choose(&browser, ".options [aria-label='X scale']", "Log").await;
+    browser
+        .click_text("[aria-label='X scale'] button", "Log")
+        .await;
     wait_for_address(&browser, "xs=log").await;
     browser
         .wait_for_other_picture(&canvas("loss"), linear)
@@ -202,20 +192,22 @@ async fn limits_stay_with_the_runs() {
     wait_until_said(&browser, "acc", "2 lines").await;
     let before = browser.settled_picture(&canvas("acc")).await;
     open_menu(&browser, "acc").await;
-    choose(&browser, ".card-menu", "Thresholds…").await;
+    browser.click_text(MENU, "Thresholds…").await;
     browser
         .fill("input[aria-label='First threshold']", "0.899")
         .await;
-    choose(&browser, ".limits", "Save").await;
+    browser.click_text("form button", "Save").await;
     // 0.90 to 0.98 of both runs.
     wait_until_said(&browser, "acc", "> 0.899: 10 points").await;
     browser.wait_for_other_picture(&canvas("acc"), before).await;
     browser
         .fill("input[aria-label='Second threshold']", "0.95")
         .await;
-    choose(&browser, ".limits [aria-label='Second threshold']", "<").await;
-    choose(&browser, ".limits", "and").await;
-    choose(&browser, ".limits", "Save").await;
+    browser
+        .click_text("form [aria-label='Second threshold'] button", "<")
+        .await;
+    browser.click_text("form button", "and").await;
+    browser.click_text("form button", "Save").await;
     wait_until_said(&browser, "acc", "> 0.899 and < 0.95: 6 points").await;
     let notebook = lab.base().join(".trainscope/notebook.toml");
     browser
@@ -232,8 +224,8 @@ async fn limits_stay_with_the_runs() {
     browser.goto(&server, "/run/b/scalars").await;
     wait_until_said(&browser, "acc", "and < 0.95").await;
     open_menu(&browser, "acc").await;
-    choose(&browser, ".card-menu", "Thresholds…").await;
-    choose(&browser, ".limits", "Remove").await;
+    browser.click_text(MENU, "Thresholds…").await;
+    browser.click_text("form button", "Remove").await;
     wait_until_unsaid(&browser, "acc", "0.899").await;
     browser.close().await;
 }
@@ -257,10 +249,7 @@ async fn runs_are_grouped_by_their_names() {
     wait_until_said(&browser, "loss", "4 lines").await;
     browser.click("button[aria-label='View options']").await;
     browser
-        .run(
-            "const select = document.querySelector('.options select');
-             select.value = 're:'; select.dispatchEvent(new Event('change', {bubbles: true}));",
-        )
+        .set("select[aria-label='Group runs by']", "re:")
         .await;
     browser
         .fill(
@@ -269,12 +258,14 @@ async fn runs_are_grouped_by_their_names() {
         )
         .await;
     wait_until_said(&browser, "loss", "2 lines").await;
-    choose(&browser, ".options [aria-label='Band']", "± std dev").await;
+    browser
+        .click_text("[aria-label='Band'] button", "± std dev")
+        .await;
     wait_for_address(&browser, "spread=std").await;
     browser.click("h3").await;
     browser.hover(&canvas("loss"), 0.5).await;
-    browser.wait_for_element(".tip td").await;
-    let tip = browser.text_of(".tip").await.unwrap();
+    browser.wait_for_element(&format!("{READOUT} td")).await;
+    let tip = browser.text_of(READOUT).await.unwrap();
     for wanted in [
         "big · n = 3",
         "2.000",
@@ -312,13 +303,15 @@ async fn what_is_drawn_follows_each_choice() {
         ("Cards", "Small", "size=s"),
         ("Cards", "Large", "size=l"),
     ] {
-        choose(&browser, &format!(".options [aria-label={group:?}]"), words).await;
+        browser
+            .click_text(&format!("[aria-label={group:?}] button"), words)
+            .await;
         wait_for_address(&browser, address).await;
         last = browser.wait_for_other_picture(&canvas("loss"), last).await;
     }
     browser.click("h3").await;
     open_menu(&browser, "loss").await;
-    choose(&browser, ".card-menu", "Log").await;
+    browser.click_text(MENU, "Log").await;
     wait_for_address(&browser, "ys=log:loss").await;
     last = browser.wait_for_other_picture(&canvas("loss"), last).await;
     browser.reload().await;
@@ -337,7 +330,7 @@ async fn the_keyboard_goes_from_card_to_card_and_pins_are_shared() {
     browser.press('j').await;
     browser.press('j').await;
     browser
-        .wait_for_element("section.current[data-tag=tokens]")
+        .wait_for_element("section[aria-current][data-tag=tokens]")
         .await;
     browser.press('p').await;
     browser.wait_for_text("pinned").await;
@@ -389,43 +382,43 @@ async fn cards_are_downloaded_alone_and_together() {
             .await
     };
     open_menu(&browser, "acc").await;
-    choose(&browser, ".card-menu", "Download CSV").await;
+    browser.click_text(MENU, "Download CSV").await;
     let csv = last("text/csv").await;
     assert_eq!(csv.lines().count(), 101);
     assert!(csv.contains("\nacc,b,0,,49,1760000004.9,"), "{csv}");
     browser
         .click("button[aria-label='Download all cards']")
         .await;
-    choose(&browser, ".tools .card-menu", "Download JSON").await;
+    browser.click_text(DOWNLOADS, "Download JSON").await;
     let json: serde_json::Value = serde_json::from_str(&last("application/json").await).unwrap();
     assert_eq!(json["series"].as_array().unwrap().len(), 6);
     assert_eq!(json["series"][5]["values"][999], 3_996.0);
     browser
         .click("button[aria-label='Download all cards']")
         .await;
-    choose(&browser, ".tools .card-menu", "Download SVG").await;
+    browser.click_text(DOWNLOADS, "Download SVG").await;
     let svg = last("image/svg").await;
     assert!(
         svg.starts_with("<svg") && svg.matches("<svg").count() == 4,
         "{svg}"
     );
     open_menu(&browser, "loss").await;
-    choose(&browser, ".card-menu", "Download PNG").await;
+    browser.click_text(MENU, "Download PNG").await;
     let png = last("image/png").await;
     assert!(png.contains("PNG"), "not a PNG");
     // The other two entries of each menu.
     open_menu(&browser, "acc").await;
-    choose(&browser, ".card-menu", "Download JSON").await;
+    browser.click_text(MENU, "Download JSON").await;
     let json: serde_json::Value = serde_json::from_str(&last("application/json").await).unwrap();
     assert_eq!(json["series"].as_array().unwrap().len(), 2);
     open_menu(&browser, "acc").await;
-    choose(&browser, ".card-menu", "Download SVG").await;
+    browser.click_text(MENU, "Download SVG").await;
     assert!(last("image/svg").await.starts_with("<svg"));
     for (words, type_) in [("Download CSV", "text/csv"), ("Download PNG", "image/png")] {
         browser
             .click("button[aria-label='Download all cards']")
             .await;
-        choose(&browser, ".tools .card-menu", words).await;
+        browser.click_text(DOWNLOADS, words).await;
         let text = last(type_).await;
         let is_csv_of_all = text.lines().count() == 1 + 2 * (1_000 + 50 + 1_000);
         assert!(is_csv_of_all || text.contains("PNG"), "{words}: {text}");
@@ -449,7 +442,7 @@ async fn odd_recordings_have_pictures_and_words() {
     server.wait_for_points("odd", "flat", 500);
     let browser = Browser::open().await;
     browser.goto(&server, "/run/odd/scalars?smooth=0.9").await;
-    browser.wait_for_element(".cards").await;
+    browser.wait_for_element("[data-part=cards]").await;
     for (tag, wanted) in [
         ("flat", "1 line"),
         ("nan", "NaN from 0 to 9"),
@@ -459,7 +452,7 @@ async fn odd_recordings_have_pictures_and_words() {
     ] {
         browser
             .run(&format!(
-                "const cards = document.querySelector('.cards');
+                "const cards = document.querySelector('[data-part=cards]');
                  cards.scrollTop = {} * cards.scrollHeight;",
                 i32::from(tag > "one")
             ))
@@ -468,7 +461,7 @@ async fn odd_recordings_have_pictures_and_words() {
         browser.settled_picture(&canvas(tag)).await;
     }
     browser
-        .run("document.querySelector('.cards').scrollTop = 0")
+        .run("document.querySelector('[data-part=cards]').scrollTop = 0")
         .await;
     browser.hover(&canvas("flat"), 0.7).await;
     browser.wait_for_text("0.1000").await;

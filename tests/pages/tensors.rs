@@ -13,6 +13,15 @@ use crate::support::server::query;
 use crate::support::terminal::Dump;
 use crate::support::{Browser, Lab, Server, wait_for};
 
+/// Rows of the list of tensors.
+const ROWS: &str = "[aria-label=Tensors] a";
+/// Cells of the table of elements, those that have been read.
+const CELLS: &str = "[data-part=sheet] i:not([data-kind=wait])";
+/// Cells of −∞.
+const NEGATIVE_INFINITY: &str = "[data-part=sheet] [data-kind=ninf]";
+/// Cells whose difference is within the tolerance.
+const ALIKE: &str = "[data-part=sheet] [data-kind=alike]";
+
 /// A server over a folder with arrays only, one file each, by step.
 pub(crate) fn odd(lab: &Lab) -> Server {
     copy_folder(&fixture("tensors/odd"), &lab.base().join("odd"));
@@ -327,31 +336,33 @@ async fn from_a_tensor_to_its_first_nan() {
         .goto(&server, "/run/odd/tensors?tensor=vector&at=0,0")
         .await;
     browser.wait_for_text("[0] = 9223372036854775807").await;
-    browser.click("a.tensor-row[title='layer.weight']").await;
+    browser.click("a[title='layer.weight']").await;
     browser.wait_for_text("layer.weight").await;
     browser.wait_for_text("step 5").await;
     // Step 5 has one −∞ in view, and looks different from step 1.
-    browser.wait_for_element(".sheet i.ninf").await;
-    browser
-        .run("const s = document.querySelector('.step-slider'); s.value = 0; s.dispatchEvent(new Event('input', {bubbles: true}))")
-        .await;
+    browser.wait_for_element(NEGATIVE_INFINITY).await;
+    browser.set("input[type=range][aria-label=Step]", "0").await;
     browser.wait_for_text("step 1").await;
+    let positive = "return [...document.querySelectorAll('[data-part=sheet] i')].some(cell => parseFloat(cell.textContent) > 0)";
     browser
         .wait_for("the values of step 1", async || {
-            (browser.count(".sheet i.ninf").await == 0 && browser.count(".sheet i.p1").await > 0)
-                .then_some(())
+            let is_there = browser.run(positive).await == true;
+            (browser.count(NEGATIVE_INFINITY).await == 0 && is_there).then_some(())
         })
         .await;
     assert!(browser.url().await.contains("step=1"));
     browser.press('\u{e014}').await;
     browser.press('\u{e014}').await;
-    browser.wait_for_element(".sheet i.ninf").await;
+    browser.wait_for_element(NEGATIVE_INFINITY).await;
     assert!(browser.url().await.contains("step=5"));
 
     // The first NaN is in another plane of the tensor: one click leads to it.
-    browser.wait_for_element(".jump .btn.nan").await;
-    browser.click(".jump .btn.nan").await;
-    browser.wait_for_element(".sheet i.nan.at").await;
+    browser
+        .click_text("[data-part=jump] button", "first NaN")
+        .await;
+    browser
+        .wait_for_element("[data-part=sheet] [data-kind=nan][aria-current]")
+        .await;
     browser.wait_for_text("[1, 2, 11, 17] = NaN").await;
     assert!(
         browser.url().await.contains("at=11,17"),
@@ -360,18 +371,16 @@ async fn from_a_tensor_to_its_first_nan() {
     );
 
     // A typed slice, compared with the previous step: cells have the values of the API.
-    browser.run("const f = document.querySelector('.slice-field input'); f.value = '0,1,4:6,7:9'; f.dispatchEvent(new Event('change', {bubbles: true}))").await;
+    browser.set("input[aria-label=Slice]", "0,1,4:6,7:9").await;
+    browser.wait_for_count(CELLS, 4).await;
     browser
-        .wait_for("four cells", async || {
-            (browser.count(".sheet-row i:not(.wait)").await == 4).then_some(())
-        })
+        .click_text("[role=group][aria-label=Values] button", "Difference")
         .await;
-    browser.click(".slice-bar .seg button:nth-child(3)").await;
     browser.wait_for_text("4 of 4 differ").await;
     let more = [("step", "5"), ("slice", "0,1,4,7"), ("compare", "previous")];
     let (_, answer) = ask(&server, paths::TENSOR, "layer.weight", &more);
     let difference = answer["compared"]["differences"][0].as_f64().unwrap();
-    browser.click(".sheet-row:nth-child(2) i").await;
+    browser.click(CELLS).await;
     browser
         .wait_for_text(&format!("[0, 1, 4, 7] = {difference:?}"))
         .await;
@@ -387,23 +396,19 @@ async fn a_comparison_has_a_tolerance_of_ones_own() {
     let page = "/run/odd/tensors?tensor=layer.weight&step=5&compare=previous";
     browser.goto(&server, page).await;
     browser.wait_for_text("600 of 600 differ").await;
-    assert_eq!(browser.count(".sheet i.alike").await, 0);
+    assert_eq!(browser.count(ALIKE).await, 0);
     // No two of these normal numbers differ by ten, but −∞ does.
-    browser
-        .fill(".tolerance input[name=absolute]", "10\u{e007}")
-        .await;
+    browser.fill("input[name=absolute]", "10\u{e007}").await;
     browser.wait_for_text("1 of 600 differ").await;
     assert!(browser.url().await.contains("atol=10"));
-    browser.wait_for_element(".sheet i.alike").await;
-    assert!(browser.count(".sheet i.ninf").await == 1);
+    browser.wait_for_element(ALIKE).await;
+    assert!(browser.count(NEGATIVE_INFINITY).await == 1);
     // An invalid tolerance leaves the default.
-    browser
-        .fill(".tolerance input[name=absolute]", "-1\u{e007}")
-        .await;
+    browser.fill("input[name=absolute]", "-1\u{e007}").await;
     browser.wait_for_text("600 of 600 differ").await;
     // A share of the other element.
     browser
-        .fill(".tolerance input[name=relative]", "1000000\u{e007}")
+        .fill("input[name=relative]", "1000000\u{e007}")
         .await;
     browser.wait_for_text("1 of 600 differ").await;
     browser.close().await;
@@ -437,18 +442,16 @@ async fn thousands_of_tensors_are_listed_as_far_as_they_are_in_view() {
     let browser = Browser::open().await;
     browser.goto(&server, "/run/run/tensors").await;
     browser
-        .wait_for_element("a.tensor-row[title='layer00.part0000']")
+        .wait_for_element("a[title='layer00.part0000']")
         .await;
-    let rows = browser.count(".tensor-row").await;
+    let rows = browser.count(ROWS).await;
     assert!((20..120).contains(&rows), "{rows}");
     // The end of the list is one turn of the wheel away.
-    let list = "document.querySelector('.tensor-list .scroll')";
+    let list = "document.querySelector('[aria-label=Tensors] [role=navigation]')";
     browser
         .run(&format!("{list}.scrollTop = {list}.scrollHeight"))
         .await;
-    browser
-        .click("a.tensor-row[title='layer29.part2999']")
-        .await;
+    browser.click("a[title='layer29.part2999']").await;
     browser.wait_for_text("layer29.part2999").await;
     let height = format!("return {list}.scrollHeight");
     let all = browser.run(&height).await.as_u64().unwrap();
@@ -456,7 +459,7 @@ async fn thousands_of_tensors_are_listed_as_far_as_they_are_in_view() {
     // A collapsed group takes no room.
     browser.run(&format!("{list}.scrollTop = 26 * 2920")).await;
     browser
-        .click(".tensor-group[title=layer29][aria-expanded=true]")
+        .click("button[title=layer29][aria-expanded=true]")
         .await;
     browser
         .wait_for("a shorter list", async || {
@@ -465,13 +468,11 @@ async fn thousands_of_tensors_are_listed_as_far_as_they_are_in_view() {
         })
         .await;
     // `j` selects the next one anywhere, and scrolls it into view.
-    browser
-        .click("a.tensor-row[title='layer28.part2890']")
-        .await;
+    browser.click("a[title='layer28.part2890']").await;
     browser.run(&format!("{list}.scrollTop = 0")).await;
     browser.press('j').await;
     browser
-        .wait_for_element("a.tensor-row[title='layer28.part2891'][aria-current]")
+        .wait_for_element("a[title='layer28.part2891'][aria-current]")
         .await;
     browser.close().await;
 }
@@ -486,13 +487,18 @@ async fn a_large_tensor_is_looked_at_when_somebody_asks() {
     let browser = Browser::open().await;
     browser.goto(&server, "/run/run/tensors").await;
     browser.wait_for_text("Read all").await;
-    browser.wait_for_element(".sheet i.d0").await;
-    assert_eq!(browser.count(".jump .btn, .slice-bins").await, 0);
-    browser.click(".look-at-all").await;
-    browser.wait_for_element(".jump .btn").await;
-    browser.wait_for_element(".slice-bins").await;
+    browser
+        .wait_until("document.querySelector('[data-part=sheet] i')?.textContent == '0'")
+        .await;
+    let [jumps, bins] = ["[data-part=jump] button", "[data-part=bins]"];
+    let of_all = format!("{jumps}, {bins}");
+    assert_eq!(browser.count(&of_all).await, 0);
+    let read_all = "[data-part=read-all]";
+    browser.click(read_all).await;
+    browser.wait_for_element(jumps).await;
+    browser.wait_for_element(bins).await;
     browser.wait_for_text("20,000,000").await;
-    assert_eq!(browser.count(".look-at-all").await, 0);
+    assert_eq!(browser.count(read_all).await, 0);
     browser.close().await;
 }
 
@@ -512,10 +518,9 @@ async fn tensors_of_any_rank_and_of_no_elements_have_pictures_and_words() {
         let page = format!("/run/odd/tensors?tensor={tensor}");
         browser.goto(&server, &page).await;
         browser.wait_for_text(says).await;
-        let values = ".sheet-row i:not(.wait)";
         browser
             .wait_for(&format!("{cells} cells of {tensor}"), async || {
-                (browser.count(values).await == cells).then_some(())
+                (browser.count(CELLS).await == cells).then_some(())
             })
             .await;
     }
@@ -555,11 +560,15 @@ async fn a_step_without_values_leads_to_those_with_them() {
     browser
         .wait_for_text("Only statistics were recorded at step 60")
         .await;
-    browser.wait_for_element(".dump-lane path").await;
+    browser
+        .wait_for_element("[title='Steps at which all values were recorded'] path")
+        .await;
     // Its hits are in this rank alone.
-    browser.wait_for_element(".tensor-head > .err").await;
-    browser.click(".tensor-notice .btn:nth-child(2)").await;
-    browser.wait_for_element(".sheet-row i:not(.wait)").await;
+    browser
+        .wait_for_element("[data-severity=error]:has(+ h1)")
+        .await;
+    browser.click_text("[role=status] button", "step 100").await;
+    browser.wait_for_element(CELLS).await;
     assert!(browser.url().await.contains("step=100"));
     browser.press('\u{e012}').await;
     browser
@@ -568,7 +577,7 @@ async fn a_step_without_values_leads_to_those_with_them() {
     browser.goto(&server, &format!("{page}0")).await;
     browser
         .wait_until(
-            "document.querySelector('.tensor-row') && !document.querySelector('.tensor-head > .err')",
+            "document.querySelector('[aria-label=Tensors] a') && !document.querySelector('[data-severity]:has(+ h1)')",
         )
         .await;
     browser.close().await;

@@ -66,6 +66,10 @@ fn packages_depend_on_each_other_as_the_architecture_says() {
         ("trainscope-analysis", &["trainscope-format"]),
         ("trainscope-collector", &["trainscope-format"]),
         (
+            "trainscope-python",
+            &["trainscope-collector", "trainscope-format"],
+        ),
+        (
             "trainscope-api",
             &["trainscope-format", "trainscope-analysis"],
         ),
@@ -169,7 +173,16 @@ fn charts_know_neither_browser_nor_framework() {
 
 #[test]
 fn modules_do_not_go_round_in_circles() {
-    for folder in ["summary-format/src", "server/analysis/src", "server/src"] {
+    for folder in [
+        "summary-format/src",
+        "collector/src",
+        "server/analysis/src",
+        "server/api/src",
+        "server/charts/src",
+        "server/src",
+        "web/src",
+        "xtask/src",
+    ] {
         let src = workspace_root().join(folder);
         if let Some(circle) = Modules::read(&src, &rust_files(&src)).circle() {
             panic!("{folder} has a circle of modules:\n{}", circle.join("\n"));
@@ -199,9 +212,57 @@ fn ids_of_conditions_are_written_in_the_catalogue_alone() {
                 continue;
             }
             let text = fs::read_to_string(&path).unwrap();
-            let code = text.split("#[cfg(test)]").next().unwrap();
-            let id = ids.iter().find(|id| code.contains(&***id));
+            let code = text.split("#[cfg(test)]").next().unwrap().lines();
+            let mut code = code.filter(|line| !line.trim_start().starts_with("//"));
+            let id = code.find_map(|line| ids.iter().find(|id| line.contains(&***id)));
             assert_eq!(id, None, "{inside} names a condition by its id");
+        }
+    }
+}
+
+/// Numbers of rules without a name: nothing, one, two for pairs and majorities, and percent.
+const PLAIN_NUMBERS: [&str; 7] = ["0", "1", "2", "100", "0.0", "1.0", "100.0"];
+
+/// The code of a source file without its tests, comments and texts.
+fn code_of(text: &str) -> String {
+    let text = text.split("#[cfg(test)]").next().unwrap();
+    let lines = text.lines().map(|line| line.split("//").next().unwrap());
+    let mut code = String::new();
+    let mut is_text = false;
+    for part in lines.collect::<Vec<_>>().join("\n").split('"') {
+        code.push_str(if is_text { "" } else { part });
+        is_text = !is_text;
+    }
+    code
+}
+
+#[test]
+fn numbers_in_rules_have_a_name_and_a_comment() {
+    let checks = workspace_root().join("server/analysis/src/watchpoint/checks");
+    for path in rust_files(&checks) {
+        let text = fs::read_to_string(&path).unwrap();
+        let mut is_explained = false;
+        for line in text.split("#[cfg(test)]").next().unwrap().lines() {
+            let is_constant = line.contains("const ") && line.contains(" = ");
+            let has_number = line.ends_with(';') && line.contains(|c: char| c.is_ascii_digit());
+            assert!(
+                is_explained || !is_constant || !has_number,
+                "{}: {line} has no comment",
+                path.display()
+            );
+            // Constants that follow each other share a comment.
+            is_explained = line.starts_with("///") || is_constant && is_explained;
+        }
+        for line in code_of(&text)
+            .lines()
+            .filter(|line| !line.contains("const "))
+        {
+            // Lengths of arrays belong to their types.
+            let line = line.replace("..", " ").replace("; ", "; n");
+            let words = line.split(|c: char| !(c.is_alphanumeric() || "_.".contains(c)));
+            let numbers = words.filter(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+            let unnamed: Vec<&str> = numbers.filter(|n| !PLAIN_NUMBERS.contains(n)).collect();
+            assert_eq!(unnamed, [""; 0], "{}: {line}", path.display());
         }
     }
 }
@@ -307,6 +368,22 @@ fn event_files_are_decoded_in_one_place_and_the_judgement_opens_nothing() {
         ];
         for word in calls.iter().filter(|_| inside.starts_with("judging")) {
             assert!(!code.contains(word), "{} uses {word}", inside.display());
+        }
+    }
+}
+
+#[test]
+fn folders_are_walked_for_the_index_and_the_judgement_at_once() {
+    let server = workspace_root().join("server/src");
+    for path in rust_files(&server) {
+        let inside = path.strip_prefix(&server).unwrap();
+        let walkers = ["discovery", "ingest.rs", "cli/check.rs"];
+        if walkers.iter().any(|own| inside.starts_with(own)) || inside.ends_with("tests.rs") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        for word in ["find::find(", "find_new(", " scan(&", "walk::walk("] {
+            assert!(!text.contains(word), "{} uses {word}", inside.display());
         }
     }
 }

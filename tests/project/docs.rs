@@ -9,7 +9,7 @@ use std::process::Command;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use trainscope_analysis::watchpoint::CONDITIONS;
-use trainscope_analysis::watchpoint::catalogue::{Condition, Parameter, Range, Target};
+use trainscope_analysis::watchpoint::catalogue::{Condition, Need, Parameter, Range, Target};
 use trainscope_analysis::watchpoint::config::name_of;
 
 use crate::support::lab::workspace_root;
@@ -420,7 +420,7 @@ fn reference() -> String {
     for condition in CONDITIONS {
         let id = condition.id;
         let is_recommended = if condition.recommended { "yes" } else { "no" };
-        let (finds, severity) = (cell(condition.says.en), name_of(condition.severity));
+        let (finds, severity) = (cell(condition.en.says), name_of(condition.severity));
         let needs = needs(condition);
         writeln!(
             page,
@@ -448,14 +448,14 @@ fn describe(condition: &Condition, page: &mut String) {
     writeln!(
         page,
         "{}. Severity: {severity}. {set}",
-        first_upper(&escape(condition.says.en))
+        first_upper(&escape(condition.en.says))
     )
     .unwrap();
     for (heading, text) in [
-        ("Checks", condition.checks.en),
-        ("Why it matters", condition.matters.en),
-        ("Not judged when", condition.not_judged.en),
-        ("What to do", condition.advice.en),
+        ("Checks", condition.en.checks),
+        ("Why it matters", condition.en.matters),
+        ("Not judged when", condition.en.not_judged),
+        ("What to do", condition.en.advice),
     ] {
         if !text.is_empty() {
             write!(page, "\n**{heading}:** {}\n", escape(text)).unwrap();
@@ -504,15 +504,14 @@ fn default_of(condition: &Condition, parameter: &Parameter) -> String {
 }
 
 fn needs(condition: &Condition) -> String {
-    let needs = condition.needs;
     let all = [
-        (needs.exponents, "exponents"),
-        (needs.hash, "hashes"),
-        (needs.change, "changes"),
-        (needs.channels, "statistics of each unit"),
-        (needs.history, "several steps"),
+        (Need::Exponents, "exponents"),
+        (Need::Hash, "hashes"),
+        (Need::Change, "changes"),
+        (Need::Channels, "statistics of each unit"),
+        (Need::History, "several steps"),
     ];
-    let some = all.iter().filter(|(is_needed, _)| *is_needed);
+    let some = all.iter().filter(|(need, _)| condition.needs(*need));
     let some: Vec<&str> = some.map(|(_, name)| *name).collect();
     some.join(", ")
 }

@@ -1,4 +1,5 @@
-//! Plain English in comments: first words and words to avoid, in the folders that are held to it.
+//! Plain English in comments, documents and texts for users: first words of comments, words to avoid everywhere, and nouns
+//! as names of types.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,10 +33,25 @@ const FIRST_WORDS: [&str; 13] = [
     "why",
 ];
 
-/// Words and phrases that no comment contains.
+/// Words and phrases to avoid in comments, documents and texts.
 const AVOIDED: [&str; 12] = [
     "anybody", "nobody", "somebody", "whoever", "lies", "stands", "is told", "are told", "be told",
     "is said", "are said", "be said",
+];
+
+/// Participles and verbs without an ending that tells: no type has one of them for its name.
+const PARTICIPLES: [&str; 24] = [
+    "Built", "Cut", "Does", "Done", "Felt", "Found", "Gone", "Heard", "Held", "Kept", "Left",
+    "Lost", "Made", "Meant", "Met", "Put", "Read", "Said", "Sent", "Shows", "Spent", "Told",
+    "Took", "Unread",
+];
+
+/// Endings of other participles.
+const ENDINGS: [&str; 3] = ["ed", "en", "own"];
+
+/// Nouns with such an ending.
+const NOUNS: [&str; 8] = [
+    "Feed", "Markdown", "Need", "Pen", "Screen", "Seed", "Speed", "Token",
 ];
 
 /// Consecutive comment lines of one kind.
@@ -102,51 +118,153 @@ fn violations(comment: &Comment) -> Vec<String> {
     {
         found.push(format!("begins with `{first}`"));
     }
-    for avoided in AVOIDED {
-        let avoided_words: Vec<&str> = avoided.split(' ').collect();
-        let mut windows = comment.words.windows(avoided_words.len());
-        if windows.any(|window| window == avoided_words) {
-            found.push(format!("contains `{avoided}`"));
-        }
-    }
+    found.extend(avoided(&comment.words));
     found
 }
 
-/// Source files below a folder, without build output.
-fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
+/// The avoided words in a text.
+fn avoided(text: &[String]) -> Vec<String> {
+    let is_found = |avoided: &&&str| {
+        let avoided: Vec<&str> = avoided.split(' ').collect();
+        text.windows(avoided.len()).any(|window| window == avoided)
+    };
+    let found = AVOIDED.iter().filter(is_found);
+    found
+        .map(|avoided| format!("contains `{avoided}`"))
+        .collect()
+}
+
+/// String literals of a line that are sentences or parts of them: they contain a space. Raw strings of several lines
+/// are not examined.
+fn texts(line: &str) -> impl Iterator<Item = &str> {
+    let is_comment = line.trim_start().starts_with("//");
+    let literals = line.split('"').skip(1).step_by(2);
+    literals.filter(move |text| !is_comment && text.contains(' '))
+}
+
+/// Files of a kind below a folder, without build output.
+pub(crate) fn files_below(folder: &Path, kind: &str, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() && !path.ends_with("target") {
-            sources(&path, files);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files_below(&path, kind, files);
+        } else if path.extension().is_some_and(|extension| extension == kind) {
             files.push(path);
         }
     }
 }
 
+/// Files of a kind in folders of the workspace, with their paths from its root.
+fn files_in(folders: &[&str], kind: &str) -> Vec<(String, String)> {
+    let root = workspace_root();
+    let mut paths = Vec::new();
+    for folder in folders {
+        files_below(&root.join(folder), kind, &mut paths);
+    }
+    let name = |path: &Path| path.strip_prefix(&root).unwrap().display().to_string();
+    paths
+        .iter()
+        .map(|path| (name(path), fs::read_to_string(path).unwrap()))
+        .collect()
+}
+
+fn assert_none(violations: &[String]) {
+    assert!(
+        violations.is_empty(),
+        "{} places to reword:\n{}",
+        violations.len(),
+        violations.join("\n")
+    );
+}
+
 #[test]
 fn comments_are_plain_english() {
-    let root = workspace_root();
-    let mut files = Vec::new();
-    for folder in FOLDERS {
-        sources(&root.join(folder), &mut files);
-    }
     let mut found = Vec::new();
-    for path in files {
-        let source = fs::read_to_string(&path).unwrap();
-        let path = path.strip_prefix(&root).unwrap().display();
+    for (path, source) in files_in(&FOLDERS, "rs") {
         for comment in comments(&source) {
             let line = comment.line;
             let of_this = violations(&comment).into_iter();
             found.extend(of_this.map(|violation| format!("{path}:{line}: {violation}")));
         }
     }
-    assert!(
-        found.is_empty(),
-        "{} comments to reword:\n{}",
-        found.len(),
-        found.join("\n")
+    assert_none(&found);
+}
+
+#[test]
+fn documents_are_plain_english() {
+    let mut files = files_in(
+        &[
+            "docs",
+            "tests",
+            "summary-format",
+            "sample-runs",
+            "collector",
+        ],
+        "md",
     );
+    // Comments, docstrings and messages; code has none of these words either.
+    for kind in ["py", "pyi", "toml"] {
+        files.extend(files_in(&["collector/python", "sample-runs"], kind));
+    }
+    for name in [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+    ] {
+        let text = fs::read_to_string(workspace_root().join(name)).unwrap();
+        files.push((name.to_owned(), text));
+    }
+    let mut found = Vec::new();
+    for (path, text) in files {
+        let mut line = 1;
+        for paragraph in text.split("\n\n") {
+            let of_this = avoided(&words(paragraph)).into_iter();
+            found.extend(of_this.map(|violation| format!("{path}:{line}: {violation}")));
+            line += paragraph.matches('\n').count() + 2;
+        }
+    }
+    assert_none(&found);
+}
+
+#[test]
+fn texts_for_users_are_plain_english() {
+    let mut found = Vec::new();
+    for (path, source) in files_in(&["collector", "server", "summary-format", "web"], "rs") {
+        for (number, line) in (1..).zip(source.lines()) {
+            for text in texts(line) {
+                let of_this = avoided(&words(text)).into_iter();
+                found.extend(of_this.map(|violation| format!("{path}:{number}: {violation}")));
+            }
+        }
+    }
+    assert_none(&found);
+}
+
+#[test]
+fn comments_of_python_begin_with_a_subject() {
+    let mut found = Vec::new();
+    for (path, source) in files_in(&["collector/python", "sample-runs"], "py") {
+        for (at, line) in source.lines().enumerate() {
+            let text = line.trim_start();
+            let begins = text
+                .strip_prefix("# ")
+                .or_else(|| text.strip_prefix("\"\"\""));
+            let first = begins.and_then(|text| words(text).into_iter().next());
+            if let Some(first) = first.filter(|first| FIRST_WORDS.contains(&first.as_str())) {
+                found.push(format!("{path}:{}: begins with `{first}`", at + 1));
+            }
+        }
+    }
+    assert_none(&found);
+}
+
+#[test]
+fn avoided_words_are_found_in_texts() {
+    let line = r#"    says: text("it stands still", "静止", "stands"), // "lies here""#;
+    let found: Vec<String> = texts(line).flat_map(|text| avoided(&words(text))).collect();
+    assert_eq!(found, ["contains `stands`", "contains `lies`"]);
+    assert_eq!(texts(r#"// "it stands""#).count(), 0);
 }
 
 #[test]
@@ -186,4 +304,56 @@ fn violations_are_found_in_every_kind_of_comment() {
         (13, violation(&[])),
     ];
     assert_eq!(found, expected);
+}
+
+/// The name of the type that a line declares.
+fn declared_type(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let line = match line.strip_prefix("pub") {
+        Some(rest) if rest.starts_with('(') => rest.split_once(')')?.1,
+        Some(rest) => rest,
+        None => line,
+    };
+    let (keyword, rest) = line.trim_start().split_once(' ')?;
+    let is_type = ["struct", "enum", "union", "trait", "type"].contains(&keyword);
+    let name = rest
+        .split(|letter: char| !letter.is_alphanumeric())
+        .next()?;
+    (is_type && name.starts_with(char::is_uppercase)).then_some(name)
+}
+
+fn is_participle(name: &str) -> bool {
+    let is_one_word = name.chars().filter(|letter| letter.is_uppercase()).count() == 1;
+    let has_ending = ENDINGS.iter().any(|ending| name.ends_with(ending));
+    PARTICIPLES.contains(&name) || (is_one_word && has_ending && !NOUNS.contains(&name))
+}
+
+#[test]
+fn types_are_named_by_nouns() {
+    let mut found = Vec::new();
+    for (path, source) in files_in(&FOLDERS, "rs") {
+        for (number, line) in (1..).zip(source.lines()) {
+            let name = declared_type(line).filter(|name| is_participle(name));
+            found.extend(name.map(|name| format!("{path}:{number}: `{name}`")));
+        }
+    }
+    assert_none(&found);
+}
+
+#[test]
+fn participles_are_found_in_every_declaration() {
+    let names = [
+        ("pub struct Loaded {", true),
+        ("pub(in crate::pages) enum Shown {", true),
+        ("    type Known<'a> = &'a str;", true),
+        ("pub(super) trait Written: Sized {", true),
+        ("struct Token(u32);", false),
+        ("pub struct LoadedTensor {", false),
+        ("    typed: Named,", false),
+        ("// enum Seen {", false),
+    ];
+    for (line, is_refused) in names {
+        let name = declared_type(line);
+        assert_eq!(name.is_some_and(is_participle), is_refused, "{line}");
+    }
 }

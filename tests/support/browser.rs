@@ -4,10 +4,7 @@
 //! The driver comes with the browser (`chromedriver`); without it the tests fail instead of being skipped.
 
 use std::future::Future;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use fantoccini::actions::{InputSource, KeyAction, KeyActions, MouseActions, PointerAction};
@@ -17,6 +14,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use trainscope_api::scalars::Series;
 
+use super::driver::Driver;
 use super::server::Server;
 use super::wait::{DEADLINE, PAUSE};
 
@@ -31,84 +29,10 @@ pub(crate) struct Browser {
     _profile: TempDir,
 }
 
-struct Driver {
-    child: Child,
-    address: String,
-}
-
-impl Drop for Driver {
-    fn drop(&mut self) {
-        // A killed driver would leave its browser running after a failed test.
-        self.shut_down().ok();
-        self.child.kill().ok();
-        self.child.wait().ok();
-    }
-}
-
-impl Driver {
-    /// Starts `chromedriver` on a port of its choice. It binds that port on IPv4 and then on IPv6, and ends if another
-    /// process took the second one between, so it may need more than one attempt.
-    fn start() -> Self {
-        const ATTEMPTS: usize = 5;
-        let mut printed = String::new();
-        for _ in 0..ATTEMPTS {
-            match Self::listening() {
-                Ok(driver) => return driver,
-                Err(output) => printed += &output,
-            }
-        }
-        panic!("chromedriver ended {ATTEMPTS} times before it listened:\n{printed}")
-    }
-
-    /// A driver that listens.
-    ///
-    /// # Errors
-    ///
-    /// Its output, if it ended before.
-    fn listening() -> Result<Self, String> {
-        let mut child = Command::new("chromedriver")
-            .arg("--port=0")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("no `chromedriver` could be started: `cargo xtask test` installs it");
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let mut printed = String::new();
-        let port = lines.by_ref().map(Result::unwrap).find_map(|line| {
-            printed += &line;
-            printed.push('\n');
-            let port = line.split("started successfully on port ").nth(1)?;
-            Some(port.trim_end_matches('.').to_owned())
-        });
-        let Some(port) = port else {
-            let status = child.wait().unwrap();
-            return Err(format!("{printed}{status}\n"));
-        };
-        // The pipe must be drained.
-        std::thread::spawn(move || lines.for_each(drop));
-        Ok(Self {
-            child,
-            address: format!("http://127.0.0.1:{port}"),
-        })
-    }
-
-    fn shut_down(&self) -> std::io::Result<()> {
-        let address = self.address.trim_start_matches("http://");
-        let mut connection = TcpStream::connect(address)?;
-        connection.set_read_timeout(Some(Duration::from_secs(5)))?;
-        write!(
-            connection,
-            "GET /shutdown HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n"
-        )?;
-        connection.read_to_end(&mut Vec::new()).map(drop)
-    }
-}
-
 impl Browser {
     /// Opens a viewport of 1280 × 800 with a profile of its own, in English, with the light theme.
     pub(crate) async fn open() -> Self {
-        let driver = Driver::start();
+        let driver = Driver::start().unwrap();
         let profile = TempDir::new().unwrap();
         let options = json!({
             "goog:chromeOptions": {
@@ -244,21 +168,73 @@ impl Browser {
         .await;
     }
 
+    /// Waits until a selector has this number of matches.
+    pub(crate) async fn wait_for_count(&self, selector: &str, wanted: usize) {
+        self.wait_for(&format!("{wanted} of {selector}"), async || {
+            (self.count(selector).await == wanted).then_some(())
+        })
+        .await;
+    }
+
     /// Clicks the first match of a selector, once it is clickable.
     pub(crate) async fn click(&self, selector: &str) {
         self.wait_for(&format!("{selector} to be clickable"), async || {
-            let element = self.client.find(Locator::Css(selector)).await.ok()?;
-            element.click().await.ok()
+            self.try_click(selector).await
+        })
+        .await;
+    }
+
+    /// Clicks the first match of a selector; `None` if there is none, or if it is not clickable now.
+    pub(crate) async fn try_click(&self, selector: &str) -> Option<()> {
+        let element = self.client.find(Locator::Css(selector)).await.ok()?;
+        element.click().await.ok()
+    }
+
+    /// Clicks the match of a selector with this text, else the first one that contains it, once it is clickable.
+    pub(crate) async fn click_text(&self, selector: &str, text: &str) {
+        self.wait_for(
+            &format!("{selector} with `{text}` to be clickable"),
+            async || {
+                let mut part = None;
+                for element in self.client.find_all(Locator::Css(selector)).await.ok()? {
+                    let own = element.text().await.ok()?;
+                    if own.trim() == text {
+                        return element.click().await.ok();
+                    }
+                    part = part.or_else(|| own.contains(text).then_some(element));
+                }
+                part?.click().await.ok()
+            },
+        )
+        .await;
+    }
+
+    /// Sets an input to a value, or a list to the option with that value or text, once it is there.
+    pub(crate) async fn set(&self, selector: &str, value: &str) {
+        let script = format!(
+            "const field = document.querySelector({selector:?}), wanted = {value:?};
+             const option = [...field?.options ?? []].find(one => [one.value, one.text].includes(wanted));
+             if (!field || field.options && !option) return false;
+             field.value = option?.value ?? wanted;
+             for (const kind of ['input', 'change'])
+               field.dispatchEvent(new Event(kind, {{bubbles: true}}));
+             return true;"
+        );
+        self.wait_for(&format!("{selector} to take `{value}`"), async || {
+            self.run(&script).await.as_bool()?.then_some(())
         })
         .await;
     }
 
     /// Replaces the text of an input.
     pub(crate) async fn fill(&self, selector: &str, text: &str) {
-        self.wait_for_element(selector).await;
-        let element = self.client.find(Locator::Css(selector)).await.unwrap();
-        element.clear().await.unwrap();
-        element.send_keys(text).await.unwrap();
+        // The page may replace the input while it is filled.
+        self.wait_for(&format!("{selector} to be filled"), async || {
+            let element = self.client.find(Locator::Css(selector)).await.ok()?;
+            element.clear().await.ok()?;
+            element.send_keys(text).await.ok()
+        })
+        .await;
     }
 
     /// Drags over an element, from and to shares of its width, at half of its height.
@@ -476,15 +452,19 @@ impl Browser {
 
     /// Ends the browser; fails if there is any error without `expected` in its text.
     pub(crate) async fn close_despite(self, expected: &str) {
-        let mut complaints = self.complaints();
-        complaints.retain(|complaint| !complaint.contains(expected));
-        self.client.close().await.ok();
-        assert!(complaints.is_empty(), "the console says: {complaints:#?}");
+        self.close_despite_any(&[expected]).await;
     }
 
     /// Ends the browser; fails if the page reported an error.
     pub(crate) async fn close(self) {
-        let complaints = self.complaints();
+        self.close_despite_any(&[]).await;
+    }
+
+    /// Ends the browser; fails if there is any error with none of `expected` in its text.
+    pub(crate) async fn close_despite_any(self, expected: &[&str]) {
+        let is_expected = |complaint: &String| expected.iter().any(|text| complaint.contains(text));
+        let mut complaints = self.complaints();
+        complaints.retain(|complaint| !is_expected(complaint));
         self.client.close().await.ok();
         assert!(complaints.is_empty(), "the console says: {complaints:#?}");
     }

@@ -41,6 +41,13 @@ impl Lab {
         self.folder.path().join(name)
     }
 
+    /// Replaces a file at once: the server never reads one that is only begun, which may be valid.
+    pub(crate) fn replace(&self, path: &Path, text: &str) {
+        let written = self.path("replacement");
+        fs::write(&written, text).unwrap();
+        fs::rename(&written, path).unwrap();
+    }
+
     /// Starts a run in the base directory, with the version record in its file.
     pub(crate) fn record(&self, run: &str) -> Recording {
         Recording::begin(&self.base().join(run))
@@ -67,7 +74,6 @@ impl Lab {
     }
 }
 
-/// Path of a fixture.
 pub(crate) fn fixture(name: &str) -> PathBuf {
     workspace_root().join("tests/fixtures").join(name)
 }

@@ -14,7 +14,7 @@ use trainscope_api::status::Status;
 use trainscope_api::tags::TagList;
 use ureq::Agent;
 
-use super::lab::Lab;
+use super::lab::{Lab, workspace_root};
 use super::live::Live;
 use super::program;
 use super::wait::{DEADLINE, wait_for};
@@ -76,6 +76,11 @@ impl Server {
         }
         if !flags.contains(&"--reload-interval") {
             command.args(["--reload-interval", "0.1"]);
+        }
+        if let Some(folder) = std::env::var_os("TRAINSCOPE_WEB_DIR")
+            && !flags.contains(&"--web-dir")
+        {
+            command.arg("--web-dir").arg(workspace_root().join(folder));
         }
         for folder in base_dirs {
             command.arg("--summary-base-dir").arg(folder);

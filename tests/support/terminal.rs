@@ -12,27 +12,26 @@ use super::program::program;
 
 /// Output of a command.
 #[derive(Debug)]
-pub(crate) struct Printed {
+pub(crate) struct CommandOutput {
     pub(crate) status: i32,
     pub(crate) out: String,
     pub(crate) err: String,
 }
 
-impl Printed {
+impl CommandOutput {
     /// Standard output as JSON.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.out)
             .unwrap_or_else(|error| panic!("not JSON: {error}: {self:?}"))
     }
 
-    /// The last line.
     pub(crate) fn last_line(&self) -> &str {
         self.out.lines().last().unwrap_or_default()
     }
 }
 
 /// Runs the program with these arguments in this folder.
-pub(crate) fn trainscope_in(folder: &Path, args: &[&str]) -> Printed {
+pub(crate) fn trainscope_in(folder: &Path, args: &[&str]) -> CommandOutput {
     let output = program()
         .args(args)
         .current_dir(folder)
@@ -40,7 +39,7 @@ pub(crate) fn trainscope_in(folder: &Path, args: &[&str]) -> Printed {
         .env("LC_ALL", "C.UTF-8")
         .output()
         .unwrap();
-    Printed {
+    CommandOutput {
         status: output.status.code().unwrap_or(-1),
         out: String::from_utf8(output.stdout).unwrap(),
         err: String::from_utf8(output.stderr).unwrap(),
@@ -79,7 +78,7 @@ impl Dump {
     }
 
     /// Runs `check` with these flags.
-    pub(crate) fn check(&self, flags: &[&str]) -> Printed {
+    pub(crate) fn check(&self, flags: &[&str]) -> CommandOutput {
         trainscope_in(&self.path, &[&["check", "."], flags].concat())
     }
 
@@ -90,7 +89,6 @@ impl Dump {
         path.display().to_string()
     }
 
-    /// The JSON of a file in it.
     pub(crate) fn read_json(&self, file: &str) -> Value {
         serde_json::from_slice(&fs::read(self.path.join(file)).unwrap()).unwrap()
     }

@@ -30,6 +30,7 @@ use trainscope_api::watchpoints::{Catalogue, Recheck, WatchpointList, Watchpoint
 use trainscope_format::{Severity, TensorSummary};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
+use web_sys::AbortController;
 
 use crate::url_state;
 
@@ -49,7 +50,6 @@ pub async fn status() -> Result<Status, ClientError> {
     get(paths::STATUS, &[]).await
 }
 
-/// The list of runs.
 pub async fn runs() -> Result<RunList, ClientError> {
     get(paths::RUNS, &[]).await
 }
@@ -92,12 +92,10 @@ pub async fn neighbours(query: &NeighboursQuery) -> Result<Neighbours, ClientErr
     get(paths::NEIGHBOURS, &pairs).await
 }
 
-/// The catalogue of conditions.
 pub async fn conditions() -> Result<Catalogue, ClientError> {
     get(paths::CONDITIONS, &[]).await
 }
 
-/// The watchpoints of a run.
 pub async fn watchpoints(run: &str) -> Result<WatchpointList, ClientError> {
     get(paths::WATCHPOINTS, &[("run", run)]).await
 }
@@ -214,14 +212,13 @@ pub async fn of_graph<T: DeserializeOwned>(
     get(path, &pairs).await
 }
 
-/// URL of a blob.
 pub fn blob_url(id: &str) -> String {
     format!("{}?id={}", url(paths::BLOB), url_state::encode(id))
 }
 
 /// The bytes of a blob.
 pub async fn blob(id: &str) -> Result<Vec<u8>, ClientError> {
-    answer(Request::get(&blob_url(id)).build()).await
+    answer(Request::get(&blob_url(id)), None).await
 }
 
 /// Tensors of a run; `role` by its name in the API.
@@ -253,13 +250,13 @@ pub async fn first_tensors(
 /// Elements of a slice.
 pub async fn tensor_values(query: &TensorQuery) -> Result<TensorValues, ClientError> {
     let address = tensor_url(paths::TENSOR, query);
-    parse(&answer(Request::get(&address).build()).await?)
+    parse(&answer(Request::get(&address), None).await?)
 }
 
 /// Statistics of a slice.
 pub async fn tensor_summary(query: &TensorQuery) -> Result<TensorSlice, ClientError> {
     let address = tensor_url(paths::TENSOR_SUMMARY, query);
-    parse(&answer(Request::get(&address).build()).await?)
+    parse(&answer(Request::get(&address), None).await?)
 }
 
 /// A tensor over steps, as far as it is known.
@@ -375,7 +372,7 @@ pub async fn scalars(query: &ScalarsQuery) -> Result<Series, ClientError> {
 /// same order; `None` if it does not exist (any more).
 pub async fn scalars_many(request: &ScalarsRequest) -> Result<ScalarsAnswer, ClientError> {
     let post = Request::post(&url(paths::SCALARS)).header("Accept", COLUMNS_MEDIA_TYPE);
-    let bytes = answer(with_body(post, request)).await?;
+    let bytes = answer(post, Some(json(request)?)).await?;
     scalars::decode(&bytes).map_err(|_| ClientError::Misunderstood)
 }
 
@@ -407,7 +404,7 @@ async fn get<T: DeserializeOwned>(path: &str, query: &[(&str, &str)]) -> Result<
         address.push('=');
         address.push_str(&url_state::encode(value));
     }
-    parse(&answer(Request::get(&address).build()).await?)
+    parse(&answer(Request::get(&address), None).await?)
 }
 
 /// The body requested before the program started, once; `None` if there is none.
@@ -430,14 +427,11 @@ async fn send<T: DeserializeOwned>(
     request: RequestBuilder,
     body: &impl Serialize,
 ) -> Result<T, ClientError> {
-    parse(&answer(with_body(request, body)).await?)
+    parse(&answer(request, Some(json(body)?)).await?)
 }
 
-fn with_body(request: RequestBuilder, body: &impl Serialize) -> Result<Request, gloo_net::Error> {
-    let body = serde_json::to_string(body)?;
-    request
-        .header("Content-Type", "application/json")
-        .body(body)
+fn json(body: &impl Serialize) -> Result<String, ClientError> {
+    serde_json::to_string(body).map_err(|_| ClientError::Misunderstood)
 }
 
 /// Parses a JSON answer.
@@ -445,11 +439,32 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ClientError> {
     serde_json::from_slice(bytes).map_err(|_| ClientError::Misunderstood)
 }
 
-/// The body of the answer to a request. Boxed, since generic code is compiled again for each type of answer.
+/// Aborts its request when it is dropped, with the future of a request that is replaced or whose page is left. A request
+/// that has its answer is not changed by that.
+struct AbortOnDrop(AbortController);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// The body of the answer to a request, which may have a JSON body. Boxed, since generic code is compiled again for each
+/// type of answer.
 fn answer(
-    request: Result<Request, gloo_net::Error>,
+    request: RequestBuilder,
+    body: Option<String>,
 ) -> Pin<Box<dyn Future<Output = Result<Vec<u8>, ClientError>>>> {
     Box::pin(async move {
+        let controller = AbortController::new().map_err(|_| ClientError::Misunderstood)?;
+        let abort = AbortOnDrop(controller);
+        let request = request.abort_signal(Some(&abort.0.signal()));
+        let request = match body {
+            Some(body) => request
+                .header("Content-Type", "application/json")
+                .body(body),
+            None => request.build(),
+        };
         let request = request.map_err(|_| ClientError::Misunderstood)?;
         let response = request.send().await;
         let response = response.map_err(|_| ClientError::Unreachable)?;

@@ -11,7 +11,7 @@ mod marked;
 mod note;
 mod panel;
 mod popover;
-mod rows_in_view;
+mod row_list;
 mod run_chip;
 mod severity;
 mod state;
@@ -22,11 +22,11 @@ pub use crate::icon::{Icon, IconName, fixed_icon};
 pub use card_fault::CardFault;
 pub use card_grid::{CardGrid, CardSize, MakeCard, Place};
 pub use chart::{
-    ChartEvents, DistributionChart, Figure, LineChart, Palette, Panel, Pointed, to_png,
+    ChartEvents, DistributionChart, Figure, LineChart, Palette, Panel, PointedElement, to_png,
     use_palette, use_size,
 };
 pub(crate) use chart::{blank, line_of};
-pub use controls::{Check, IconButton, SegOption, Segmented, ToolButton};
+pub use controls::{Check, FullButton, IconButton, SegOption, Segmented, ToolButton};
 pub use graph::{
     Colour, GraphCanvas, GraphOverview, Look, NodeGraph, Shade, View, figure_of, first_view,
     hit_at, use_graph_ink,
@@ -35,8 +35,8 @@ pub(crate) use marked::{marked, places};
 pub use note::{Note, NoteKind};
 pub use panel::RightPanel;
 pub use popover::{MenuItem, Popover};
-pub use rows_in_view::RowsInView;
-pub use run_chip::{RunChip, RunStatusLabel, longer_names, short_name, split_name};
-pub use severity::severity_icon;
+pub use row_list::{RowHeights, RowList, RowRange};
+pub use run_chip::{RunChip, RunStatusLabel};
+pub use severity::{severity_icon, severity_name};
 pub use state::StatePage;
 pub use step_range::StepRange;

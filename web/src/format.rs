@@ -1,4 +1,4 @@
-//! Formats of ages and durations by locale; numbers and sizes are written by [`digits`](trainscope_format::digits).
+//! Formats of durations and moments; numbers and sizes are written by [`digits`](trainscope_format::digits).
 
 use std::time::Duration;
 
@@ -6,7 +6,6 @@ pub use trainscope_format::digits::{
     brief, bytes, cell, count, integer, nanos, number, percent, short_step,
 };
 
-use crate::i18n::Locale;
 use crate::prelude::*;
 
 /// A duration as `h:mm:ss`, so that columns line up, from a thousand hours on in hours; an en dash if unknown.
@@ -43,32 +42,6 @@ pub fn short_name(name: &str) -> String {
         .filter(|end| !end.is_empty())
         .or(last);
     end.map_or_else(|| name.to_owned(), |end| format!("…/{end}"))
-}
-
-/// Age: relative up to an hour, then clock, weekday, date. `then` and `now` in seconds since 1970.
-pub fn age(then_secs: f64, now_secs: f64, locale: Locale) -> String {
-    if !then_secs.is_finite() {
-        return "–".to_owned();
-    }
-    let texts = locale.texts();
-    let ago = (now_secs - then_secs).max(0.0);
-    if ago < 60.0 {
-        return (texts.time.secs_ago)(whole_secs(ago));
-    }
-    if ago < 3_600.0 {
-        return (texts.time.minutes_ago)(whole_secs(ago / 60.0));
-    }
-    let then = CivilTime::local(then_secs);
-    let now = CivilTime::local(now_secs);
-    if then.day_number == now.day_number {
-        (texts.time.today_at)(&then.clock())
-    } else if then.day_number + 1 == now.day_number {
-        (texts.time.yesterday_at)(&then.clock())
-    } else if now.day_number - then.day_number < 7 {
-        (texts.time.weekday_at)(then.weekday, &then.clock())
-    } else {
-        (texts.time.date)(then.year, then.month, then.day, then.year != now.year)
-    }
 }
 
 /// A moment in full, for titles: `2026-11-21 02:20:07`.
@@ -112,33 +85,35 @@ pub fn use_now_secs() -> Signal<f64> {
     expect_context::<Clock>().0.into()
 }
 
+/// Whole seconds of a number that is finite and not negative.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "callers pass seconds that are finite and not negative; `as` saturates"
 )]
-fn whole_secs(secs: f64) -> u64 {
+pub fn whole_secs(secs: f64) -> u64 {
     secs as u64
 }
 
 /// A local date and time, in the browser's time zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct CivilTime {
+pub struct CivilTime {
     /// Days since 1970-01-01.
-    day_number: u64,
-    year: u32,
+    pub day_number: u64,
+    pub year: u32,
     /// 1 is January.
-    month: u32,
-    day: u32,
+    pub month: u32,
+    pub day: u32,
     /// 0 is Sunday.
-    weekday: u32,
+    pub weekday: u32,
     hour: u32,
     minute: u32,
     second: u32,
 }
 
 impl CivilTime {
-    fn local(secs: f64) -> Self {
+    /// The time at so many seconds since 1970.
+    pub fn local(secs: f64) -> Self {
         let date = js_sys::Date::new(&(secs * 1_000.0).into());
         let local_secs = secs - date.get_timezone_offset() * 60.0;
         Self {
@@ -153,7 +128,8 @@ impl CivilTime {
         }
     }
 
-    fn clock(self) -> String {
+    /// Hours and minutes: `02:38`.
+    pub fn clock(self) -> String {
         format!("{:02}:{:02}", self.hour, self.minute)
     }
 }

@@ -11,6 +11,7 @@ use crate::format;
 use crate::prelude::*;
 use crate::storage;
 
+mod age;
 mod debugger;
 mod en;
 mod frame;
@@ -24,6 +25,7 @@ mod scalars;
 mod tensors;
 mod zh;
 
+pub use age::age;
 pub use debugger::DebuggerTexts;
 pub use frame::{FrameTexts, KeyTexts, StateTexts, TimeTexts};
 pub use graph::GraphTexts;
@@ -59,7 +61,6 @@ pub struct Texts {
     pub scalars: ScalarsTexts,
     /// Images, audio, text, precision and recall.
     pub recorded: &'static RecordedTexts,
-    /// Histograms.
     pub histograms: &'static HistogramsTexts,
     /// The computation graph.
     pub graph: GraphTexts,

@@ -2,7 +2,6 @@
 
 use crate::prelude::*;
 
-/// Name of an icon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum IconName {

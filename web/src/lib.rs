@@ -32,6 +32,7 @@ pub mod query;
 pub mod registry;
 pub mod route;
 pub mod run_colour;
+pub mod run_name;
 pub mod state;
 pub mod storage;
 pub mod theme;

@@ -56,7 +56,7 @@ pub struct Live {
     /// The last change of each run, as the notice says it, for values that can be shown without asking.
     pub last_notice: RwSignal<ChangeNotice>,
     versions: StoredValue<HashMap<String, ArcRwSignal<u64>>>,
-    held: StoredValue<Held>,
+    held: StoredValue<Backlog>,
     socket: LocalValue<Option<Socket>>,
     started: StoredValue<bool>,
     attempts: StoredValue<usize>,
@@ -65,7 +65,7 @@ pub struct Live {
 
 /// Events that arrived during a pause.
 #[derive(Default)]
-struct Held {
+struct Backlog {
     seq: u64,
     reload: bool,
     runs: std::collections::BTreeSet<String>,
@@ -106,7 +106,7 @@ impl Live {
             waiting: RwSignal::new(0),
             last_notice: RwSignal::new(ChangeNotice::default()),
             versions: StoredValue::new(HashMap::new()),
-            held: StoredValue::new(Held::default()),
+            held: StoredValue::new(Backlog::default()),
             socket: LocalValue::new_local(None),
             started: StoredValue::new(false),
             attempts: StoredValue::new(0),

@@ -1,7 +1,7 @@
 //! Notes about runs, shared by all pages: read from the server, applied at once when changed here, rolled back on a
 //! conflict.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,6 +33,44 @@ pub struct Notes {
     book: RwSignal<Arc<Notebook>>,
     /// Reason for which the last change was rolled back; `None` after a successful one.
     pub refusal: RwSignal<Option<Refusal>>,
+    changes: StoredValue<ChangeQueue>,
+}
+
+/// Changes of this page, sent one after the other.
+#[derive(Default)]
+struct ChangeQueue {
+    waiting: VecDeque<QueuedChange>,
+    is_sending: bool,
+    /// True once the notebook was read.
+    is_read: bool,
+}
+
+struct QueuedChange {
+    change: NotebookChange,
+    /// The notebook on this page before the change.
+    before: Arc<Notebook>,
+    /// True if the notebook was read before the change was made.
+    is_read: bool,
+}
+
+impl ChangeQueue {
+    /// Adds a change; returns true if nothing is being sent.
+    fn push(&mut self, change: NotebookChange, before: Arc<Notebook>) -> bool {
+        let is_read = self.is_read;
+        self.waiting.push_back(QueuedChange {
+            change,
+            before,
+            is_read,
+        });
+        !std::mem::replace(&mut self.is_sending, true)
+    }
+
+    /// The next change; `None` if there is none, and then nothing is being sent.
+    fn next(&mut self) -> Option<QueuedChange> {
+        let next = self.waiting.pop_front();
+        self.is_sending = next.is_some();
+        next
+    }
 }
 
 /// The shared notebook.
@@ -46,6 +84,7 @@ impl Notes {
         let notes = Self {
             book: RwSignal::new(Arc::new(Notebook::default())),
             refusal: RwSignal::new(None),
+            changes: StoredValue::default(),
         };
         provide_context(notes);
         let asked = StoredValue::new((false, false));
@@ -66,6 +105,7 @@ impl Notes {
         asked.set_value((true, false));
         spawn_local(async move {
             if let Ok(book) = client::notebook().await {
+                self.changes.update_value(|changes| changes.is_read = true);
                 self.show(book);
             }
         });
@@ -125,8 +165,8 @@ impl Notes {
         });
     }
 
-    /// Shows what a change leads to, and makes it.
-    fn change(self, mut change: NotebookChange) {
+    /// Applies a change at once, and sends it after those that wait.
+    fn change(self, change: NotebookChange) {
         let before = self.book.get_untracked();
         let mut after = Notebook::clone(&before);
         after.runs.extend(change.runs.clone());
@@ -137,11 +177,27 @@ impl Notes {
             after.columns.clone_from(&change.columns);
         }
         self.book.set(Arc::new(after));
-        change.version = before.version;
-        spawn_local(async move {
-            let refusal = match send(change, &before).await {
+        let push = |changes: &mut ChangeQueue| changes.push(change, before);
+        if self.changes.try_update_value(push) == Some(true) {
+            spawn_local(self.send_all());
+        }
+    }
+
+    async fn send_all(self) {
+        // The answer to the change before: the next one was made on this page meanwhile, from an older version.
+        let mut answer: Option<Notebook> = None;
+        let next = || self.changes.try_update_value(ChangeQueue::next).flatten();
+        while let Some(queued) = next() {
+            let refusal = match send(&queued, answer.take()).await {
                 Ok(book) => {
-                    self.show(book);
+                    // A change that waits is applied already, and not part of the answer.
+                    if self
+                        .changes
+                        .with_value(|changes| changes.waiting.is_empty())
+                    {
+                        self.show(book.clone());
+                    }
+                    answer = Some(book);
                     None
                 }
                 Err((refusal, newest)) => {
@@ -152,7 +208,7 @@ impl Notes {
             if self.refusal.get_untracked() != refusal {
                 self.refusal.set(refusal);
             }
-        });
+        }
     }
 
     /// Answers may overtake each other: an older one is not shown.
@@ -166,28 +222,37 @@ impl Notes {
     }
 }
 
-/// Makes a change on the server. If the notebook has moved on, but not where this change is, the change is made from
-/// the newest one; otherwise that one is shown.
+/// Makes a change on the server. If the notebook has moved on to `newest`, or to what the server has, but not where this
+/// change is, the change is made from there; otherwise that one is shown.
 async fn send(
-    mut change: NotebookChange,
-    before: &Notebook,
+    queued: &QueuedChange,
+    mut newest: Option<Notebook>,
 ) -> Result<Notebook, (Refusal, Notebook)> {
+    let before = &*queued.before;
+    let mut change = queued.change.clone();
+    change.version = before.version;
+    let mut must_read = !queued.is_read && newest.is_none();
     // Each retry follows a concurrent change of another note; five in a row are improbable.
     for _ in 0..5 {
-        let error = match client::change_notebook(&change).await {
-            Ok(book) => return Ok(book),
-            Err(error) => error,
-        };
-        let is_conflict =
-            matches!(&error, ClientError::Refused(error) if error.code == ErrorCode::Conflict);
-        let newest = match client::notebook().await {
-            Ok(newest) if is_conflict => newest,
-            _ => return Err((refusal(error), before.clone())),
-        };
-        if touches(&change, before, &newest) {
-            return Err((Refusal::Conflict, newest));
+        if must_read {
+            match client::notebook().await {
+                Ok(book) => newest = Some(book),
+                Err(error) => return Err((refusal(error), before.clone())),
+            }
         }
-        change.version = newest.version;
+        if let Some(newest) = newest.take_if(|book| book.version != before.version) {
+            if touches(&change, before, &newest) {
+                return Err((Refusal::Conflict, newest));
+            }
+            change.version = newest.version;
+        }
+        match client::change_notebook(&change).await {
+            Ok(book) => return Ok(book),
+            Err(ClientError::Refused(error)) if error.code == ErrorCode::Conflict => {
+                must_read = true;
+            }
+            Err(error) => return Err((refusal(error), before.clone())),
+        }
     }
     Err((Refusal::Conflict, before.clone()))
 }
@@ -210,6 +275,21 @@ fn refusal(error: ClientError) -> Refusal {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn changes_are_sent_one_after_the_other() {
+        let mut changes = ChangeQueue::default();
+        let push = |changes: &mut ChangeQueue| {
+            changes.push(NotebookChange::default(), Arc::new(Notebook::default()))
+        };
+        assert!(push(&mut changes), "the first begins to send");
+        changes.is_read = true;
+        assert!(!push(&mut changes), "the second waits");
+        assert_eq!(changes.next().map(|queued| queued.is_read), Some(false));
+        assert_eq!(changes.next().map(|queued| queued.is_read), Some(true));
+        assert!(changes.is_sending && changes.next().is_none());
+        assert!(push(&mut changes), "after the last one sending begins anew");
+    }
 
     #[test]
     fn changes_of_different_things_go_together() {

@@ -33,7 +33,6 @@ pub enum Place {
     Run {
         /// Name of the run.
         run: String,
-        /// Page.
         page: RunPage,
     },
     /// An address that leads nowhere.

@@ -30,6 +30,11 @@ impl RunColour {
         }
     }
 
+    /// Its number as the server and the notebook have it, from 1 on; the inverse of [`RunColour::of`].
+    pub fn index(self) -> u8 {
+        self.number + if self.pattern { COLOURS } else { 0 }
+    }
+
     /// The class that sets `--c` to this colour.
     pub fn class(self) -> String {
         format!("run-{}", self.number)

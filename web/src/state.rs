@@ -12,7 +12,6 @@ use trainscope_api::tags::{MAX_RUNS, TagList, TagsRequest};
 use trainscope_format::Kind;
 
 use crate::client;
-use crate::components::{longer_names, short_name};
 use crate::format;
 use crate::live::{Connection, Live, use_live};
 use crate::notebook::Notes;
@@ -20,6 +19,7 @@ use crate::prelude::*;
 use crate::query::Load;
 use crate::registry::{Count, PageEntry};
 use crate::run_colour::RunColours;
+use crate::run_name::{longer_names, short_name};
 
 /// The list of runs is asked for at most this often while runs come and go.
 const LIST_PAUSE_MILLIS: f64 = 2_000.0;

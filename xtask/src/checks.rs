@@ -11,6 +11,7 @@ use crate::bundle;
 use crate::console;
 use crate::packages;
 use crate::process::{cargo, find_program, run, run_reading};
+use crate::python::{self, Tier};
 use crate::tensorboard;
 use crate::workspace::Workspace;
 
@@ -41,19 +42,41 @@ struct Step {
 
 /// Runs all steps; the exit status is a failure if any of them failed.
 pub(crate) fn run_all(workspace: &Workspace) -> ExitCode {
-    type Action = fn(&Workspace) -> Result<Counts>;
-    let actions: [(&str, Action); 7] = [
-        ("a browser to test with", browser),
-        ("TensorBoard to test with", |workspace| {
-            tensorboard::ensure(workspace).map(|()| Counts::default())
-        }),
-        ("formatting", formatting),
-        ("browser bundle", |workspace| {
-            bundle::build(workspace).map(|()| Counts::default())
-        }),
-        ("lints", lints),
-        ("fuzz targets", fuzz_targets),
-        ("tests", tests),
+    type Action<'a> = Box<dyn FnOnce(&Workspace) -> Result<Counts> + 'a>;
+    let tier = match Tier::of_environment() {
+        Ok(tier) => tier,
+        Err(error) => {
+            console::error(&format!("{error:#}"));
+            return ExitCode::FAILURE;
+        }
+    };
+    let packages = python::prepare(workspace, tier);
+    let actions: [(&'static str, Action<'_>); 9] = [
+        ("a browser to test with", Box::new(browser)),
+        (
+            "TensorBoard to test with",
+            Box::new(|workspace| tensorboard::ensure(workspace).map(|()| Counts::default())),
+        ),
+        ("formatting", Box::new(formatting)),
+        (
+            "browser bundle",
+            Box::new(|workspace| bundle::build(workspace).map(|()| Counts::default())),
+        ),
+        ("lints", Box::new(lints)),
+        ("documentation", Box::new(documentation)),
+        ("fuzz targets", Box::new(fuzz_targets)),
+        ("tests", Box::new(tests)),
+        (
+            "Python",
+            Box::new(move |workspace| {
+                let (passed, failed) = python::test(workspace, tier, packages)?;
+                Ok(Counts {
+                    passed,
+                    failed,
+                    ignored: 0,
+                })
+            }),
+        ),
     ];
     let mut steps = Vec::new();
     for (name, action) in actions {
@@ -69,7 +92,7 @@ pub(crate) fn run_all(workspace: &Workspace) -> ExitCode {
             outcome,
         });
     }
-    summarise(&steps)
+    summarise(&steps, tier.sentence())
 }
 
 fn browser(_: &Workspace) -> Result<Counts> {
@@ -103,6 +126,16 @@ fn lints(workspace: &Workspace) -> Result<Counts> {
         "-D",
         "warnings",
     ]))?;
+    Ok(Counts::default())
+}
+
+/// Builds the documentation of all packages, in which every link must lead to an item.
+fn documentation(workspace: &Workspace) -> Result<Counts> {
+    run(cargo()
+        .current_dir(&workspace.root)
+        .env("RUSTDOCFLAGS", "-D warnings")
+        .args(["doc", "--workspace", "--no-deps", "--locked"])
+        .args(["--document-private-items", "--features", FEATURES]))?;
     Ok(Counts::default())
 }
 
@@ -162,7 +195,7 @@ impl Counts {
     }
 }
 
-fn summarise(steps: &[Step]) -> ExitCode {
+fn summarise(steps: &[Step], python: &str) -> ExitCode {
     console::step("summary");
     let mut total = Counts::default();
     for step in steps {
@@ -188,6 +221,7 @@ fn summarise(steps: &[Step]) -> ExitCode {
             step.took.as_secs_f64()
         ));
     }
+    console::line(&format!("    {python}"));
     if total.ignored > 0 {
         console::line(&format!("    {} tests were not run", total.ignored));
     }

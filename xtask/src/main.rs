@@ -6,10 +6,13 @@ mod bench;
 mod bundle;
 mod checks;
 mod console;
+#[path = "../../tests/support/driver.rs"]
+mod driver;
 #[path = "../../tests/support/event_file.rs"]
 mod event_file;
 mod packages;
 mod process;
+mod python;
 mod random;
 mod samples;
 mod server;
@@ -31,12 +34,14 @@ usage: cargo xtask <command>
   test               put in place what is missing, then run every check and test there is
   web [--dev]        build the browser bundle alone, into web/dist; --dev: quickly, into target/web-dev, for
                      `trainscope start --web-dir target/web-dev`
+  wheel              build the Python package with the program in it, into target/wheels
   bench [-- flags]   run the benches, then measure the program as a whole; --peer VENV beside TensorBoard's data server
                      (VENV: python3 -m venv, pip install tensorboard), --rounds N; --part packages, loading, requests
                      or pages measures that alone; --program FILE instead of a build
   samples            make the sample runs again that are made here: the same bytes
 
-XTASK_WASM=debian  builds the bundle with Debian's own compiler even where rustup could";
+XTASK_WASM=debian  builds the bundle with Debian's own compiler even where rustup could
+XTASK_PYTHON=TIER  tests the Python package with: none, core (default), frameworks (default where CI is set), all";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -73,6 +78,7 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         "bench" => bench::run(&workspace, rest).map(|()| ExitCode::SUCCESS),
+        "wheel" => python::wheel(&workspace).map(|()| ExitCode::SUCCESS),
         "samples" => {
             samples::write(&workspace)?;
             trainings::write(&workspace)?;

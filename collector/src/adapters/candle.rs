@@ -54,7 +54,7 @@ impl<'a> Model<'a> {
 
 impl TensorSource for Model<'_> {
     /// Variables by name, activations in the given order.
-    fn show(&self, to: &mut StepRecorder<'_>) {
+    fn show(&self, to: &mut StepRecorder) {
         let data = self.variables.data();
         let mut variables: Vec<(String, Tensor)> = data
             .lock()
@@ -76,7 +76,7 @@ impl TensorSource for Model<'_> {
 }
 
 /// Records one tensor if it is selected; one that cannot be read is counted as lost.
-pub fn show(to: &mut StepRecorder<'_>, name: &str, role: Role, tensor: &Tensor) {
+pub fn show(to: &mut StepRecorder, name: &str, role: Role, tensor: &Tensor) {
     if !to.wants(name) {
         return;
     }

@@ -148,7 +148,7 @@ fn sentence(findings: &Findings, topic: Topic, watched: u64, rules_pass: bool) -
                 plural(judged.steps, "step")
             ),
             format!(
-                "{} 个张量，{} 个标量，{} 次迭代",
+                "{} 个张量，{} 个标量，{} 个迭代",
                 count(judged.tensors),
                 count(judged.scalars),
                 count(judged.steps)
@@ -218,7 +218,7 @@ mod tests {
     use super::*;
     use crate::diagnosis::Rule;
     use crate::watchpoint::config::{Value, WatchpointConfig, WatchpointsFile};
-    use crate::watchpoint::{Figures, FirstCause, Hit, Judged};
+    use crate::watchpoint::{Coverage, Figures, FirstCause, Hit};
     use RowState::{Open, Passed, Skipped, Warning};
 
     const WATCHED: [&str; 5] = [
@@ -325,9 +325,9 @@ mod tests {
     #[test]
     fn a_row_passes_only_where_data_of_its_topic_were_judged() {
         let whole = Findings {
-            judged: Judged {
+            judged: Coverage {
                 tensors: 14,
-                ..Judged::default()
+                ..Coverage::default()
             },
             inputs: 1,
             ..Findings::default()

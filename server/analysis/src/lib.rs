@@ -2,6 +2,19 @@
 //!
 //! The caller provides the records (the server's index, `check` on the command line); nothing here depends on their
 //! storage.
+//!
+//! ```
+//! use trainscope_analysis::watchpoint::{Evaluator, Watchpoints};
+//!
+//! let mut evaluator = Evaluator::new(Watchpoints::recommended());
+//! for step in 0..20 {
+//!     let loss = if step < 15 { 0.9_f64.powi(step) } else { f64::NAN };
+//!     evaluator.scalar(0, "train/loss", step.into(), f64::from(step), loss);
+//! }
+//! let findings = evaluator.findings();
+//! let first = findings.first_hit().expect("the loss is NaN");
+//! assert_eq!((&*first.tensor, first.step), ("train/loss", 15));
+//! ```
 
 mod context;
 pub mod diagnosis;

@@ -9,7 +9,7 @@ mod queues;
 mod waiting;
 
 pub use help::{Estimate, more_workers};
-pub use queues::Running;
+pub use queues::OperationStats;
 pub use waiting::{Clock, InputTimes, QueueState, StepTime, Waiting};
 
 /// Maximum number of operations of one pipeline.
@@ -53,7 +53,7 @@ pub struct Operation {
     /// Row of its first source.
     pub row: usize,
     /// Measurements, if they were recorded.
-    pub running: Option<Running>,
+    pub running: Option<OperationStats>,
 }
 
 /// A part of an operation: a transform of each sample, or a sampler.

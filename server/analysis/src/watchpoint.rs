@@ -2,7 +2,7 @@
 //!
 //! A [`Watchpoint`] is a condition of the [`catalogue`] with limits. An
 //! [`Evaluator`] receives all records of one run, of all its ranks, and returns
-//! [`Findings`](finding::Findings). The result depends on the order of steps within one tensor of one rank, and not on
+//! [`Findings`]. The result depends on the order of steps within one tensor of one rank, and not on
 //! the interleaving of tensors, ranks and scalars.
 
 pub mod catalogue;
@@ -23,7 +23,7 @@ pub use config::{ConfigError, WatchpointConfig, Watchpoints};
 pub use evaluator::Evaluator;
 pub use model::condition::{Condition, Watchpoint};
 pub use model::finding::{
-    Cause, Figures, Findings, FirstCause, Hit, Inconclusive, Judged, UnreadTensor,
+    Cause, Coverage, Figures, Findings, FirstCause, Hit, Inconclusive, UnreadTensor,
 };
 pub use model::key::Key;
 pub use model::measure;

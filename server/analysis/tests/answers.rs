@@ -4,12 +4,12 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![expect(clippy::cast_precision_loss, reason = "small numbers")]
 
-use trainscope_analysis::watchpoint::{
-    Context, Evaluator, Findings, Observation, Watchpoints, channel_axis,
-};
+use trainscope_analysis::watchpoint::{Context, Evaluator, Findings, Watchpoints};
 use trainscope_format::body::GraphFormat;
-use trainscope_format::tensor::{ChannelStats, DType, Select, Tolerance};
-use trainscope_format::{Graph, Role, Severity, TensorSummary};
+use trainscope_format::tensor::DType;
+use trainscope_format::{Graph, Severity};
+
+mod support;
 
 /// Pseudo-random numbers between 0 and 1.
 struct Chance(u64);
@@ -59,32 +59,8 @@ impl Program {
 
     fn tensor(&mut self, step: i64, name: &str, shape: &[u64], values: &[f32]) {
         assert_eq!(shape.iter().product::<u64>(), values.len() as u64);
-        let needs = self.evaluator.needs(name, Role::Other, "");
-        let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
-        let mut select = Select::new();
-        if needs.exponents {
-            select = select.exponents();
-        }
-        let read = select.read(DType::F32, &bytes);
-        let axis = channel_axis(shape).filter(|_| needs.channels);
-        let channels = axis.and_then(|axis| ChannelStats::of(DType::F32, shape, &bytes, axis));
-        let summary = TensorSummary {
-            role: Role::Other,
-            dtype: DType::F32,
-            shape: shape.to_vec(),
-            stats: read.stats,
-            hash: None,
-            change: None,
-            channels,
-        };
-        self.evaluator.observe(&Observation {
-            rank: 0,
-            step,
-            name,
-            op: "",
-            summary: &summary,
-            tolerance: Tolerance::default(),
-        });
+        let (kind, bytes) = ((DType::F32, shape), support::bytes(values));
+        support::observe(&mut self.evaluator, (0, step), name, kind, &bytes, None);
     }
 
     fn scalar(&mut self, step: i64, tag: &str, value: f64) {

@@ -91,69 +91,47 @@ fn classifier(last: &[&str], loss: &str) -> Graph {
 
 #[test]
 fn a_loss_wants_what_it_wants() {
-    for (last, loss, expected) in [
-        (&[][..], "aten::cross_entropy_loss", State::Fine),
-        (
-            &["p aten::softmax scores"],
-            "aten::cross_entropy_loss",
-            State::Fault,
-        ),
-        (
-            &["p aten::log_softmax scores"],
-            "aten::cross_entropy_loss",
-            State::Note,
-        ),
-        (
-            &["p aten::relu scores"],
-            "aten::cross_entropy_loss",
-            State::Fault,
-        ),
-        (
-            &["p Sigmoid scores"],
-            "SoftmaxCrossEntropyWithLogits",
-            State::Fault,
-        ),
-        (&[], "SparseSoftmaxCrossEntropyWithLogits", State::Fine),
-        (
-            &["p aten::log_softmax scores"],
-            "aten::nll_loss_nd",
-            State::Fine,
-        ),
-        (&[], "aten::nll_loss_nd", State::Fault),
-        (
-            &["p aten::softmax scores"],
-            "aten::nll_loss_nd",
-            State::Fault,
-        ),
-        (
-            &["p aten::softmax scores", "l aten::log p"],
-            "aten::nll_loss",
-            State::Fine,
-        ),
-        (
-            &["p aten::sigmoid scores"],
-            "aten::binary_cross_entropy",
-            State::Fine,
-        ),
-        (&[], "aten::binary_cross_entropy", State::Error),
-        (&["p aten::relu scores"], "BCELoss", State::Error),
-        (
-            &["p aten::sigmoid scores"],
-            "aten::binary_cross_entropy_with_logits",
-            State::Fault,
-        ),
-        (&[], "aten::binary_cross_entropy_with_logits", State::Fine),
-        (&["p MyOwnOp scores"], "aten::nll_loss", State::Unknown),
-        (
-            &["p aten::softmax scores", "q aten::softmax p"],
-            "aten::mse_loss",
-            State::Fault,
-        ),
+    // Operations after the scores, the last of which is the loss.
+    for case in [
+        "aten::cross_entropy_loss: Fine",
+        "aten::softmax > aten::cross_entropy_loss: Fault",
+        "aten::log_softmax > aten::cross_entropy_loss: Note",
+        "aten::relu > aten::cross_entropy_loss: Fault",
+        "Sigmoid > SoftmaxCrossEntropyWithLogits: Fault",
+        "SparseSoftmaxCrossEntropyWithLogits: Fine",
+        "aten::log_softmax > aten::nll_loss_nd: Fine",
+        "aten::nll_loss_nd: Fault",
+        "aten::softmax > aten::nll_loss_nd: Fault",
+        "aten::softmax > aten::log > aten::nll_loss: Fine",
+        "aten::sigmoid > aten::binary_cross_entropy: Fine",
+        "aten::binary_cross_entropy: Error",
+        "aten::relu > BCELoss: Error",
+        "aten::sigmoid > aten::binary_cross_entropy_with_logits: Fault",
+        "aten::binary_cross_entropy_with_logits: Fine",
+        "MyOwnOp > aten::nll_loss: Unknown",
+        "aten::softmax > aten::softmax > aten::mse_loss: Fault",
     ] {
-        let remark = remark(&classifier(last, loss), Rule::LossActivation);
-        assert_eq!(remark.state, expected, "{last:?} {loss}: {remark:?}");
-        assert_eq!(remark.places > 0, expected > State::Fine);
-        assert_eq!(remark.node.is_some(), expected > State::Fine);
+        let (chain, expected) = case.rsplit_once(": ").unwrap();
+        let mut operations: Vec<&str> = chain.split(" > ").collect();
+        let loss = operations.pop().unwrap();
+        let names = ["scores", "p", "q"];
+        let last = names
+            .windows(2)
+            .zip(operations)
+            .map(|(name, op)| format!("{} {op} {}", name[1], name[0]));
+        let last: Vec<String> = last.collect();
+        let last: Vec<&str> = last.iter().map(|line| &**line).collect();
+        let remark = remark(&classifier(&last, loss), Rule::LossActivation);
+        assert_eq!(
+            format!("{:?}", remark.state),
+            expected,
+            "{case}: {remark:?}"
+        );
+        let is_found = remark.state > State::Fine;
+        assert_eq!(
+            (remark.places > 0, remark.node.is_some()),
+            (is_found, is_found)
+        );
         assert!(!remark.sentence.en.is_empty() && !remark.sentence.zh.is_empty());
     }
     // A softmax inside the model does not count as one before a loss, and the backward pass is ignored.
@@ -194,65 +172,24 @@ fn a_bias_before_a_normalisation_is_useless_only_if_nothing_else_reads_it() {
         "c.weight # - [4,3,3,3]",
         "c.bias # - [4]",
     ];
-    let with = |lines: &[&'static str]| {
-        let all: Vec<&str> = head.iter().chain(lines).copied().collect();
-        state(&all, Rule::UselessBias)
-    };
-    assert_eq!(
-        with(&[
-            "c aten::_convolution x,c.weight,c.bias",
-            "n aten::batch_norm c",
-            "r aten::relu n"
-        ]),
-        State::Note
-    );
-    assert_eq!(
-        with(&["c Conv x,c.weight", "n BatchNormalization c"]),
-        State::Fine
-    );
-    assert_eq!(
-        with(&["c Conv2D x,c.weight", "b BiasAdd c,c.bias", "n BatchNorm b"]),
-        State::Note
-    );
-    // A skip connection reads it too; an activation between keeps it useful; layer norm cancels something else.
-    assert_eq!(
-        with(&[
-            "c Conv x,c.weight,c.bias",
-            "n BatchNormalization c",
-            "a Add n,c"
-        ]),
-        State::Fine
-    );
-    assert_eq!(
-        with(&[
-            "c Conv x,c.weight,c.bias",
-            "r Relu c",
-            "n BatchNormalization r"
-        ]),
-        State::Fine
-    );
-    assert_eq!(
-        with(&["c Conv x,c.weight,c.bias", "n LayerNormalization c"]),
-        State::Fine
-    );
-    // A constant in the place of the bias is no bias: traced graphs write `None` so.
-    assert_eq!(
-        with(&[
-            "k = -",
-            "c aten::_convolution x,c.weight,k",
-            "n aten::batch_norm c"
-        ]),
-        State::Fine
-    );
-    // A residual is added, not a bias.
-    assert_eq!(
-        with(&[
-            "m MatMul x,c.weight [8,4]",
-            "a Add m,x [8,4]",
-            "n BatchNormalization a"
-        ]),
-        State::Fine
-    );
+    for case in [
+        "c aten::_convolution x,c.weight,c.bias; n aten::batch_norm c; r aten::relu n: Note",
+        "c Conv x,c.weight; n BatchNormalization c: Fine",
+        "c Conv2D x,c.weight; b BiasAdd c,c.bias; n BatchNorm b: Note",
+        // A skip connection reads it too; an activation between keeps it useful; layer norm cancels something else.
+        "c Conv x,c.weight,c.bias; n BatchNormalization c; a Add n,c: Fine",
+        "c Conv x,c.weight,c.bias; r Relu c; n BatchNormalization r: Fine",
+        "c Conv x,c.weight,c.bias; n LayerNormalization c: Fine",
+        // A constant in the place of the bias is no bias: traced graphs write `None` so.
+        "k = -; c aten::_convolution x,c.weight,k; n aten::batch_norm c: Fine",
+        // A residual is added, not a bias.
+        "m MatMul x,c.weight [8,4]; a Add m,x [8,4]; n BatchNormalization a: Fine",
+    ] {
+        let (lines, expected) = case.rsplit_once(": ").unwrap();
+        let all: Vec<&str> = head.into_iter().chain(lines.split("; ")).collect();
+        let state = state(&all, Rule::UselessBias);
+        assert_eq!(format!("{state:?}"), expected, "{lines}");
+    }
 }
 
 #[test]
@@ -480,7 +417,7 @@ fn samples_are_shuffled_and_scaled_or_it_is_said() {
     assert!(
         [settings, graph, pipeline]
             .iter()
-            .all(|line| line.starts_with("collector."))
+            .all(|line| line.starts_with("run.") && line.contains("Rust: collector."))
     );
     let [settings, graph, pipeline] = lines(Framework::Python);
     assert!(settings.starts_with("writer.") && graph.starts_with("writer."));

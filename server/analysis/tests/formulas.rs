@@ -10,9 +10,12 @@
 
 use proptest::prelude::*;
 use trainscope_analysis::watchpoint::config::{Value, WatchpointConfig, WatchpointsFile};
-use trainscope_analysis::watchpoint::{Evaluator, Findings, Observation, Watchpoints};
-use trainscope_format::tensor::{DType, Select, Tolerance};
-use trainscope_format::{Role, TensorSummary};
+use trainscope_analysis::watchpoint::{Evaluator, Findings, Watchpoints};
+use trainscope_format::tensor::DType;
+
+mod support;
+
+use support::bytes;
 
 fn watchpoint(condition: &str, limits: &[(&str, f64)]) -> WatchpointConfig {
     let condition = ("condition".to_owned(), Value::Text(condition.to_owned()));
@@ -22,35 +25,17 @@ fn watchpoint(condition: &str, limits: &[(&str, f64)]) -> WatchpointConfig {
     WatchpointConfig(std::iter::once(condition).chain(limits).collect())
 }
 
-fn bytes(values: &[f32]) -> Vec<u8> {
-    values.iter().flat_map(|v| v.to_le_bytes()).collect()
-}
-
 fn observe(evaluator: &mut Evaluator, name: &str, step: i64, now: &[f32], old: Option<&[f32]>) {
-    let old = old.map(bytes);
-    let needs = evaluator.needs(name, Role::Other, "");
-    let mut select = Select::new().exponents().hash().ranges(&needs.ranges);
-    if let Some(old) = &old {
-        select = select.change(old, Tolerance::default());
-    }
-    let computed = select.read(DType::F32, &bytes(now));
-    let summary = TensorSummary {
-        role: Role::Other,
-        dtype: DType::F32,
-        shape: vec![now.len() as u64],
-        stats: computed.stats,
-        hash: computed.hash,
-        change: computed.change,
-        channels: None,
-    };
-    evaluator.observe(&Observation {
-        rank: 0,
-        step,
+    let (shape, old) = ([now.len() as u64], old.map(bytes));
+    let kind = (DType::F32, &shape[..]);
+    support::observe(
+        evaluator,
+        (0, step),
         name,
-        op: "",
-        summary: &summary,
-        tolerance: Tolerance::default(),
-    });
+        kind,
+        &bytes(now),
+        old.as_deref(),
+    );
 }
 
 /// Findings of a weight at its second step.

@@ -69,7 +69,7 @@ fn check(scene: &Scene) {
                 || other.x >= own.x + own.width - ROOM
                 || own.y >= other.y + other.height - ROOM
                 || other.y >= own.y + own.height - ROOM;
-            assert!(apart, "{own:?} lies over {other:?}");
+            assert!(apart, "{own:?} overlaps {other:?}");
         }
     }
     for line in &scene.lines {

@@ -8,11 +8,10 @@
 
 use proptest::prelude::*;
 use trainscope_analysis::watchpoint::config::{Value, WatchpointConfig, WatchpointsFile};
-use trainscope_analysis::watchpoint::{
-    Context, Evaluator, Findings, Missing, Observation, Watchpoints,
-};
-use trainscope_format::tensor::{DType, Select, Tolerance};
-use trainscope_format::{Role, TensorSummary};
+use trainscope_analysis::watchpoint::{Context, Evaluator, Findings, Missing, Watchpoints};
+use trainscope_format::tensor::DType;
+
+mod support;
 
 /// An evaluator of one condition, with some of its parameters.
 fn evaluator(condition: &str, parameters: &[(&str, f64)]) -> Evaluator {
@@ -35,25 +34,15 @@ fn show(evaluator: &mut Evaluator, tag: &str, values: &[f64], secs: f64) {
 }
 
 fn observe(evaluator: &mut Evaluator, name: &str, step: i64, shape: &[u64], values: &[f32]) {
-    let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
-    let computed = Select::new().exponents().hash().read(DType::F32, &bytes);
-    let summary = TensorSummary {
-        role: Role::Other,
-        dtype: DType::F32,
-        shape: shape.to_vec(),
-        stats: computed.stats,
-        hash: computed.hash,
-        change: None,
-        channels: None,
-    };
-    evaluator.observe(&Observation {
-        rank: 0,
-        step,
+    let kind = (DType::F32, shape);
+    support::observe(
+        evaluator,
+        (0, step),
         name,
-        op: "",
-        summary: &summary,
-        tolerance: Tolerance::default(),
-    });
+        kind,
+        &support::bytes(values),
+        None,
+    );
 }
 
 fn steps_of(findings: &Findings) -> Vec<i64> {

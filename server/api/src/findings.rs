@@ -7,7 +7,9 @@ use trainscope_format::Severity;
 use trainscope_format::digits::{Operator, Unit};
 use trainscope_format::float::Float;
 
-use crate::guide::{GuideRow, Topic};
+pub mod guide;
+
+use guide::{GuideRow, Topic};
 
 /// Hits of one answer by default.
 pub const DEFAULT_HITS: usize = 500;
@@ -58,7 +60,7 @@ pub struct FindingsQuery {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Findings {
     /// State of the judgement: waiting, behind or done.
-    pub state: Judging,
+    pub state: JudgementState,
     /// Progress of judging the run again from its first record, if that is running.
     pub progress: Option<Progress>,
     /// The state of the run as a whole.
@@ -97,9 +99,9 @@ pub struct Findings {
     /// Parts of files that could not be read.
     pub damaged: Vec<DamagedPlace>,
     /// Numbers of tensors, scalars, steps and ranks judged.
-    pub judged: Judged,
+    pub judged: Coverage,
     /// Watchpoints that were judged.
-    pub watchpoints: Vec<Watched>,
+    pub watchpoints: Vec<WatchpointResult>,
     /// Path of the watchpoints file; `null` for the recommended watchpoints.
     pub watchpoints_file: Option<String>,
     /// Error in that file, if it cannot be used; the watchpoints before the error apply.
@@ -213,7 +215,7 @@ pub struct Neighbour {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum Judging {
+pub enum JudgementState {
     /// Not judged yet.
     #[default]
     Waiting,
@@ -365,6 +367,9 @@ pub struct Inconclusive {
     pub tensor: String,
     /// Missing data: `no_previous`, `no_exponents`, …
     pub reason: String,
+    /// The missing data in words.
+    #[serde(default)]
+    pub words: Words,
     /// Number of such steps.
     pub steps: u64,
 }
@@ -451,7 +456,7 @@ pub enum Verdict {
 /// Amount of data judged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Judged {
+pub struct Coverage {
     /// Tensors that a watchpoint applies to, counted per rank.
     pub tensors: u64,
     /// Tensors with histograms only: checked for NaN, Inf and unchanged weights only.
@@ -474,7 +479,7 @@ pub struct Judged {
 /// A watchpoint that was judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Watched {
+pub struct WatchpointResult {
     /// The id of its condition.
     pub condition: String,
     /// Title; the name that the user gave it, if there is one.

@@ -8,9 +8,9 @@ pub mod distributions;
 pub mod error;
 pub mod findings;
 pub mod graphs;
-pub mod guide;
 pub mod live;
 pub mod markdown;
+mod non_finite;
 pub mod notebook;
 #[cfg(feature = "openapi")]
 mod openapi;
@@ -23,6 +23,8 @@ pub mod status;
 pub mod tags;
 pub mod tensors;
 pub mod watchpoints;
+
+pub use findings::guide;
 
 /// The paths of the API, below the server's prefix.
 pub mod paths {

@@ -11,7 +11,7 @@ pub(crate) enum Float {
     /// A finite number.
     Number(f64),
     /// A number that JSON cannot represent.
-    NonFinite(crate::scalars::NonFiniteClass),
+    NonFinite(crate::non_finite::NonFiniteClass),
 }
 
 /// An element of a tensor.

@@ -104,13 +104,13 @@ pub struct PipelineOperation {
     /// Row of its first source.
     pub row: u32,
     /// Measurements, if they were recorded.
-    pub running: Option<Running>,
+    pub running: Option<OperationStats>,
 }
 
 /// Measurements of an operation. Without samples it has no queue, or the queue was not sampled.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Running {
+pub struct OperationStats {
     /// Threads or processes that worked on it.
     pub workers: u64,
     /// Capacity of the queue behind it.

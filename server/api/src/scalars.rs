@@ -9,6 +9,7 @@ use trainscope_format::float;
 
 mod columns;
 
+pub use crate::non_finite::NonFiniteClass;
 pub use columns::{ColumnsError, decode, encode};
 
 /// Points of one answer by default.
@@ -188,19 +189,4 @@ pub struct NonFinite {
     pub last_step: i64,
     /// Number of such values.
     pub count: u64,
-}
-
-/// Class of a non-finite value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub enum NonFiniteClass {
-    /// NaN.
-    #[serde(rename = "NaN")]
-    Nan,
-    /// Positive infinity.
-    #[serde(rename = "Infinity")]
-    PosInf,
-    /// Negative infinity.
-    #[serde(rename = "-Infinity")]
-    NegInf,
 }

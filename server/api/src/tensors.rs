@@ -183,7 +183,7 @@ pub struct TensorValues {
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<crate::openapi::Element>))]
     pub values: Vec<Element>,
     /// Elements that they were compared with.
-    pub compared: Option<Compared>,
+    pub compared: Option<TensorComparison>,
     /// Bytes of elements read for this answer.
     pub read_bytes: u64,
 }
@@ -215,7 +215,7 @@ pub struct TensorPlace {
 /// The same elements of another step, rank or run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Compared {
+pub struct TensorComparison {
     /// Name of the run.
     pub run: String,
     /// Rank that recorded it.

@@ -1,7 +1,7 @@
 //! Ranges of axes: over everything drawn, or without outliers.
 
-use crate::line::{LimitLine, Line, YRange};
 use crate::scale::{Axis, Scale};
+use crate::spec::{LimitLine, Line, YRange};
 
 /// Distance of an outlier from the middle half of all values, in widths of that half; outliers do not widen the axis.
 const FAR: f64 = 3.0;

@@ -6,10 +6,10 @@
 
 use crate::bounds;
 use crate::label;
-use crate::line::{Class, Spec, XKind};
 use crate::paint::device_pixels;
 use crate::path::Rect;
 use crate::scale::{Axis, Scale};
+use crate::spec::{Class, Spec, XKind};
 use crate::ticks;
 
 const TOP: f64 = 6.0;

@@ -28,6 +28,7 @@ pub mod scale;
 pub mod sheet;
 pub mod smooth;
 pub mod spark;
+mod spec;
 #[cfg(feature = "svg")]
 pub mod svg;
 pub mod theme;

@@ -78,15 +78,15 @@ pub(super) fn ask(address: &str, token: Option<&str>) -> Answer {
         Err(error) => return silence_or_stranger(&error),
     };
     match serde_json::from_slice(&body) {
-        Ok(Said::Status(status)) => Answer::Status(status),
-        Ok(Said::Error(error)) if error.code == ErrorCode::TokenWanted => Answer::TokenWanted,
+        Ok(Reply::Status(status)) => Answer::Status(status),
+        Ok(Reply::Error(error)) if error.code == ErrorCode::TokenWanted => Answer::TokenWanted,
         _ => Answer::Stranger,
     }
 }
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Said {
+enum Reply {
     Status(Box<Status>),
     Error(ApiError),
 }

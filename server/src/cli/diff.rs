@@ -131,4 +131,4 @@ fn nothing_in_common(a: &RunFiles, b: &RunFiles, outcome: &compare::Outcome) -> 
 type Out<'a> = &'a mut dyn Write;
 
 /// Results of writing.
-type Written = io::Result<()>;
+type WriteResult = io::Result<()>;

@@ -24,7 +24,7 @@ pub(super) mod records;
 mod statistics;
 mod table;
 
-use left_out::LeftOut;
+use left_out::SkippedTensors;
 use table::Table;
 
 /// Number of tags listed in an error.
@@ -180,7 +180,7 @@ pub(super) fn run(flags: &ExportFlags) -> Result<u8, CommandError> {
         },
         None => Vec::new(),
     };
-    let mut left_out = LeftOut::default();
+    let mut left_out = SkippedTensors::default();
     match flags.format {
         ExportFormat::Files => return files::write(flags, &reading, &tags),
         ExportFormat::Svg | ExportFormat::Png => {

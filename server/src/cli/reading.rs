@@ -85,7 +85,6 @@ impl Reading {
             .map_err(|error| self.unread(&error))
     }
 
-    /// Tags of one kind.
     pub(super) fn tags_of(&self, kind: Kind) -> Result<Vec<Tag>, Mistake> {
         let mut tags = self.tags()?;
         tags.retain(|tag| tag.kind == kind);

@@ -133,8 +133,8 @@ async fn serve(
             alarms.see(judged);
         }
     };
-    let judgements = Judgements::start(&settings.base_dirs, &index, ingester.feeds(), on_judged)
-        .map_err(cannot)?;
+    let judgements =
+        Judgements::start(&settings.base_dirs, &index, &ingester, on_judged).map_err(cannot)?;
     let app = router(Site::new(Parts {
         index: index.clone(),
         graphs: Graphs::new(&index, &judgements),
@@ -358,7 +358,7 @@ fn announce(settings: &Settings, state: &ServerState) -> Result<(), CommandError
     }
     text.push('\n');
     if let Some(file) = &state.token_file {
-        text.push_str("  Token    asked once on the page; it stands in ");
+        text.push_str("  Token    the page asks for it once; it is in ");
         text.push_str(&words::path(file));
         text.push('\n');
     }

@@ -29,7 +29,6 @@ pub(super) struct ServerState {
 /// State of a server with a state file.
 #[derive(Clone, Debug)]
 pub(super) enum Presence {
-    /// It answers.
     Answers(Box<Status>),
     /// Its process exists but does not answer.
     Silent,

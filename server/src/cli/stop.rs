@@ -122,7 +122,7 @@ fn stop(dir: &StateDir, state: &ServerState, presence: &Presence) -> Result<(), 
         Err(rustix::io::Errno::SRCH) => return Ok(()),
         Err(error) => {
             return Err(runs_on(format!(
-                "process {} cannot be told to end: {error}",
+                "process {} cannot be ended: {error}",
                 state.pid
             )));
         }

@@ -55,7 +55,6 @@ impl<T: Into<String>> From<T> for Cell {
     }
 }
 
-/// A cell with a style.
 pub(super) fn styled(style: Style, text: impl Into<String>) -> Cell {
     Cell(text.into(), style)
 }

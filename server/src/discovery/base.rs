@@ -21,6 +21,14 @@ impl Base {
         }
     }
 
+    /// A path below this directory, for display.
+    pub(crate) fn path_name(&self, path: &str) -> String {
+        match &*self.prefix {
+            "" => path.to_owned(),
+            prefix => format!("{prefix}/{path}"),
+        }
+    }
+
     /// The name of a run below this directory, from its name in the list of runs; `None` for a run of another one.
     pub(crate) fn run_below<'a>(&self, run: &'a str) -> Option<&'a str> {
         match run.strip_prefix(&*self.prefix)? {

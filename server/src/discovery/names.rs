@@ -242,98 +242,45 @@ mod tests {
             let file = parts.pop().unwrap();
             part_of(&parts, &file)
         };
-        let safetensors = |above, stem: &str, prefix: &str| PartKind::Safetensors {
-            above,
-            stem: stem.to_owned(),
-            prefix: prefix.to_owned(),
-            attempt: 1,
+        let text = |own: Part| {
+            let kind = match own.kind {
+                PartKind::Safetensors {
+                    above,
+                    stem,
+                    prefix,
+                    attempt,
+                } => {
+                    let step = above.map_or("-".to_owned(), |step| step.to_string());
+                    format!("safetensors {step} {prefix}{stem} {attempt}")
+                }
+                PartKind::Npy { step, name } => format!("npy {step} {name}"),
+                PartKind::Constant { name } => format!("constant {name}"),
+                PartKind::Dumped { step, graph } => format!("dumped {step} graph {graph}"),
+                PartKind::Order(graph) => format!("order {graph}"),
+                PartKind::Graph(graph) => format!("graph {graph}"),
+                PartKind::Beside => "beside".to_owned(),
+            };
+            format!("run `{}` rank {}: {kind}", own.run.join("/"), own.rank)
         };
-        let second = PartKind::Safetensors {
-            above: None,
-            stem: "step_100".to_owned(),
-            prefix: String::new(),
-            attempt: 2,
-        };
-        let npy = |step, name: &str| PartKind::Npy {
-            step,
-            name: name.to_owned(),
-        };
-        for (path, run, rank, kind) in [
-            (
-                "steps/step_00012.safetensors",
-                "",
-                0,
-                safetensors(None, "step_00012", ""),
-            ),
-            (
-                "a/rank_3/steps/step_1.safetensors",
-                "a",
-                3,
-                safetensors(None, "step_1", ""),
-            ),
-            (
-                "a/rank_3/dump/step_1.safetensors",
-                "a",
-                3,
-                safetensors(None, "step_1", ""),
-            ),
-            (
-                "a/checkpoint-5/model.safetensors",
-                "a",
-                0,
-                safetensors(Some(5), "model", ""),
-            ),
-            (
-                "a/step_5/ema/model.safetensors",
-                "a",
-                0,
-                safetensors(Some(5), "model", "ema/"),
-            ),
-            ("model.safetensors", "", 0, safetensors(None, "model", "")),
-            ("a/dump/step_attempt_2.step_100.safetensors", "a", 0, second),
-            (
-                "steps/3/weight.0.weight.npy",
-                "",
-                0,
-                npy(3, "weight/0.weight"),
-            ),
-            ("x/3/grad/fc.npy", "x", 0, npy(3, "grad/fc")),
-            (
-                "d/rank_1/Net/0/12/Add.x.0.0.1.output.0.DefaultFormat.npy",
-                "d",
-                1,
-                PartKind::Dumped { step: 12, graph: 0 },
-            ),
-            (
-                "rank_0/Net/2/12/statistic.csv",
-                "",
-                0,
-                PartKind::Dumped { step: 12, graph: 2 },
-            ),
-            (
-                "rank_0/execution_order/ms_execution_order_graph_1.csv",
-                "",
-                0,
-                PartKind::Order(1),
-            ),
-            (
-                "rank_0/graphs/ms_output_trace_code_graph_0.pb",
-                "",
-                0,
-                PartKind::Graph(0),
-            ),
-            (
-                "rank_0/Net/0/constants/Parameter.data-1.0.0.1.output.0.DefaultFormat.npy",
-                "",
-                0,
-                PartKind::Constant {
-                    name: "constants/data-1".to_owned(),
-                },
-            ),
-            ("rank_0/Net/0/constants/notes.txt", "", 0, PartKind::Beside),
+        for row in [
+            "steps/step_00012.safetensors: run `` rank 0: safetensors - step_00012 1",
+            "a/rank_3/steps/step_1.safetensors: run `a` rank 3: safetensors - step_1 1",
+            "a/rank_3/dump/step_1.safetensors: run `a` rank 3: safetensors - step_1 1",
+            "a/checkpoint-5/model.safetensors: run `a` rank 0: safetensors 5 model 1",
+            "a/step_5/ema/model.safetensors: run `a` rank 0: safetensors 5 ema/model 1",
+            "model.safetensors: run `` rank 0: safetensors - model 1",
+            "a/dump/step_attempt_2.step_100.safetensors: run `a` rank 0: safetensors - step_100 2",
+            "steps/3/weight.0.weight.npy: run `` rank 0: npy 3 weight/0.weight",
+            "x/3/grad/fc.npy: run `x` rank 0: npy 3 grad/fc",
+            "d/rank_1/Net/0/12/Add.x.0.0.1.output.0.DefaultFormat.npy: run `d` rank 1: dumped 12 graph 0",
+            "rank_0/Net/2/12/statistic.csv: run `` rank 0: dumped 12 graph 2",
+            "rank_0/execution_order/ms_execution_order_graph_1.csv: run `` rank 0: order 1",
+            "rank_0/graphs/ms_output_trace_code_graph_0.pb: run `` rank 0: graph 0",
+            "rank_0/Net/0/constants/Parameter.data-1.0.0.1.output.0.DefaultFormat.npy: run `` rank 0: constant constants/data-1",
+            "rank_0/Net/0/constants/notes.txt: run `` rank 0: beside",
         ] {
-            let run: Vec<String> = run.split_terminator('/').map(str::to_owned).collect();
-            assert_eq!(part(path), Some(Part { run, rank, kind }), "{path}");
+            let (path, expected) = row.split_once(": ").unwrap();
+            assert_eq!(part(path).map(text).as_deref(), Some(expected), "{path}");
         }
         assert_eq!(part("README.md"), None);
     }

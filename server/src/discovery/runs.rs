@@ -9,17 +9,16 @@ use std::time::SystemTime;
 use rustc_hash::FxHasher;
 use trainscope_format::Format;
 
+use super::base::Base;
 use super::file::Identity;
 use super::stamp::Stamp;
 
-/// A run and its files.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunFiles {
     /// Name relative to the walked folder, with `/` between parts; `.` for that folder itself.
     pub(crate) name: String,
     /// As it would be typed; empty until it is set.
     pub(crate) title: String,
-    /// By rank.
     pub(crate) ranks: BTreeMap<u32, RankFiles>,
     /// Number of files.
     pub(crate) files: u64,
@@ -43,14 +42,18 @@ impl RunFiles {
         hasher.finish()
     }
 
-    /// Puts the name of a folder before the paths that people read.
-    pub(crate) fn prefix_paths(&mut self, folder: &str) {
-        if folder.is_empty() {
+    /// Puts the prefix of a base directory before the paths for display.
+    pub(super) fn prefix_paths(&mut self, base: &Base) {
+        if base.prefix.is_empty() {
             return;
         }
-        let steps = self.ranks.values_mut().flat_map(|r| r.steps.values_mut());
-        for source in steps.flatten() {
-            source.shown = format!("{folder}/{}", source.shown).into();
+        for rank in self.ranks.values_mut() {
+            let events = rank.events.iter_mut().chain(&mut rank.evaluations);
+            let events = events.chain(&mut rank.dump.drawn).map(|own| &mut own.shown);
+            let tensors = rank.steps.values_mut().flatten();
+            for shown in events.chain(tensors.map(|own| &mut own.shown)) {
+                *shown = base.path_name(shown).into();
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-//! Source files of all base directories, from one walk over each, for the loop that reads them.
+//! The runs of all base directories, from one walk over each: for the loop that reads them, and for the judgement.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,10 +27,8 @@ pub(crate) struct SourceFile {
 /// Findings of one walk over all base directories.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scan {
-    /// By run and path.
-    pub(crate) files: Vec<SourceFile>,
-    /// Runs with tensor files, by name.
-    pub(crate) recordings: BTreeMap<Arc<str>, RunFiles>,
+    /// Runs of each base directory that can be listed. Paths for display have the prefix of the directory.
+    pub(crate) runs: Vec<(Base, Vec<Arc<RunFiles>>)>,
     /// Folders that cannot be listed and special files, as sentences.
     pub(crate) problems: Vec<String>,
 }
@@ -43,18 +41,20 @@ pub(crate) fn scan(bases: &[Base]) -> Scan {
         match find_new(&base.dir, 1, &mut visited) {
             Ok(contents) => {
                 for (folder, error) in contents.unreadable {
-                    let folder = shown(base, &folder);
+                    let folder = base.path_name(&folder);
                     let problem = format!("The folder {folder} cannot be listed: {error}");
                     scan.problems.push(problem);
                 }
                 for (path, kind) in contents.special {
-                    let path = shown(base, &path);
+                    let path = base.path_name(&path);
                     scan.problems
                         .push(format!("{path} is {kind} and is not read"));
                 }
-                for run in contents.runs {
-                    scan.add(base, run);
-                }
+                let runs = contents.runs.into_iter().map(|mut run| {
+                    run.prefix_paths(base);
+                    Arc::new(run)
+                });
+                scan.runs.push((base.clone(), runs.collect()));
             }
             Err(error) => {
                 let folder = base.dir.display();
@@ -63,31 +63,46 @@ pub(crate) fn scan(bases: &[Base]) -> Scan {
             }
         }
     }
-    scan.files.sort_by(|a, b| a.place.cmp(&b.place));
     scan
 }
 
 impl Scan {
-    fn add(&mut self, base: &Base, mut run: RunFiles) {
-        let name: Arc<str> = base.run_name(&run.name).into();
-        for (&rank, files) in &run.ranks {
-            let events = files.events.iter().chain(&files.dump.drawn);
-            self.files
-                .extend(events.map(|source| SourceFile::new(base, &name, rank, source)));
+    /// All runs by the name in the list of runs.
+    fn named(&self) -> impl Iterator<Item = (Arc<str>, &Arc<RunFiles>)> {
+        self.runs.iter().flat_map(|(base, runs)| {
+            runs.iter()
+                .map(|run| (base.run_name(&run.name).into(), run))
+        })
+    }
+
+    /// Files with a decoder, by run and path.
+    pub(crate) fn files(&self) -> Vec<SourceFile> {
+        let mut files = Vec::new();
+        for (name, run) in self.named() {
+            for (&rank, of_rank) in &run.ranks {
+                let events = of_rank.events.iter().chain(&of_rank.dump.drawn);
+                files.extend(events.map(|source| SourceFile::new(&name, rank, source)));
+            }
         }
-        if run.has_tensors() {
-            run.prefix_paths(&base.prefix);
-            self.recordings.insert(name, run);
-        }
+        files.sort_by(|a, b| a.place.cmp(&b.place));
+        files
+    }
+
+    /// Runs with tensor files, by name.
+    pub(crate) fn recordings(&self) -> BTreeMap<Arc<str>, Arc<RunFiles>> {
+        let with_tensors = self.named().filter(|(_, run)| run.has_tensors());
+        with_tensors
+            .map(|(name, run)| (name, Arc::clone(run)))
+            .collect()
     }
 }
 
 impl SourceFile {
-    fn new(base: &Base, run: &Arc<str>, rank: u32, source: &EventSource) -> Self {
+    fn new(run: &Arc<str>, rank: u32, source: &EventSource) -> Self {
         Self {
             place: Place {
                 run: Arc::clone(run),
-                path: shown(base, &source.shown).into(),
+                path: Arc::clone(&source.shown),
                 full: source.path.clone(),
                 rank,
             },
@@ -100,14 +115,6 @@ impl SourceFile {
     }
 }
 
-/// A path below a base directory as text, with the prefix of that directory.
-fn shown(base: &Base, path: &str) -> String {
-    match &*base.prefix {
-        "" => path.to_owned(),
-        prefix => format!("{prefix}/{path}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -116,10 +123,9 @@ mod tests {
     use crate::discovery::base::bases;
 
     fn places(scan: &Scan) -> Vec<(String, u32)> {
-        scan.files
-            .iter()
-            .map(|found| (found.place.run.to_string(), found.place.rank))
-            .collect()
+        let files = scan.files();
+        let places = files.iter().map(|found| &found.place);
+        places.map(|own| (own.run.to_string(), own.rank)).collect()
     }
 
     #[test]
@@ -170,7 +176,38 @@ mod tests {
             places(&found),
             [("run".to_owned(), 1), ("run".to_owned(), 1)]
         );
-        assert_eq!(found.recordings.len(), 1);
+        assert_eq!(found.recordings().len(), 1);
+    }
+
+    #[test]
+    fn paths_for_display_begin_with_the_name_of_their_base_directory() {
+        let dir = tempfile::tempdir().unwrap();
+        let dirs = ["x", "y"].map(|name| dir.path().join(name));
+        for path in ["run/events.out.tfevents.1", "run/steps/step_1.safetensors"] {
+            for dir in &dirs {
+                let path = dir.join(path);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, b"").unwrap();
+            }
+        }
+        let found = scan(&bases(&dirs));
+        let mut shown: Vec<String> = Vec::new();
+        for run in found.runs.iter().flat_map(|(_, runs)| runs) {
+            for rank in run.ranks.values() {
+                shown.extend(rank.events.iter().map(|own| own.shown.to_string()));
+                shown.extend(
+                    rank.steps
+                        .values()
+                        .flatten()
+                        .map(|own| own.shown.to_string()),
+                );
+            }
+        }
+        let all = ["x", "y"].map(|base| {
+            ["events.out.tfevents.1", "steps/step_1.safetensors"]
+                .map(|name| format!("{base}/run/{name}"))
+        });
+        assert_eq!(shown, all.concat());
     }
 
     #[cfg(unix)]
@@ -196,7 +233,7 @@ mod tests {
         );
         assert_eq!(
             found
-                .files
+                .files()
                 .iter()
                 .filter(|f| f.unreadable.is_some())
                 .count(),

@@ -4,7 +4,7 @@
 //! requests the embedded files by name and version, so that browsers can cache them for good.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind, Read as _};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,6 +16,7 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Redirect, Response};
+use flate2::read::GzDecoder;
 use trainscope_api::error::ErrorCode;
 
 use super::error::{Failure, method_not_allowed, unknown_path};
@@ -27,14 +28,19 @@ const INDEX: &str = "index.html";
 const ASK: HeaderValue = HeaderValue::from_static("no-cache");
 const KEEP: HeaderValue = HeaderValue::from_static("private, max-age=31536000, immutable");
 
-/// An embedded file in all of its encodings.
+/// An embedded file.
 struct EmbeddedFile {
     name: &'static str,
     /// Entity tag, which depends on the content.
     tag: &'static str,
-    plain: &'static [u8],
-    brotli: Option<&'static [u8]>,
-    gzip: Option<&'static [u8]>,
+    content: Content<&'static [u8]>,
+}
+
+/// Content of a file, as it is or compressed.
+#[derive(Clone, Copy, Debug)]
+enum Content<T> {
+    Plain(T),
+    Gzip(T),
 }
 
 static EMBEDDED: &[EmbeddedFile] = include!(concat!(env!("OUT_DIR"), "/assets.rs"));
@@ -59,9 +65,7 @@ struct Asset {
     content_type: HeaderValue,
     /// Entity tag without quotes.
     tag: String,
-    plain: Bytes,
-    brotli: Option<Bytes>,
-    gzip: Option<Bytes>,
+    content: Content<Bytes>,
 }
 
 /// Error while loading the page.
@@ -81,15 +85,15 @@ impl Assets {
         }
         let version = format!("{:016x}", hasher.finish());
         let files = EMBEDDED.iter().map(|file| {
-            let bytes = Bytes::from_static(file.plain);
-            let mut asset = Asset::new(file.name, bytes, file.tag, prefix);
-            if file.name == INDEX {
+            let content = match file.content {
+                Content::Plain(bytes) => Content::Plain(Bytes::from_static(bytes)),
+                Content::Gzip(bytes) => Content::Gzip(Bytes::from_static(bytes)),
+            };
+            let mut asset = Asset::new(file.name, content, file.tag, prefix);
+            if let (INDEX, Content::Plain(page)) = (file.name, &asset.content) {
                 let names = EMBEDDED.iter().map(|file| file.name);
-                asset.plain = with_version(&asset.plain, names, &version);
+                asset.content = Content::Plain(with_version(page, names, &version));
                 asset.tag.push_str(&version);
-            } else {
-                asset.brotli = file.brotli.map(Bytes::from_static);
-                asset.gzip = file.gzip.map(Bytes::from_static);
             }
             (file.name, asset)
         });
@@ -133,7 +137,8 @@ impl Assets {
                         let mut hasher = DefaultHasher::new();
                         bytes.hash(&mut hasher);
                         let tag = format!("{:016x}", hasher.finish());
-                        Ok(Some(Asset::new(name, bytes.into(), &tag, prefix)))
+                        let content = Content::Plain(bytes.into());
+                        Ok(Some(Asset::new(name, content, &tag, prefix)))
                     }
                     Err(error)
                         if matches!(
@@ -156,11 +161,11 @@ impl Assets {
 }
 
 impl Asset {
-    fn new(name: &str, mut plain: Bytes, tag: &str, prefix: &str) -> Self {
-        if name == INDEX
-            && let Ok(page) = std::str::from_utf8(&plain)
+    fn new(name: &str, mut content: Content<Bytes>, tag: &str, prefix: &str) -> Self {
+        if let (INDEX, Content::Plain(page)) = (name, &content)
+            && let Ok(page) = std::str::from_utf8(page)
         {
-            plain = with_base(page, prefix).into();
+            content = Content::Plain(with_base(page, prefix).into());
         }
         let mime = mime_guess::from_path(name).first_or_octet_stream();
         let text =
@@ -174,18 +179,21 @@ impl Asset {
             content_type: HeaderValue::from_str(&content_type)
                 .unwrap_or(HeaderValue::from_static("application/octet-stream")),
             tag: format!("{tag}{prefix}"),
-            plain,
-            brotli: None,
-            gzip: None,
+            content,
         }
     }
 
     fn answer(self, is_kept: bool, asked: &HeaderMap) -> Response {
-        let accepted = AcceptedEncodings::read(asked);
-        let (body, encoding) = match (self.brotli, self.gzip) {
-            (Some(brotli), _) if accepted.brotli => (brotli, "br"),
-            (_, Some(gzip)) if accepted.gzip => (gzip, "gzip"),
-            _ => (self.plain, ""),
+        let (body, encoding) = match self.content {
+            Content::Plain(bytes) => (bytes, ""),
+            Content::Gzip(bytes) if accepts_gzip(asked) => (bytes, "gzip"),
+            Content::Gzip(bytes) => match unpack(&bytes) {
+                Ok(bytes) => (bytes, ""),
+                Err(error) => {
+                    return Failure::internal("a file of the page cannot be unpacked", &error)
+                        .into_response();
+                }
+            },
         };
         let etag = if encoding.is_empty() {
             format!("\"{}\"", self.tag)
@@ -226,41 +234,33 @@ fn holds(asked: &HeaderMap, etag: &str) -> bool {
         .any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == etag)
 }
 
-/// Encodings that a client accepts.
-#[derive(Debug, PartialEq, Eq)]
-struct AcceptedEncodings {
-    brotli: bool,
-    gzip: bool,
+/// True if a client accepts gzip, by the weights of its request.
+fn accepts_gzip(asked: &HeaderMap) -> bool {
+    let weight_of = |coding: &str| {
+        asked
+            .get_all(ACCEPT_ENCODING)
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split(','))
+            .filter_map(|entry| {
+                let mut parts = entry.split(';');
+                let name = parts.next()?.trim();
+                let weight = parts
+                    .find_map(|part| part.trim().strip_prefix("q="))
+                    .map_or(Some(1.0), |weight| weight.trim().parse::<f32>().ok())?;
+                name.eq_ignore_ascii_case(coding).then_some(weight)
+            })
+            .next_back()
+    };
+    let weight = weight_of("gzip").or_else(|| weight_of("*"));
+    weight.is_some_and(|weight| weight > 0.0)
 }
 
-impl AcceptedEncodings {
-    fn read(asked: &HeaderMap) -> Self {
-        let weight_of = |coding: &str| {
-            asked
-                .get_all(ACCEPT_ENCODING)
-                .iter()
-                .filter_map(|value| value.to_str().ok())
-                .flat_map(|value| value.split(','))
-                .filter_map(|entry| {
-                    let mut parts = entry.split(';');
-                    let name = parts.next()?.trim();
-                    let weight = parts
-                        .find_map(|part| part.trim().strip_prefix("q="))
-                        .map_or(Some(1.0), |weight| weight.trim().parse::<f32>().ok())?;
-                    name.eq_ignore_ascii_case(coding).then_some(weight)
-                })
-                .next_back()
-        };
-        let takes = |coding| {
-            weight_of(coding)
-                .or_else(|| weight_of("*"))
-                .is_some_and(|weight| weight > 0.0)
-        };
-        Self {
-            brotli: takes("br"),
-            gzip: takes("gzip"),
-        }
-    }
+/// The plain content, for the few clients that accept no compression.
+fn unpack(gzip: &[u8]) -> io::Result<Bytes> {
+    let mut plain = Vec::new();
+    GzDecoder::new(gzip).read_to_end(&mut plain)?;
+    Ok(plain.into())
 }
 
 /// Inserts a base element into the page, so that its relative URLs work on every place of it and below any prefix. An
@@ -369,35 +369,31 @@ pub(super) fn token_page(prefix: &str, refused: bool) -> String {
          <h1>trainscope</h1>\n{said}<form action=\"{prefix}/\" method=\"get\">\n\
          <p><label>Token of this server <input type=\"password\" name=\"token\" required autofocus></label> \
          <button>Open</button></p>\n</form>\n\
-         <p>It stands in the file that <code>trainscope start</code> has named.</p>\n</body>\n</html>\n"
+         <p>It is in the file that <code>trainscope start</code> has named.</p>\n</body>\n</html>\n"
     )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{AcceptedEncodings, is_file_name, with_base, with_version};
+    use super::{accepts_gzip, is_file_name, with_base, with_version};
     use axum::http::HeaderMap;
     use axum::http::header::ACCEPT_ENCODING;
 
     #[test]
-    fn encodings_are_taken_by_weight() {
-        for (header, brotli, gzip) in [
-            ("", false, false),
-            ("gzip, deflate, br", true, true),
-            ("gzip", false, true),
-            ("br;q=0, gzip;q=0.5", false, true),
-            ("*", true, true),
-            ("*;q=0, GZIP", false, true),
-            ("identity", false, false),
-            ("br;q=x", false, false),
+    fn gzip_is_accepted_by_weight() {
+        for (header, is_accepted) in [
+            ("", false),
+            ("gzip, deflate, br", true),
+            ("gzip", true),
+            ("br;q=1, gzip;q=0", false),
+            ("*", true),
+            ("*;q=0, GZIP", true),
+            ("identity", false),
+            ("gzip;q=x", false),
         ] {
             let mut asked = HeaderMap::new();
             asked.insert(ACCEPT_ENCODING, header.parse().unwrap());
-            assert_eq!(
-                AcceptedEncodings::read(&asked),
-                AcceptedEncodings { brotli, gzip },
-                "{header}"
-            );
+            assert_eq!(accepts_gzip(&asked), is_accepted, "{header}");
         }
     }
 

@@ -8,7 +8,7 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use trainscope_api::error::{ApiError, ErrorCode};
+use trainscope_api::error::ErrorCode;
 use trainscope_api::records::BlobQuery;
 use trainscope_format::ImageEncoding;
 
@@ -23,19 +23,15 @@ const HEAD_BYTES: u64 = 16;
 
 /// The bytes of an image, a clip or a tensor
 #[utoipa::path(
-    get,
-    path = "/api/blob",
-    operation_id = "blob",
-    params(BlobQuery),
+    get, path = "/api/blob", operation_id = "blob", params(BlobQuery),
     responses(
         (
             status = 200,
-            description = "The bytes as recorded. Their media type is told from them; what is neither a picture nor \
-                           sound is a download.",
+            description = "The bytes as recorded. The media type follows from their content; anything but an image \
+                           or audio is a download.",
             content_type = "application/octet-stream",
             body = Bytes,
-        ),
-        (status = "default", description = "Why not", body = ApiError),
+        )
     )
 )]
 pub(super) async fn get(

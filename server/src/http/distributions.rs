@@ -6,7 +6,7 @@ use trainscope_api::distributions::{
     DEFAULT_BINS, DEFAULT_ROWS, DistributionsAnswer, DistributionsRequest, MAX_BINS, MAX_ROWS,
     MAX_SERIES, MIN_BINS,
 };
-use trainscope_api::error::{ApiError, ErrorCode};
+use trainscope_api::error::ErrorCode;
 
 use super::error::Failure;
 use super::request::Body;
@@ -18,17 +18,13 @@ const MAX_COUNTS: usize = 2_000_000;
 
 /// Distributions of many series in shared bins
 #[utoipa::path(
-    post,
-    path = "/api/distributions",
-    operation_id = "distributions",
-    request_body = DistributionsRequest,
+    post, path = "/api/distributions", operation_id = "distributions", request_body = DistributionsRequest,
     responses(
         (
             status = 200,
-            description = "One entry for each series asked for, in the same order",
+            description = "One entry for each requested series, in the same order",
             body = DistributionsAnswer,
-        ),
-        (status = "default", description = "Why not", body = ApiError),
+        )
     )
 )]
 pub(super) async fn post(

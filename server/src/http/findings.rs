@@ -2,8 +2,7 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use trainscope_api::error::{ApiError, ErrorCode};
-use trainscope_api::findings::{DEFAULT_HITS, Findings, FindingsQuery, Judging, MAX_HITS};
+use trainscope_api::findings::{DEFAULT_HITS, Findings, FindingsQuery, JudgementState, MAX_HITS};
 
 use super::error::Failure;
 use super::request::Params;
@@ -12,14 +11,8 @@ use crate::queries::findings::answer;
 
 /// Findings of watchpoints in a run
 #[utoipa::path(
-    get,
-    path = "/api/findings",
-    operation_id = "findings",
-    params(FindingsQuery),
-    responses(
-        (status = 200, description = "Hits, and where it began", body = Findings),
-        (status = "default", description = "Why not", body = ApiError),
-    )
+    get, path = "/api/findings", operation_id = "findings", params(FindingsQuery),
+    responses((status = 200, description = "Hits and their first cause", body = Findings))
 )]
 pub(super) async fn get(
     State(site): State<Site>,
@@ -33,9 +26,9 @@ pub(super) async fn get(
     blocking(move || match site.judgements.of(&query.run) {
         Some(judged) => json(&Findings {
             state: if site.judgements.is_behind(&query.run) {
-                Judging::Behind
+                JudgementState::Behind
             } else {
-                Judging::Done
+                JudgementState::Done
             },
             progress: site.judgements.progress(&query.run),
             ..answer(&judged, &query, limit)
@@ -44,10 +37,7 @@ pub(super) async fn get(
             progress: site.judgements.progress(&query.run),
             ..Findings::default()
         }),
-        None => {
-            let message = format!("there is no run `{}`", query.run);
-            Err(Failure::new(ErrorCode::UnknownRun, message))
-        }
+        None => Err(Failure::unknown_run(&query.run)),
     })
     .await
 }

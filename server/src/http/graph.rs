@@ -3,7 +3,6 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use trainscope_api::error::ApiError;
 use trainscope_api::graphs::{
     DiffQuery, GraphAnswer, GraphDiff, GraphNode, GraphQuery, GraphScene, GraphSearch,
     GraphSummary, NodeQuery, SceneQuery, SearchQuery,
@@ -14,110 +13,34 @@ use super::request::Params;
 use super::{Site, blocking, json};
 use crate::queries::graph as queries;
 
-/// One computation graph of a run
-#[utoipa::path(
-    get,
-    path = "/api/graph",
-    operation_id = "graph",
-    params(GraphQuery),
-    responses(
-        (status = 200, description = "The graph, and which others the run has", body = GraphAnswer),
-        (status = "default", description = "Why not", body = ApiError),
-    )
-)]
-pub(super) async fn get(
-    State(site): State<Site>,
-    Params(query): Params<GraphQuery>,
-) -> Result<Response, Failure> {
-    blocking(move || json(&queries::answer(&site.index, &query)?)).await
+/// Defines the handlers: name, path, id, parameters, answer, and the part of the site that is asked.
+macro_rules! graphs {
+    ($($name:ident $path:literal $id:literal $query:ident => $answer:ty, $asked:ident.$of:ident, $doc:literal, $says:literal;)+) => { $(
+        #[doc = $doc]
+        #[utoipa::path(
+            get, path = $path, operation_id = $id, params($query),
+            responses((status = 200, description = $says, body = $answer))
+        )]
+        pub(super) async fn $name(
+            State(site): State<Site>,
+            Params(query): Params<$query>,
+        ) -> Result<Response, Failure> {
+            blocking(move || json(&queries::$of(&site.$asked, &query)?)).await
+        }
+    )+ };
 }
 
-/// Layout of the open scopes of a graph
-#[utoipa::path(
-    get,
-    path = "/api/graph/scene",
-    operation_id = "graph_scene",
-    params(SceneQuery),
-    responses(
-        (status = 200, description = "Boxes and lines", body = GraphScene),
-        (status = "default", description = "Why not", body = ApiError),
-    )
-)]
-pub(super) async fn scene(
-    State(site): State<Site>,
-    Params(query): Params<SceneQuery>,
-) -> Result<Response, Failure> {
-    blocking(move || json(&queries::scene(&site.graphs, &query)?)).await
-}
-
-/// Operation types of a graph
-#[utoipa::path(
-    get,
-    path = "/api/graph/summary",
-    operation_id = "graph_summary",
-    params(GraphQuery),
-    responses(
-        (status = 200, description = "Counts by type", body = GraphSummary),
-        (status = "default", description = "Why not", body = ApiError),
-    )
-)]
-pub(super) async fn summary(
-    State(site): State<Site>,
-    Params(query): Params<GraphQuery>,
-) -> Result<Response, Failure> {
-    blocking(move || json(&queries::summary(&site.graphs, &query)?)).await
-}
-
-/// One node or scope of a graph
-#[utoipa::path(
-    get,
-    path = "/api/graph/node",
-    operation_id = "graph_node",
-    params(NodeQuery),
-    responses(
-        (status = 200, description = "Type, attributes, neighbours, source, tensors, hits", body = GraphNode),
-        (status = "default", description = "Why not", body = ApiError),
-    )
-)]
-pub(super) async fn node(
-    State(site): State<Site>,
-    Params(query): Params<NodeQuery>,
-) -> Result<Response, Failure> {
-    blocking(move || json(&queries::node(&site.graphs, &query)?)).await
-}
-
-/// Nodes and scopes of a graph by a part of their name, type or source
-#[utoipa::path(
-    get,
-    path = "/api/graph/search",
-    operation_id = "graph_search",
-    params(SearchQuery),
-    responses(
-        (status = 200, description = "Nodes and scopes", body = GraphSearch),
-        (status = "default", description = "Why not", body = ApiError),
-    )
-)]
-pub(super) async fn search(
-    State(site): State<Site>,
-    Params(query): Params<SearchQuery>,
-) -> Result<Response, Failure> {
-    blocking(move || json(&queries::search(&site.graphs, &query)?)).await
-}
-
-/// Differences of two graphs
-#[utoipa::path(
-    get,
-    path = "/api/graph/diff",
-    operation_id = "graph_diff",
-    params(DiffQuery),
-    responses(
-        (status = 200, description = "Nodes that are added, removed, changed or renamed", body = GraphDiff),
-        (status = "default", description = "Why not", body = ApiError),
-    )
-)]
-pub(super) async fn diff(
-    State(site): State<Site>,
-    Params(query): Params<DiffQuery>,
-) -> Result<Response, Failure> {
-    blocking(move || json(&queries::diff(&site.graphs, &query)?)).await
+graphs! {
+    get "/api/graph" "graph" GraphQuery => GraphAnswer, index.answer,
+        "One computation graph of a run", "The graph, and the list of the run's graphs";
+    scene "/api/graph/scene" "graph_scene" SceneQuery => GraphScene, graphs.scene,
+        "Layout of the open scopes of a graph", "Boxes and lines";
+    summary "/api/graph/summary" "graph_summary" GraphQuery => GraphSummary, graphs.summary,
+        "Operation types of a graph", "Counts by type";
+    node "/api/graph/node" "graph_node" NodeQuery => GraphNode, graphs.node,
+        "One node or scope of a graph", "Type, attributes, neighbours, source, tensors, hits";
+    search "/api/graph/search" "graph_search" SearchQuery => GraphSearch, graphs.search,
+        "Nodes and scopes of a graph by a part of their name, type or source", "Nodes and scopes";
+    diff "/api/graph/diff" "graph_diff" DiffQuery => GraphDiff, graphs.diff,
+        "Differences of two graphs", "Nodes that are added, removed, changed or renamed";
 }

@@ -17,7 +17,6 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::watch;
 use tokio::time::Instant;
-use trainscope_api::error::ApiError;
 use trainscope_api::live::{ChangeNotice, RunChange};
 
 use super::Site;
@@ -46,7 +45,7 @@ pub(super) struct LiveQuery {
     path = "/api/live",
     operation_id = "live",
     params(
-        ("since" = Option<u64>, Query, description = "Sequence number that the client's data is of"),
+        ("since" = Option<u64>, Query, description = "Sequence number of the client's data"),
         ("Last-Event-ID" = Option<u64>, Header, description = "The same, as browsers send it; wins over `since`"),
     ),
     responses(
@@ -56,8 +55,7 @@ pub(super) struct LiveQuery {
                            has missed some and asks for everything again). Ids are sequence numbers.",
             content_type = "text/event-stream",
             body = String,
-        ),
-        (status = "default", description = "Why not", body = ApiError),
+        )
     )
 )]
 pub(super) async fn get(

@@ -3,7 +3,6 @@
 use axum::extract::State;
 use axum::response::Response;
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag};
-use trainscope_api::error::ApiError;
 use trainscope_api::markdown::{MAX_DEPTH, MAX_NODES, Markdown, Node, NodeKind};
 use trainscope_api::records::{Records, RecordsQuery};
 use trainscope_format::{Body, Kind, Text};
@@ -18,14 +17,8 @@ const MAX_ITEMS: usize = 2_000;
 
 /// Texts of one tag, parsed as markdown
 #[utoipa::path(
-    get,
-    path = "/api/markdown",
-    operation_id = "markdown",
-    params(RecordsQuery),
-    responses(
-        (status = 200, description = "Records of one tag", body = Records<Markdown>),
-        (status = "default", description = "Why not", body = ApiError),
-    )
+    get, path = "/api/markdown", operation_id = "markdown", params(RecordsQuery),
+    responses((status = 200, description = "Records of one tag", body = Records<Markdown>))
 )]
 pub(super) async fn get(
     State(site): State<Site>,

@@ -2,7 +2,6 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use trainscope_api::error::{ApiError, ErrorCode};
 use trainscope_api::findings::{Neighbours, NeighboursQuery};
 
 use super::error::Failure;
@@ -12,18 +11,14 @@ use crate::queries::neighbours::answer;
 
 /// Layers before and after a tensor
 #[utoipa::path(
-    get,
-    path = "/api/neighbours",
-    operation_id = "neighbours",
-    params(NeighboursQuery),
+    get, path = "/api/neighbours", operation_id = "neighbours", params(NeighboursQuery),
     responses(
         (
             status = 200,
-            description = "Nearest recorded layers, by the graph or by the order in which layers run; nothing for \
+            description = "Nearest recorded layers, by the graph or by the order in which layers run; none for \
                            what is no tensor of a layer",
             body = Neighbours
-        ),
-        (status = "default", description = "Why not", body = ApiError),
+        )
     )
 )]
 pub(super) async fn get(
@@ -35,10 +30,7 @@ pub(super) async fn get(
         None if site.index.runs().runs.iter().any(|run| run.id == query.run) => {
             json(&Neighbours::default())
         }
-        None => {
-            let message = format!("there is no run `{}`", query.run);
-            Err(Failure::new(ErrorCode::UnknownRun, message))
-        }
+        None => Err(Failure::unknown_run(&query.run)),
     })
     .await
 }

@@ -12,13 +12,8 @@ use crate::notebook::ChangeError;
 
 /// Notes about runs
 #[utoipa::path(
-    get,
-    path = "/api/notebook",
-    operation_id = "notebook",
-    responses(
-        (status = 200, description = "Notes of all runs, and which cards are pinned", body = Notebook),
-        (status = "default", description = "Why not", body = ApiError),
-    )
+    get, path = "/api/notebook", operation_id = "notebook",
+    responses((status = 200, description = "Notes of all runs, and pinned cards", body = Notebook))
 )]
 pub(super) async fn get(State(site): State<Site>) -> Result<Response, Failure> {
     blocking(move || json(&site.notebooks.read())).await
@@ -26,13 +21,10 @@ pub(super) async fn get(State(site): State<Site>) -> Result<Response, Failure> {
 
 /// Change notes
 #[utoipa::path(
-    patch,
-    path = "/api/notebook",
-    operation_id = "change_notebook",
-    request_body = NotebookChange,
+    patch, path = "/api/notebook", operation_id = "change_notebook", request_body = NotebookChange,
     responses(
         (status = 200, description = "The notebook with the change", body = Notebook),
-        (status = "default", description = "Why not; `conflict` if somebody was faster", body = ApiError),
+        (status = "default", description = "Reason of the refusal; `conflict` if another client changed it first", body = ApiError)
     )
 )]
 pub(super) async fn patch(

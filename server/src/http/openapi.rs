@@ -7,9 +7,10 @@ use axum::response::Response;
 use axum::routing::{self, MethodFilter, MethodRouter};
 use axum::{Extension, Router};
 use serde_json::Value;
+use trainscope_api::error::ApiError;
 use trainscope_api::live::ChangeNotice;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
-use utoipa::openapi::{HttpMethod, Server};
+use utoipa::openapi::{ContentBuilder, HttpMethod, Ref, RefOr, ResponseBuilder, Server};
 use utoipa::{Modify, OpenApi, Path};
 
 use super::error::Failure;
@@ -32,7 +33,7 @@ macro_rules! routes {
         }
 
         #[derive(OpenApi)]
-        #[openapi(paths(get, $($module::$handler),+))]
+        #[openapi(paths(get, $($module::$handler),+), modifiers(&Errors))]
         struct Routes;
     } };
 }
@@ -90,12 +91,12 @@ routes! {
 #[openapi(
     info(
         title = "trainscope",
-        description = "What happens inside the training of a neural network. Numbers that may be NaN or infinite are \
+        description = "Runs of neural network trainings: records, findings, graphs and tensors. Numbers that may be NaN or infinite are \
                        written as \"NaN\", \"Infinity\", \"-Infinity\". Beyond this machine every request needs \
                        `Authorization: Bearer` with the server's token, or the cookie that `/?token=` sets.",
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
-    components(schemas(ChangeNotice)),
+    components(schemas(ApiError, ChangeNotice)),
     modifiers(&Token),
     // No authentication on this machine, the token beyond.
     security((), ("bearer" = []), ("cookie" = []))
@@ -119,6 +120,34 @@ impl Modify for Token {
                 "Set by `/?token=`; the name ends in the port of the address",
             ))),
         );
+    }
+}
+
+/// The answer of every path when something is wrong.
+struct Errors;
+
+impl Modify for Errors {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        let error = ContentBuilder::new().schema(Some(Ref::from_schema_name("ApiError")));
+        let answer = ResponseBuilder::new().description("Error with its reason");
+        let answer: RefOr<_> = answer
+            .content("application/json", error.build())
+            .build()
+            .into();
+        for item in document.paths.paths.values_mut() {
+            let operations = [
+                &mut item.get,
+                &mut item.post,
+                &mut item.put,
+                &mut item.patch,
+            ];
+            for operation in operations.into_iter().flatten() {
+                let answers = &mut operation.responses.responses;
+                answers
+                    .entry("default".to_owned())
+                    .or_insert_with(|| answer.clone());
+            }
+        }
     }
 }
 
@@ -188,9 +217,7 @@ fn without_links(text: &str) -> String {
 
 /// This document
 #[utoipa::path(
-    get,
-    path = "/api/openapi.json",
-    operation_id = "openapi",
+    get, path = "/api/openapi.json", operation_id = "openapi",
     responses((status = 200, description = "An OpenAPI 3.1 document", content_type = "application/json", body = Object))
 )]
 pub(super) async fn get(

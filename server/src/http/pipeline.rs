@@ -2,7 +2,6 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use trainscope_api::error::ApiError;
 use trainscope_api::pipeline::PipelineAnswer;
 use trainscope_api::records::RunQuery;
 
@@ -13,13 +12,9 @@ use crate::queries::pipeline::answer;
 
 /// Data pipelines of a run, and the time that the training waits for them
 #[utoipa::path(
-    get,
-    path = "/api/pipeline",
-    operation_id = "pipeline",
-    params(RunQuery),
+    get, path = "/api/pipeline", operation_id = "pipeline", params(RunQuery),
     responses(
-        (status = 200, description = "Data pipelines, and waiting by step; empty where neither was recorded", body = PipelineAnswer),
-        (status = "default", description = "Why not", body = ApiError),
+        (status = 200, description = "Data pipelines, and waiting by step; empty where neither was recorded", body = PipelineAnswer)
     )
 )]
 pub(super) async fn get(

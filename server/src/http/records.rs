@@ -2,7 +2,6 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use trainscope_api::error::ApiError;
 use trainscope_api::records::{
     At, Audio, HparamsList, Images, Lineages, MAX_RECORDS, PREVIEW_ELEMENTS, Records, RecordsQuery,
     RunQuery, Tensor,
@@ -33,176 +32,61 @@ pub(super) async fn list<T: serde::Serialize + Send + 'static>(
     blocking(move || json(&site.index.records(kind, &query, describe)?)).await
 }
 
-/// Defines the handler of one kind whose bodies are sent unchanged.
-macro_rules! as_recorded {
-    ($name:ident, $path:literal, $kind:ident, $body:ident($type:ty), $doc:literal) => {
-        #[doc = $doc]
-        #[utoipa::path(
-                    get,
-                    path = $path,
-                    operation_id = stringify!($name),
-                    params(RecordsQuery),
-                    responses(
-                        (status = 200, description = "Records of one tag", body = Records<$type>),
-                        (status = "default", description = "Why not", body = ApiError),
-                    )
-                )]
-        pub(super) async fn $name(
-            State(site): State<Site>,
-            Params(query): Params<RecordsQuery>,
-        ) -> Result<Response, Failure> {
-            list(site, Kind::$kind, query, |found| match found.body {
-                Body::$body(body) => Ok(Some(body)),
-                _ => Ok(None),
-            })
-            .await
+/// The body of a record, if it is of this kind.
+macro_rules! body {
+    ($body:ident) => {
+        |found| match found.body {
+            Body::$body(body) => Ok(Some(body)),
+            _ => Ok(None),
         }
     };
 }
 
-as_recorded!(
-    histograms,
-    "/api/histograms",
-    Histograms,
-    Histogram(Histogram),
-    "Histograms of one tag"
-);
-as_recorded!(text, "/api/text", Text, Text(Text), "Texts of one tag");
-as_recorded!(
-    pr_curves,
-    "/api/pr_curves",
-    PrCurves,
-    PrCurve(PrCurve),
-    "Precision and recall of one tag"
-);
-as_recorded!(
-    custom_scalars,
-    "/api/custom_scalars",
-    CustomScalars,
-    CustomScalars(ChartLayout),
-    "Layouts of charts"
-);
-as_recorded!(
-    landscapes,
-    "/api/landscapes",
-    Landscapes,
-    Landscape(Landscape),
-    "Loss landscapes of one tag"
-);
-as_recorded!(
-    explanations,
-    "/api/explanations",
-    Explanations,
-    Explanation(Explanation),
-    "Explanations of one tag"
-);
-
-as_recorded!(
-    statistics,
-    "/api/statistics",
-    Statistics,
-    Statistics(TensorSummary),
-    "What is known of a tensor that is not kept"
-);
-as_recorded!(
-    dumps,
-    "/api/dumps",
-    Dumps,
-    Dump(DumpRef),
-    "Where tensors were dumped in full"
-);
-as_recorded!(
-    recorded_hits,
-    "/api/recorded_hits",
-    Hits,
-    Hit(WatchHit),
-    "Conditions that the program itself has seen to hold"
-);
-as_recorded!(
-    losses,
-    "/api/losses",
-    Losses,
-    Loss(CollectorLoss),
-    "Records that the program could not write"
-);
-
-/// Spans and counters
-#[utoipa::path(
-    get,
-    path = "/api/profiles",
-    operation_id = "profiles",
-    params(RecordsQuery),
-    responses(
-        (status = 200, description = "Records of one tag", body = Records<Profile>),
-        (status = "default", description = "Why not", body = ApiError),
-    )
-)]
-pub(super) async fn profiles(
-    State(site): State<Site>,
-    Params(query): Params<RecordsQuery>,
-) -> Result<Response, Failure> {
-    list(site, Kind::Profile, query, |found| {
-        let Body::Profile(body) = &found.body else {
-            return Ok(None);
-        };
-        // A record that no longer decodes belongs to a replaced file.
-        Ok(Profile::read(&found.read(body.data)?).ok())
-    })
-    .await
+/// Defines the handlers of kinds of records: name, path, kind, conversion and type of the bodies, description of the
+/// request and of the answer.
+macro_rules! records {
+    ($($name:ident $path:literal $kind:ident $describe:expr => $type:ty, $doc:literal, $answer:literal;)+) => { $(
+        #[doc = $doc]
+        #[utoipa::path(
+            get, path = $path, operation_id = stringify!($name), params(RecordsQuery),
+            responses((status = 200, description = $answer, body = Records<$type>))
+        )]
+        pub(super) async fn $name(
+            State(site): State<Site>,
+            Params(query): Params<RecordsQuery>,
+        ) -> Result<Response, Failure> {
+            list(site, Kind::$kind, query, $describe).await
+        }
+    )+ };
 }
 
-/// Images of one tag
-#[utoipa::path(
-    get,
-    path = "/api/images",
-    operation_id = "images",
-    params(RecordsQuery),
-    responses(
-        (status = 200, description = "Records of one tag; the pictures are blobs", body = Records<Images>),
-        (status = "default", description = "Why not", body = ApiError),
-    )
-)]
-pub(super) async fn images(
-    State(site): State<Site>,
-    Params(query): Params<RecordsQuery>,
-) -> Result<Response, Failure> {
-    list(site, Kind::Images, query, media::images).await
+records! {
+    histograms "/api/histograms" Histograms body!(Histogram) => Histogram, "Histograms of one tag", "Records of one tag";
+    text "/api/text" Text body!(Text) => Text, "Texts of one tag", "Records of one tag";
+    pr_curves "/api/pr_curves" PrCurves body!(PrCurve) => PrCurve, "Precision and recall of one tag", "Records of one tag";
+    custom_scalars "/api/custom_scalars" CustomScalars body!(CustomScalars) => ChartLayout, "Layouts of charts", "Records of one tag";
+    landscapes "/api/landscapes" Landscapes body!(Landscape) => Landscape, "Loss landscapes of one tag", "Records of one tag";
+    explanations "/api/explanations" Explanations body!(Explanation) => Explanation, "Explanations of one tag", "Records of one tag";
+    statistics "/api/statistics" Statistics body!(Statistics) => TensorSummary, "What is known of a tensor that is not kept", "Records of one tag";
+    dumps "/api/dumps" Dumps body!(Dump) => DumpRef, "Where tensors were dumped in full", "Records of one tag";
+    recorded_hits "/api/recorded_hits" Hits body!(Hit) => WatchHit, "Conditions that the program itself has seen to hold", "Records of one tag";
+    losses "/api/losses" Losses body!(Loss) => CollectorLoss, "Records that the program could not write", "Records of one tag";
+    profiles "/api/profiles" Profile profile => Profile, "Spans and counters", "Records of one tag";
+    images "/api/images" Images media::images => Images, "Images of one tag", "Records of one tag; the pictures are blobs";
+    audio "/api/audio" Audio media::audio => Audio, "Audio clips of one tag", "Records of one tag; the clips are blobs";
+    tensors "/api/tensors" Tensors describe_tensor => Tensor, "Tensors of one tag", "Records of one tag with their first elements";
 }
 
-/// Audio clips of one tag
-#[utoipa::path(
-    get,
-    path = "/api/audio",
-    operation_id = "audio",
-    params(RecordsQuery),
-    responses(
-        (status = 200, description = "Records of one tag; the clips are blobs", body = Records<Audio>),
-        (status = "default", description = "Why not", body = ApiError),
-    )
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the others move the body out"
 )]
-pub(super) async fn audio(
-    State(site): State<Site>,
-    Params(query): Params<RecordsQuery>,
-) -> Result<Response, Failure> {
-    list(site, Kind::Audio, query, media::audio).await
-}
-
-/// Tensors of one tag
-#[utoipa::path(
-    get,
-    path = "/api/tensors",
-    operation_id = "tensors",
-    params(RecordsQuery),
-    responses(
-        (status = 200, description = "Records of one tag with their first elements", body = Records<Tensor>),
-        (status = "default", description = "Why not", body = ApiError),
-    )
-)]
-pub(super) async fn tensors(
-    State(site): State<Site>,
-    Params(query): Params<RecordsQuery>,
-) -> Result<Response, Failure> {
-    list(site, Kind::Tensors, query, describe_tensor).await
+fn profile(found: IndexedRecord) -> Result<Option<Profile>, ReadError> {
+    let Body::Profile(body) = &found.body else {
+        return Ok(None);
+    };
+    // A record that no longer decodes belongs to a replaced file.
+    Ok(Profile::read(&found.read(body.data)?).ok())
 }
 
 #[expect(
@@ -273,14 +157,8 @@ fn of_run<T>(
 
 /// Lineage of the model of a run
 #[utoipa::path(
-    get,
-    path = "/api/lineage",
-    operation_id = "lineage",
-    params(RunQuery),
-    responses(
-        (status = 200, description = "Every record, by wall time", body = Lineages),
-        (status = "default", description = "Why not", body = ApiError),
-    )
+    get, path = "/api/lineage", operation_id = "lineage", params(RunQuery),
+    responses((status = 200, description = "Every record, by wall time", body = Lineages))
 )]
 pub(super) async fn lineage(
     State(site): State<Site>,
@@ -303,14 +181,8 @@ pub(super) async fn lineage(
 
 /// Hyper-parameters of a run
 #[utoipa::path(
-    get,
-    path = "/api/hparams",
-    operation_id = "hparams",
-    params(RunQuery),
-    responses(
-        (status = 200, description = "Every record, by wall time", body = HparamsList),
-        (status = "default", description = "Why not", body = ApiError),
-    )
+    get, path = "/api/hparams", operation_id = "hparams", params(RunQuery),
+    responses((status = 200, description = "Every record, by wall time", body = HparamsList))
 )]
 pub(super) async fn hparams(
     State(site): State<Site>,

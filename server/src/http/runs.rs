@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use axum::response::Response;
-use trainscope_api::error::ApiError;
 use trainscope_api::order::natural;
 use trainscope_api::runs::{File, FileStatus, Run, RunList};
 
@@ -15,13 +14,8 @@ use crate::queries::findings;
 
 /// All runs and the state of their files
 #[utoipa::path(
-    get,
-    path = "/api/runs",
-    operation_id = "runs",
-    responses(
-        (status = 200, description = "The runs, by name", body = RunList),
-        (status = "default", description = "Why not", body = ApiError),
-    )
+    get, path = "/api/runs", operation_id = "runs",
+    responses((status = 200, description = "The runs, by name", body = RunList))
 )]
 pub(super) async fn get(State(site): State<Site>) -> Result<Response, Failure> {
     blocking(move || {
@@ -43,13 +37,7 @@ pub(super) async fn get(State(site): State<Site>) -> Result<Response, Failure> {
 /// Sets the status of tensor files that only reading them can determine. Damaged ones are never left out.
 fn mark_damaged(run: &mut Run, damaged: &[Fault]) {
     for fault in damaged {
-        // A judgement names files relative to their base directory; a list, relative to all of them.
-        let is_it = |file: &&mut File| {
-            file.path
-                .strip_suffix(&*fault.file)
-                .is_some_and(|above| above.is_empty() || above.ends_with('/'))
-        };
-        let known = run.files.iter_mut().find(is_it);
+        let known = run.files.iter_mut().find(|file| *file.path == *fault.file);
         if known.as_ref().is_some_and(|file| !of_tensors(&file.format)) {
             continue;
         }

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::http::header::{ACCEPT, CONTENT_TYPE, VARY};
 use axum::response::{IntoResponse, Response};
-use trainscope_api::error::{ApiError, ErrorCode};
+use trainscope_api::error::ErrorCode;
 use trainscope_api::scalars::{
     COLUMNS_MEDIA_TYPE, MAX_POINTS, MAX_SERIES, ScalarsAnswer, ScalarsQuery, ScalarsRequest,
     Series, encode,
@@ -19,14 +19,8 @@ mod text;
 
 /// Points of one series
 #[utoipa::path(
-    get,
-    path = "/api/scalars",
-    operation_id = "scalars",
-    params(ScalarsQuery),
-    responses(
-        (status = 200, description = "Points, or buckets of them", body = Series),
-        (status = "default", description = "Why not", body = ApiError),
-    )
+    get, path = "/api/scalars", operation_id = "scalars", params(ScalarsQuery),
+    responses((status = 200, description = "Points, or buckets of them", body = Series))
 )]
 pub(super) async fn get(
     State(site): State<Site>,
@@ -48,21 +42,17 @@ pub(super) async fn get(
 
 /// Points of many series
 #[utoipa::path(
-    post,
-    path = "/api/scalars",
-    operation_id = "many_scalars",
-    request_body = ScalarsRequest,
+    post, path = "/api/scalars", operation_id = "many_scalars", request_body = ScalarsRequest,
     responses(
         (
             status = 200,
-            description = "One entry for each series asked for, in the same order. As `application/octet-stream`, if \
+            description = "One entry for each requested series, in the same order. As `application/octet-stream`, if \
                            `Accept` names it: the same as little-endian columns.",
             content(
                 (ScalarsAnswer = "application/json"),
                 (Columns = "application/octet-stream"),
             ),
-        ),
-        (status = "default", description = "Why not", body = ApiError),
+        )
     )
 )]
 pub(super) async fn post(

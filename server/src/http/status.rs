@@ -2,7 +2,6 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use trainscope_api::error::ApiError;
 use trainscope_api::status::Status;
 
 use super::error::Failure;
@@ -10,13 +9,8 @@ use super::{Site, json};
 
 /// Identity and reading progress of the server
 #[utoipa::path(
-    get,
-    path = "/api/status",
-    operation_id = "status",
-    responses(
-        (status = 200, description = "This server", body = Status),
-        (status = "default", description = "Why not", body = ApiError),
-    )
+    get, path = "/api/status", operation_id = "status",
+    responses((status = 200, description = "This server", body = Status))
 )]
 pub(super) async fn get(State(site): State<Site>) -> Result<Response, Failure> {
     let (runs, live_runs) = site.index.run_counts();

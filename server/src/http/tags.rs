@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use trainscope_api::error::{ApiError, ErrorCode};
+use trainscope_api::error::ErrorCode;
 use trainscope_api::tags::{MAX_RUNS, MAX_TAGS, TagList, TagLists, TagsQuery, TagsRequest};
 
 use super::error::Failure;
@@ -11,14 +11,8 @@ use super::{Site, blocking, json};
 
 /// The tags of one run
 #[utoipa::path(
-    get,
-    path = "/api/tags",
-    operation_id = "tags",
-    params(TagsQuery),
-    responses(
-        (status = 200, description = "The tags, by name", body = TagList),
-        (status = "default", description = "Why not", body = ApiError),
-    )
+    get, path = "/api/tags", operation_id = "tags", params(TagsQuery),
+    responses((status = 200, description = "The tags, by name", body = TagList))
 )]
 pub(super) async fn get(
     State(site): State<Site>,
@@ -29,21 +23,15 @@ pub(super) async fn get(
 
 /// The tags of several runs
 #[utoipa::path(
-    post,
-    path = "/api/tags",
-    operation_id = "many_tags",
-    request_body = TagsRequest,
-    responses(
-        (status = 200, description = "The tags of each run, in the order asked for", body = TagLists),
-        (status = "default", description = "Why not", body = ApiError),
-    )
+    post, path = "/api/tags", operation_id = "many_tags", request_body = TagsRequest,
+    responses((status = 200, description = "The tags of each run, in the requested order", body = TagLists))
 )]
 pub(super) async fn post(
     State(site): State<Site>,
     Body(request): Body<TagsRequest>,
 ) -> Result<Response, Failure> {
     if request.runs.len() > MAX_RUNS {
-        let message = format!("the tags of at most {MAX_RUNS} runs are told at once");
+        let message = format!("tags of at most {MAX_RUNS} runs can be requested at once");
         return Err(Failure::new(ErrorCode::TooLarge, message));
     }
     blocking(move || {

@@ -8,7 +8,7 @@ use axum::http::header::{ACCEPT, CONTENT_DISPOSITION, CONTENT_TYPE, VARY};
 use axum::response::{IntoResponse, Response};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
-use trainscope_api::error::{ApiError, ErrorCode};
+use trainscope_api::error::ErrorCode;
 use trainscope_api::tensors::{
     DEFAULT_TENSORS, MAX_TENSORS, TensorHistory, TensorHistoryQuery, TensorIndex, TensorIndexQuery,
     TensorQuery, TensorSlice, TensorValues,
@@ -44,14 +44,8 @@ impl From<TensorError> for Failure {
 
 /// The tensors of a run
 #[utoipa::path(
-    get,
-    path = "/api/tensor_index",
-    operation_id = "tensor_index",
-    params(TensorIndexQuery),
-    responses(
-        (status = 200, description = "Tensors, and at which steps they were recorded", body = TensorIndex),
-        (status = "default", description = "Why not", body = ApiError),
-    )
+    get, path = "/api/tensor_index", operation_id = "tensor_index", params(TensorIndexQuery),
+    responses((status = 200, description = "Tensors and the steps at which they were recorded", body = TensorIndex))
 )]
 pub(super) async fn index(
     State(site): State<Site>,
@@ -67,18 +61,14 @@ pub(super) async fn index(
 
 /// Elements of a tensor
 #[utoipa::path(
-    get,
-    path = "/api/tensor",
-    operation_id = "tensor",
-    params(TensorQuery),
+    get, path = "/api/tensor", operation_id = "tensor", params(TensorQuery),
     responses(
         (
             status = 200,
             description = "The elements of a slice. With `Accept: application/octet-stream` their bytes alone, \
                            little-endian, row by row.",
             body = TensorValues,
-        ),
-        (status = "default", description = "Why not", body = ApiError),
+        )
     )
 )]
 pub(super) async fn values(
@@ -104,14 +94,8 @@ pub(super) async fn values(
 
 /// Statistics of a slice of a tensor
 #[utoipa::path(
-    get,
-    path = "/api/tensor_summary",
-    operation_id = "tensor_summary",
-    params(TensorQuery),
-    responses(
-        (status = 200, description = "Counts, moments, extremes, a histogram", body = TensorSlice),
-        (status = "default", description = "Why not", body = ApiError),
-    )
+    get, path = "/api/tensor_summary", operation_id = "tensor_summary", params(TensorQuery),
+    responses((status = 200, description = "Counts, moments, extremes, a histogram", body = TensorSlice))
 )]
 pub(super) async fn summary(
     State(site): State<Site>,
@@ -125,13 +109,9 @@ pub(super) async fn summary(
 
 /// A tensor over steps
 #[utoipa::path(
-    get,
-    path = "/api/tensor_history",
-    operation_id = "tensor_history",
-    params(TensorHistoryQuery),
+    get, path = "/api/tensor_history", operation_id = "tensor_history", params(TensorHistoryQuery),
     responses(
-        (status = 200, description = "Statistics by step, as far as they are known", body = TensorHistory),
-        (status = "default", description = "Why not", body = ApiError),
+        (status = 200, description = "Statistics by step, where they were recorded or computed", body = TensorHistory)
     )
 )]
 pub(super) async fn history(
@@ -143,13 +123,9 @@ pub(super) async fn history(
 
 /// A tensor, or a slice of it, as a file
 #[utoipa::path(
-    get,
-    path = "/api/tensor_file",
-    operation_id = "tensor_file",
-    params(TensorQuery),
+    get, path = "/api/tensor_file", operation_id = "tensor_file", params(TensorQuery),
     responses(
-        (status = 200, description = "A file of npy or CSV", content_type = "application/octet-stream", body = String),
-        (status = "default", description = "Why not", body = ApiError),
+        (status = 200, description = "A file of npy or CSV", content_type = "application/octet-stream", body = String)
     )
 )]
 pub(super) async fn file(

@@ -15,13 +15,8 @@ use crate::watchpoints::{ChangeError, catalogue};
 
 /// The catalogue of conditions
 #[utoipa::path(
-    get,
-    path = "/api/conditions",
-    operation_id = "conditions",
-    responses(
-        (status = 200, description = "The catalogue, with texts, parameters and presets", body = Catalogue),
-        (status = "default", description = "Why not", body = ApiError),
-    )
+    get, path = "/api/conditions", operation_id = "conditions",
+    responses((status = 200, description = "The catalogue, with texts, parameters and presets", body = Catalogue))
 )]
 pub(super) async fn conditions() -> Result<Response, Failure> {
     json(catalogue())
@@ -29,13 +24,9 @@ pub(super) async fn conditions() -> Result<Response, Failure> {
 
 /// The watchpoints of a run
 #[utoipa::path(
-    get,
-    path = "/api/watchpoints",
-    operation_id = "watchpoints",
-    params(WatchpointsQuery),
+    get, path = "/api/watchpoints", operation_id = "watchpoints", params(WatchpointsQuery),
     responses(
-        (status = 200, description = "The list, who says so, and the version for a change", body = WatchpointList),
-        (status = "default", description = "Why not", body = ApiError),
+        (status = 200, description = "The watchpoints, the file they are from, and its version for a change", body = WatchpointList)
     )
 )]
 pub(super) async fn get(
@@ -45,25 +36,22 @@ pub(super) async fn get(
     blocking(move || {
         check_run(&site, &query.run)?;
         let list = site.judgements.watchpoints(&query.run);
-        json(&list.ok_or_else(|| unknown(&query.run))?)
+        json(&list.ok_or_else(|| Failure::unknown_run(&query.run))?)
     })
     .await
 }
 
 /// Change watchpoints
 #[utoipa::path(
-    put,
-    path = "/api/watchpoints",
-    operation_id = "change_watchpoints",
-    request_body = WatchpointsChange,
+    put, path = "/api/watchpoints", operation_id = "change_watchpoints", request_body = WatchpointsChange,
     responses(
-        (status = 200, description = "The list as it is from now on", body = WatchpointList),
+        (status = 200, description = "The watchpoints after the change", body = WatchpointList),
         (
             status = "default",
-            description = "Why not: `conflict` if the file has changed since `version`, `bad_request` with entry and \
+            description = "Error: `conflict` if the file has changed since `version`, `bad_request` with entry and \
                            key if a watchpoint cannot be used, `unwritable` if the file is not understood",
             body = ApiError
-        ),
+        )
     )
 )]
 pub(super) async fn put(
@@ -78,7 +66,7 @@ pub(super) async fn put(
             &change.version,
             change.watchpoints.as_deref(),
         );
-        let changed = changed.ok_or_else(|| unknown(&change.run))?;
+        let changed = changed.ok_or_else(|| Failure::unknown_run(&change.run))?;
         let list = changed.map_err(|error| {
             let code = match &error {
                 ChangeError::Conflict => ErrorCode::Conflict,
@@ -96,17 +84,13 @@ pub(super) async fn put(
 
 /// Judge a run again from its first record
 #[utoipa::path(
-    post,
-    path = "/api/recheck",
-    operation_id = "recheck",
-    request_body = Recheck,
+    post, path = "/api/recheck", operation_id = "recheck", request_body = Recheck,
     responses(
         (
             status = 200,
-            description = "It begins; `progress` of the findings says how far it is, and notices say when to ask",
+            description = "Judging has begun; `progress` of the findings is its progress, and a change notice follows",
             body = Progress
-        ),
-        (status = "default", description = "Why not", body = ApiError),
+        )
     )
 )]
 pub(super) async fn recheck(
@@ -124,9 +108,9 @@ pub(super) async fn recheck(
 fn check_run(site: &Site, run: &str) -> Result<(), Failure> {
     let is_known =
         site.index.runs().runs.iter().any(|own| own.id == run) || site.judgements.of(run).is_some();
-    if is_known { Ok(()) } else { Err(unknown(run)) }
-}
-
-fn unknown(run: &str) -> Failure {
-    Failure::new(ErrorCode::UnknownRun, format!("there is no run `{run}`"))
+    if is_known {
+        Ok(())
+    } else {
+        Err(Failure::unknown_run(run))
+    }
 }

@@ -345,7 +345,6 @@ impl Stretches {
 
 /// A published record with its body.
 pub(super) struct StoredRecord {
-    /// Id of its part.
     pub(super) part: PartId,
     pub(super) step: i64,
     pub(super) wall_time_secs: f64,

@@ -18,7 +18,7 @@ pub(super) type Recordings = BTreeMap<Arc<str>, Arc<TensorRun>>;
 
 impl Index {
     /// Replaces the result of the previous walk; returns true if it differs.
-    pub(crate) fn set_recordings(&self, found: BTreeMap<Arc<str>, RunFiles>) -> bool {
+    pub(crate) fn set_recordings(&self, found: BTreeMap<Arc<str>, Arc<RunFiles>>) -> bool {
         let before = Arc::clone(&self.0.recordings.read());
         let mut has_changed = before.len() != found.len();
         let mut recordings = Recordings::new();

@@ -21,7 +21,6 @@ use crate::reader::Block;
 pub(crate) struct Source {
     /// Unique within one index.
     pub(super) id: u64,
-    /// Format.
     pub(crate) format: Format,
     /// Identity of the file.
     pub(crate) identity: Identity,

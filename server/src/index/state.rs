@@ -41,7 +41,6 @@ pub(crate) struct SourceState {
     pub(crate) decoder: Vec<u8>,
     /// The first bytes.
     pub(crate) head: Head,
-    /// First damage.
     pub(crate) first_damage: Option<Damage>,
     /// Damage at the end whose extent is unknown yet.
     pub(crate) open_damage: Option<Damage>,

@@ -14,21 +14,19 @@ use crate::files;
 
 impl Loop {
     /// Applies the result of a scan; `first` is true for the first scan of this server.
-    pub(super) fn apply(&mut self, scan: Scan, first: bool) {
-        self.index.notices().set_problems(scan.problems);
-        self.runs_changed |= self.index.set_recordings(scan.recordings);
-        let present: BTreeSet<PathBuf> = scan
-            .files
-            .iter()
-            .map(|found| found.place.full.clone())
-            .collect();
+    pub(super) fn apply(&mut self, scan: &Scan, first: bool) {
+        self.index.notices().set_problems(scan.problems.clone());
+        self.runs_changed |= self.index.set_recordings(scan.recordings());
+        let files = scan.files();
+        let present: BTreeSet<PathBuf> =
+            files.iter().map(|found| found.place.full.clone()).collect();
         let mut moved_from = BTreeMap::<Identity, PathBuf>::new();
         for (path, known) in &self.known {
             if !present.contains(path) && known.source.identity != Identity::default() {
                 moved_from.insert(known.source.identity, path.clone());
             }
         }
-        for found in scan.files {
+        for found in files {
             if let Some(known) = self.known.get(&found.place.full) {
                 // Tensors found beside it make it a part of their run.
                 if known.source.place() == found.place {

@@ -20,7 +20,6 @@ pub(crate) trait Listener {
     fn scalar(&mut self, rank: u32, tag: &str, step: i64, wall_time_secs: f64, value: f64);
     /// A start of the program that wrote the file.
     fn session_start(&mut self, _rank: u32, _start: SessionStart) {}
-    /// Statistics of a tensor.
     fn statistics(&mut self, rank: u32, tag: &Arc<str>, step: i64, summary: &TensorSummary);
     /// A tensor of an unsupported element type.
     fn opaque(&mut self, rank: u32, tag: &str, step: i64, dtype: &str);

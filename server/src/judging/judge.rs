@@ -24,7 +24,7 @@ use crate::tensor_files::contents::SharedNames;
 use crate::tensor_files::contents::{Content, ListedTensor};
 use crate::tensor_files::dumps::DumpGraphs;
 use crate::tensor_files::listing;
-use crate::tensor_files::read::{Before, Place, Reader, Unread};
+use crate::tensor_files::read::{Before, Place, Reader, TensorReadError};
 
 /// Number of tensors read before they are evaluated: enough steps that few are read twice for a comparison.
 const WINDOW_TENSORS: usize = 64 << 10;
@@ -385,7 +385,7 @@ impl Judging {
                         tolerance: item.needs.change.unwrap_or_default(),
                     });
                 }
-                Err(Unread::Opaque(opaque)) => {
+                Err(TensorReadError::Opaque(opaque)) => {
                     let evaluator = &mut self.observer.evaluator;
                     evaluator.unread(item.rank, item.step, &item.name, &opaque.dtype);
                 }
@@ -399,12 +399,12 @@ impl Judging {
 
     /// Adds one error per file, without consequential ones. At the last step, truncated files may still be written;
     /// with later steps they will not.
-    fn unread(&mut self, rank: u32, step: i64, file: (&Arc<str>, u64), unread: Unread) {
+    fn unread(&mut self, rank: u32, step: i64, file: (&Arc<str>, u64), unread: TensorReadError) {
         if !self.faulty.insert(Arc::clone(file.0)) {
             return;
         }
         let is_last = self.last_steps.get(&rank) == Some(&step);
-        let faults = if matches!(unread, Unread::Truncated { .. }) && is_last {
+        let faults = if matches!(unread, TensorReadError::Truncated { .. }) && is_last {
             &mut self.judged.truncated
         } else {
             &mut self.judged.damaged
@@ -483,7 +483,7 @@ impl Judging {
 }
 
 /// Boxed: they are moved from thread to thread.
-type Summary = Result<Box<TensorSummary>, Unread>;
+type Summary = Result<Box<TensorSummary>, TensorReadError>;
 
 /// Summaries of all items. A tensor and its following steps are read by one thread.
 fn summaries(items: &[Item], readers: &mut [Reader]) -> Vec<Summary> {
@@ -521,7 +521,7 @@ fn summaries(items: &[Item], readers: &mut [Reader]) -> Vec<Summary> {
             }
         });
     }
-    let lost = || Unread::Damaged {
+    let lost = || TensorReadError::Damaged {
         offset: 0,
         reason: "it could not be read".to_owned(),
     };
@@ -534,7 +534,7 @@ impl Item {
     fn read(&self, reader: &mut Reader) -> Summary {
         let place = match &self.content {
             Content::Known(known) => return Ok(known.clone()),
-            Content::Opaque(opaque) => return Err(Unread::Opaque(opaque.clone())),
+            Content::Opaque(opaque) => return Err(TensorReadError::Opaque(opaque.clone())),
             Content::At(place) => place,
         };
         let before = match &self.before {

@@ -13,7 +13,7 @@ use trainscope_format::{
 };
 
 use super::events::{At, Listener};
-use crate::tensor_files::read::{Before, Place, Reader, Unread};
+use crate::tensor_files::read::{Before, Place, Reader, TensorReadError};
 
 /// Number of steps of each tensor in event files to remember until a dump of the same may come.
 const REMEMBERED_STEPS: usize = 256;
@@ -45,7 +45,7 @@ pub(super) struct Unreadable {
     pub(super) rank: u32,
     pub(super) step: i64,
     pub(super) file: Arc<str>,
-    pub(super) unread: Unread,
+    pub(super) unread: TensorReadError,
 }
 
 /// The newest steps with recorded statistics of a tensor: a dump of one of them may follow.

@@ -1,6 +1,6 @@
 //! The thread that judges: order and pace of judgements, and evaluators that are kept for growing runs.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,10 +15,9 @@ use super::judge::Judgement;
 use super::ongoing::Ongoing;
 use super::state::{JudgedRun, ReadProgress, State};
 use crate::discovery::base::Base;
-use crate::discovery::find::find_new;
 use crate::discovery::runs::RunFiles;
-use crate::discovery::walk::VisitedFolders;
 use crate::index::Index;
+use crate::ingest::Walks;
 use crate::reader::Feeds;
 
 /// Delay after a change, to collect further ones.
@@ -63,6 +62,7 @@ pub(super) struct Scheduler<F> {
     state: Arc<RwLock<State>>,
     index: Index,
     feeds: Feeds,
+    walks: Walks,
     on_judged: F,
     threads: usize,
     /// Growing runs, the most recent one last.
@@ -72,6 +72,8 @@ pub(super) struct Scheduler<F> {
     /// Runs to judge from their first record.
     anew: BTreeSet<String>,
     grown: BTreeSet<String>,
+    /// Time of the last request or growth that needs a walk after it.
+    walk_since: Option<Instant>,
 }
 
 /// Watchpoints of a run, and their origin.
@@ -87,25 +89,25 @@ impl<F: FnMut(&NewJudgement<'_>)> Scheduler<F> {
         state: &Arc<RwLock<State>>,
         index: &Index,
         feeds: &Feeds,
+        walks: Walks,
         on_judged: F,
     ) -> Self {
         Self {
             state: Arc::clone(state),
             index: index.clone(),
             feeds: feeds.clone(),
+            walks,
             on_judged,
             threads: std::thread::available_parallelism().map_or(1, |n| n.get().div_ceil(2)),
             kept: VecDeque::new(),
             has_looked: false,
             anew: BTreeSet::new(),
             grown: BTreeSet::new(),
+            walk_since: None,
         }
     }
 
     pub(super) fn run(mut self, requests: &Receiver<Request>) {
-        let known = self.state.read();
-        let bases: Vec<Base> = known.files.iter().map(|(base, _)| base.clone()).collect();
-        drop(known);
         let mut next_look = Instant::now();
         loop {
             let wait = if self.grown.is_empty() {
@@ -133,14 +135,10 @@ impl<F: FnMut(&NewJudgement<'_>)> Scheduler<F> {
             let began = Instant::now();
             if !self.follow() {
                 next_look = began;
+                self.walk_since = Some(began);
             }
             if next_look <= began {
-                let mut is_waiting = false;
-                // As in the index: a folder below several base directories belongs to the first one.
-                let mut visited = VisitedFolders::default();
-                for base in &bases {
-                    is_waiting |= self.look(base, &mut visited);
-                }
+                let is_waiting = self.look();
                 self.has_looked = true;
                 next_look = Instant::now()
                     + if is_waiting {
@@ -187,7 +185,9 @@ impl<F: FnMut(&NewJudgement<'_>)> Scheduler<F> {
             Request::Restart(run) => drop(self.anew.insert(run)),
             Request::Watchpoints => {}
         }
-        Instant::now()
+        let now = Instant::now();
+        self.walk_since = Some(now);
+        now
     }
 
     /// Resumes runs whose event files alone have grown; `false` if one of them needs a scan of its folder.
@@ -230,29 +230,31 @@ impl<F: FnMut(&NewJudgement<'_>)> Scheduler<F> {
         is_enough
     }
 
-    /// Judges changed runs below a base directory; true if an incomplete file is waiting.
-    fn look(&mut self, base: &Base, visited: &mut VisitedFolders) -> bool {
+    /// Judges the runs that have changed since the last walk; true if an incomplete file is waiting.
+    fn look(&mut self) -> bool {
         let mut known = self.state.write();
-        if let Some((_, file)) = known.files.iter_mut().find(|(own, _)| own == base) {
+        for (_, file) in &mut known.files {
             file.look();
         }
         drop(known);
-        // Changes from here on may be missing in the walk.
-        let told = self.state.read().changes.clone();
-        let found = match find_new(&base.dir, 1, visited) {
-            Ok(found) => found.runs,
-            Err(error) => {
-                tracing::warn!("{} cannot be judged: {error}", base.dir.display());
-                return false;
-            }
+        let Some(walk) = self.walks.next(self.walk_since.take()) else {
+            return false;
         };
         let mut is_waiting = false;
-        for run in &found {
-            is_waiting |= self.look_at(base, run, &told);
-            // Runs that grow meanwhile do not wait for all others.
-            self.follow();
+        for (base, runs) in &walk.scan.runs {
+            for run in runs {
+                is_waiting |= self.look_at(base, run, walk.seq);
+                // Runs that grow meanwhile do not wait for all others.
+                self.follow();
+            }
+            self.drop_others(base, runs);
         }
-        let names: BTreeSet<String> = found.iter().map(|run| base.run_name(&run.name)).collect();
+        is_waiting
+    }
+
+    /// Drops the judgements of runs of a base directory that are gone.
+    fn drop_others(&mut self, base: &Base, runs: &[Arc<RunFiles>]) {
+        let names: BTreeSet<String> = runs.iter().map(|run| base.run_name(&run.name)).collect();
         let is_gone = |name: &str| base.run_below(name).is_some() && !names.contains(name);
         let mut known = self.state.write();
         known.runs.retain(|name, _| !is_gone(name));
@@ -260,14 +262,14 @@ impl<F: FnMut(&NewJudgement<'_>)> Scheduler<F> {
         known.progress.retain(|name, _| !is_gone(name));
         drop(known);
         self.kept.retain(|(name, _)| !is_gone(name));
-        is_waiting
     }
 
-    /// Judges a run if it has changed; true if an incomplete file is waiting.
-    fn look_at(&mut self, base: &Base, run: &RunFiles, told: &BTreeMap<String, u64>) -> bool {
+    /// Judges a run if it has changed; true if an incomplete file is waiting. `seq` is that of the walk: later changes may
+    /// be missing in it.
+    fn look_at(&mut self, base: &Base, run: &RunFiles, seq: u64) -> bool {
         let name = base.run_name(&run.name);
-        let changes = told.get(&name).copied().unwrap_or(0);
         let mut known = self.state.write();
+        let changes = known.changes.get(&name).copied().unwrap_or(0).min(seq);
         let Some(watched) = watchpoints_of(&mut known, &name) else {
             return false;
         };

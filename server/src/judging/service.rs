@@ -17,7 +17,7 @@ use super::scheduler::{NewJudgement, Request, Scheduler};
 use super::state::{JudgedRun, State};
 use crate::discovery::base::bases;
 use crate::index::Index;
-use crate::reader::Feeds;
+use crate::ingest::Ingester;
 use crate::watchpoints::{ChangeError, WatchpointFile};
 
 /// Judgements of the runs of all base directories. Cloning is cheap.
@@ -29,14 +29,14 @@ pub struct Judgements {
 }
 
 impl Judgements {
-    /// Starts to judge the runs of these base directories, with the blocks of `feeds` as they grow. The thread ends when
-    /// the index does.
+    /// Starts to judge the runs of these base directories, with the walks and the blocks of the loop that reads them.
+    /// The thread ends when the index does.
     ///
     /// `on_judged` is called after each judgement.
     pub fn start(
         base_dirs: &[PathBuf],
         index: &Index,
-        feeds: &Feeds,
+        ingester: &Ingester,
         on_judged: impl FnMut(&NewJudgement<'_>) + Send + 'static,
     ) -> std::io::Result<Self> {
         let (request, requests) = mpsc::channel();
@@ -46,7 +46,8 @@ impl Judgements {
         std::thread::Builder::new()
             .name("diagnosis-wait".to_owned())
             .spawn(move || own.listen(notices, &request))?;
-        let scheduler = Scheduler::new(&judgements.state, index, feeds, on_judged);
+        let (feeds, walks) = (ingester.feeds(), ingester.walks());
+        let scheduler = Scheduler::new(&judgements.state, index, feeds, walks, on_judged);
         std::thread::Builder::new()
             .name("diagnosis".to_owned())
             .spawn(move || scheduler.run(&requests))?;
@@ -71,19 +72,17 @@ impl Judgements {
         requests: &mpsc::Sender<Request>,
     ) {
         loop {
-            let runs = match notices.blocking_recv() {
-                Ok(notice) => notice
-                    .runs
-                    .iter()
-                    .map(|change| change.run.clone())
-                    .collect(),
+            let notice = match notices.blocking_recv() {
+                Ok(notice) => notice,
                 // The next look finds the changes that were missed.
-                Err(broadcast::error::RecvError::Lagged(_)) => Vec::new(),
+                Err(broadcast::error::RecvError::Lagged(_)) => continue,
                 Err(broadcast::error::RecvError::Closed) => break,
             };
+            let grown = notice.runs.iter().map(|change| change.run.clone());
+            let runs: Vec<String> = grown.collect();
             let mut known = self.state.write();
             for run in &runs {
-                known.note_change(run);
+                known.note_change(run, notice.seq);
             }
             drop(known);
             if !runs.is_empty() && requests.send(Request::Growth(runs)).is_err() {

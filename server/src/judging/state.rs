@@ -19,7 +19,7 @@ use crate::watchpoints::WatchpointFile;
 pub(super) struct State {
     pub(super) runs: BTreeMap<String, Arc<JudgedRun>>,
     pub(super) files: Vec<(Base, WatchpointFile)>,
-    /// Number of changes of each run: a judgement of an earlier one is behind.
+    /// Number of the last notice of each run's growth: a judgement of an earlier state is behind.
     pub(super) changes: BTreeMap<String, u64>,
     /// Progress of runs that are being judged from their first record on.
     pub(super) progress: BTreeMap<String, Arc<ReadProgress>>,
@@ -98,9 +98,10 @@ impl State {
             .find(|name| self.runs.contains_key(*name))
     }
 
-    pub(super) fn note_change(&mut self, run: &str) {
+    /// Records that a notice announced the growth of a run.
+    pub(super) fn note_change(&mut self, run: &str, seq: u64) {
         let name = self.judged_as(run).unwrap_or(run);
-        *self.changes.entry(name.to_owned()).or_insert(0) += 1;
+        self.changes.insert(name.to_owned(), seq);
     }
 
     /// The watchpoints file of a run, and the run's name in it.

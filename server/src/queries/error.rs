@@ -20,6 +20,10 @@ impl Failure {
         Self::new(ErrorCode::BadRequest, message)
     }
 
+    pub(crate) fn unknown_run(run: &str) -> Self {
+        Self::new(ErrorCode::UnknownRun, format!("there is no run `{run}`"))
+    }
+
     /// An error of the server: the cause goes to the log, not to the client.
     pub(crate) fn internal(what: &str, cause: &dyn std::error::Error) -> Self {
         tracing::error!(%cause, "{what}");

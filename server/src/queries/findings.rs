@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use trainscope_analysis::watchpoint::{self, Watchpoint};
 use trainscope_analysis::{diagnosis, guide};
 use trainscope_api::findings::{
-    Counts, DamagedPlace, Findings, FindingsQuery, FirstCause, FirstHit, Health, Hit, HitNotice,
-    Inconclusive, Judged, Judging, Measure, Remark, RemarkState, SharedNames, UnreadTensor,
-    Verdict, Watched, Words,
+    Counts, Coverage, DamagedPlace, Findings, FindingsQuery, FirstCause, FirstHit, Health, Hit,
+    HitNotice, Inconclusive, JudgementState, Measure, Remark, RemarkState, SharedNames,
+    UnreadTensor, Verdict, WatchpointResult, Words,
 };
 use trainscope_api::guide::{GuideRow, RowState, Topic};
 use trainscope_format::Severity;
@@ -59,6 +59,7 @@ pub(crate) fn answer(judged: &JudgedRun, query: &FindingsQuery, limit: usize) ->
             step: item.step,
             tensor: item.tensor.to_string(),
             reason: name_of(&item.reason),
+            words: words(&item.reason.words().into()),
             steps: item.steps,
         });
     let damaged = judged.damaged.iter().map(|fault| DamagedPlace {
@@ -78,7 +79,7 @@ pub(crate) fn answer(judged: &JudgedRun, query: &FindingsQuery, limit: usize) ->
     }
     let of = |counts: &BTreeMap<u32, u64>, index| counts.get(&index).copied().unwrap_or(0);
     Findings {
-        state: Judging::Done,
+        state: JudgementState::Done,
         progress: None,
         verdict: verdict(findings),
         summary: words(&findings.summary()),
@@ -111,7 +112,7 @@ pub(crate) fn answer(judged: &JudgedRun, query: &FindingsQuery, limit: usize) ->
         remarks: judged.remarks.iter().map(remark).collect(),
         guide: guide_of(judged),
         damaged: damaged.collect(),
-        judged: Judged {
+        judged: Coverage {
             tensors: findings.judged.tensors,
             histograms: findings.judged.histograms,
             scalars: findings.judged.scalars,
@@ -121,7 +122,7 @@ pub(crate) fn answer(judged: &JudgedRun, query: &FindingsQuery, limit: usize) ->
             ranks: findings.judged.ranks,
         },
         watchpoints: all
-            .map(|(index, own)| Watched {
+            .map(|(index, own)| WatchpointResult {
                 has_data: findings.without_data.binary_search(&index).is_err(),
                 worst: worst.get(&index).copied(),
                 ..watched(own, of(&listing.hits_of, index), of(&unjudged, index))
@@ -200,7 +201,8 @@ pub(crate) fn notice_of(run: &str, judged: &JudgedRun, own: &watchpoint::Hit) ->
         hit: hit(judged, own),
         advice: first.map_or_else(
             || {
-                let own = watchpoint.map(|own| catalogue_words(own.condition.advice));
+                let own =
+                    watchpoint.map(|own| catalogue_words(own.condition.text(|own| own.advice)));
                 own.unwrap_or_default()
             },
             |first| words(&first.advice),
@@ -356,8 +358,8 @@ fn remark(own: &diagnosis::Remark) -> Remark {
     }
 }
 
-fn watched(own: &Watchpoint, hits: u64, unjudged: u64) -> Watched {
-    Watched {
+fn watched(own: &Watchpoint, hits: u64, unjudged: u64) -> WatchpointResult {
+    WatchpointResult {
         condition: own.condition.id.to_owned(),
         title: title(own),
         target: name_of(&own.condition.target),
@@ -373,7 +375,7 @@ fn watched(own: &Watchpoint, hits: u64, unjudged: u64) -> Watched {
         worst: None,
         hits,
         unjudged,
-        advice: catalogue_words(own.condition.advice),
+        advice: catalogue_words(own.condition.text(|own| own.advice)),
     }
 }
 
@@ -384,7 +386,7 @@ pub(crate) fn title(own: &Watchpoint) -> Words {
             en: name.clone(),
             zh: name.clone(),
         },
-        None => catalogue_words(own.condition.says),
+        None => catalogue_words(own.condition.text(|own| own.says)),
     }
 }
 

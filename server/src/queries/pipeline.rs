@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use trainscope_analysis::pipeline::{self, Clock, Waiting};
 use trainscope_api::pipeline::{
-    InputClock, InputQueue, InputTimes, MAX_PIPELINES, MAX_SAMPLES, MAX_STRETCHES, Pipeline,
-    PipelineAnswer, PipelineOperation, PipelinePart, Running, SlowOperation, StepTime,
+    InputClock, InputQueue, InputTimes, MAX_PIPELINES, MAX_SAMPLES, MAX_STRETCHES, OperationStats,
+    Pipeline, PipelineAnswer, PipelineOperation, PipelinePart, SlowOperation, StepTime,
     WorkersEstimate,
 };
 use trainscope_format::lineage::TrainLineage;
@@ -151,27 +151,27 @@ fn told(
     }
 }
 
-fn running(own: &pipeline::Running) -> Running {
+fn running(own: &pipeline::OperationStats) -> OperationStats {
     let room = own.workers as f64 * 100.0;
     let each = own.cpu_percent.len().div_ceil(MAX_SAMPLES).max(1);
     let greatest = own.cpu_percent.chunks(each);
     let greatest = greatest.filter_map(|taken| taken.iter().copied().max());
     let busy = own.busy();
-    let alone = Running {
+    let alone = OperationStats {
         workers: own.workers,
         busy,
         busy_samples: greatest
             .filter(|_| busy.is_some())
             .map(|taken| (taken as f64 / room).min(1.0))
             .collect(),
-        ..Running::default()
+        ..OperationStats::default()
     };
     let Some(queue) = &own.queue else {
         return alone;
     };
     let each = queue.sizes.len().div_ceil(MAX_SAMPLES).max(1);
     let sizes = queue.sizes.chunks(each);
-    Running {
+    OperationStats {
         capacity: queue.capacity,
         fill: queue.mean_fill().unwrap_or(0.0),
         samples: queue.sizes.len() as u64,

@@ -21,8 +21,7 @@ const MAX_TABLE_BYTES_AT_ONCE: u64 = 1 << 20;
 
 /// A run with tensor files, as found by one walk.
 pub(crate) struct TensorRun {
-    /// Run with its files.
-    pub(crate) run: RunFiles,
+    pub(crate) run: Arc<RunFiles>,
     /// Fingerprint of its files.
     pub(crate) stamp: u64,
     /// True if an earlier walk found fewer files.
@@ -85,7 +84,7 @@ pub(crate) struct TensorLocation {
 
 impl TensorRun {
     /// Creates an entry from a walk; results of an earlier state are reused as far as they are valid.
-    pub(crate) fn new(run: RunFiles, before: Option<&Self>) -> Self {
+    pub(crate) fn new(run: Arc<RunFiles>, before: Option<&Self>) -> Self {
         let catalog = before.and_then(|before| before.catalog.lock().catalog.clone());
         Self {
             stamp: run.tensors_stamp(),

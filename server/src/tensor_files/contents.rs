@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use trainscope_format::{OpaqueTensor, Role, TensorSummary};
 
-use super::read::{Place, Unread};
+use super::read::{Place, TensorReadError};
 use crate::discovery::runs::TensorSource;
 
 /// Contents of the files of one step of a rank.
@@ -19,7 +19,7 @@ pub(crate) struct Listing<'a> {
     /// Reason why recorded overflows are unreadable.
     pub(crate) unread_overflows: Option<String>,
     /// Files, or parts of them, that cannot be read.
-    pub(crate) faults: Vec<(&'a TensorSource, Unread)>,
+    pub(crate) faults: Vec<(&'a TensorSource, TensorReadError)>,
     /// Files that hold tensors of the same names, without a step in their names that distinguishes them.
     pub(crate) shared: Option<SharedNames>,
 }
@@ -82,7 +82,7 @@ impl SharedNames {
             ""
         };
         format!(
-            "{} files hold {}{more} at step {}: names of these files carry no step that is understood; tensors are \
+            "{} files hold {}{more} at step {}: no step was recognized in their names; tensors are \
              shown under the names of their files ({}{dots})",
             self.files,
             self.tensor,

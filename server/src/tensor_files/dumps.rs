@@ -13,7 +13,7 @@ use trainscope_format::formats::mindspore_dump::{
 use trainscope_format::{Graph, GraphFormat, OpaqueTensor, Role, TensorSummary};
 
 use super::contents::{Content, ListedTensor, Listing};
-use super::read::{Place, Unread};
+use super::read::{Place, TensorReadError};
 use crate::discovery::runs::{DumpFiles, TensorSource};
 use crate::files;
 
@@ -21,7 +21,7 @@ use crate::files;
 const MAX_TABLE_BYTES: u64 = 1 << 28;
 
 /// A tensor of an iteration: its name, its file, and its row in a table if it has no file of its own.
-type Dumped<'a> = (
+type IterationTensor<'a> = (
     DumpedName,
     &'a TensorSource,
     Option<Result<TensorSummary, OpaqueTensor>>,
@@ -37,7 +37,7 @@ pub(crate) struct DumpGraphs {
 
 impl DumpGraphs {
     /// Reads orders and graphs; errors are reported and the rest is used.
-    pub(crate) fn read(files: &DumpFiles, mut fault: impl FnMut(&Path, Unread)) -> Self {
+    pub(crate) fn read(files: &DumpFiles, mut fault: impl FnMut(&Path, TensorReadError)) -> Self {
         let mut graphs = Self::default();
         let mut numbers: Vec<u32> = files
             .orders
@@ -60,7 +60,7 @@ impl DumpGraphs {
                 });
                 read.inspect_err(|error| {
                     let reason = format!("the graph cannot be read: {error}");
-                    fault(path, Unread::Damaged { offset: 0, reason });
+                    fault(path, TensorReadError::Damaged { offset: 0, reason });
                 })
                 .ok()
             });
@@ -88,7 +88,7 @@ pub(crate) fn add_iteration<'a>(
     sources: &[&'a TensorSource],
     graphs: &DumpGraphs,
 ) {
-    let mut files: Vec<Dumped<'_>> = Vec::new();
+    let mut files: Vec<IterationTensor<'_>> = Vec::new();
     let mut mapping: BTreeMap<String, DumpedName> = BTreeMap::new();
     let (mut rows, mut hashed, mut raw, mut overflows) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -137,7 +137,7 @@ pub(crate) fn add_iteration<'a>(
             let reason =
                 "its name is neither that of a dumped tensor nor in mapping.csv".to_owned();
             all.faults
-                .push((source, Unread::Refused { offset: 0, reason }));
+                .push((source, TensorReadError::Refused { offset: 0, reason }));
         }
     }
     all.refuse(&raw, &files);
@@ -206,7 +206,7 @@ impl<'a> Listing<'a> {
         parse: impl Fn(&[u8]) -> Result<T, mindspore_dump::BadTable>,
     ) -> Option<T> {
         let read = table(&source.path).and_then(|bytes| {
-            parse(&bytes).map_err(|error| Unread::Damaged {
+            parse(&bytes).map_err(|error| TensorReadError::Damaged {
                 offset: error.offset,
                 reason: error.reason,
             })
@@ -216,7 +216,7 @@ impl<'a> Listing<'a> {
     }
 
     /// Reports files in the device's own format, unless they were converted already.
-    fn refuse(&mut self, raw: &[(String, &'a TensorSource)], files: &[Dumped<'_>]) {
+    fn refuse(&mut self, raw: &[(String, &'a TensorSource)], files: &[IterationTensor<'_>]) {
         if raw.is_empty() {
             return;
         }
@@ -242,11 +242,11 @@ impl<'a> Listing<'a> {
                 "it is a dump in the device's own form{more}; {CONVERTER} converts it to npy"
             );
             self.faults
-                .push((first, Unread::Refused { offset: 0, reason }));
+                .push((first, TensorReadError::Refused { offset: 0, reason }));
         }
     }
 }
 
-fn table(path: &Path) -> Result<Vec<u8>, Unread> {
+fn table(path: &Path) -> Result<Vec<u8>, TensorReadError> {
     Ok(files::read(path, MAX_TABLE_BYTES)?)
 }

@@ -8,7 +8,7 @@ use trainscope_format::Role;
 
 use super::contents::{Content, ListedTensor, Listing};
 use super::dumps::{self, DumpGraphs};
-use super::read::{Place, Unread, safetensors_header};
+use super::read::{Place, TensorReadError, safetensors_header};
 use super::shared;
 use crate::discovery::runs::{TensorKind, TensorSource};
 
@@ -62,7 +62,7 @@ impl<'a> Listing<'a> {
             };
             self.faults.push((
                 source,
-                Unread::Refused {
+                TensorReadError::Refused {
                     offset: refused.offset,
                     reason: format!(
                         "the tensor {} is not read: {}{more}",

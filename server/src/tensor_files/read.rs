@@ -46,7 +46,7 @@ pub(crate) struct Place {
 
 impl Place {
     /// Opens the file and returns its header of the tensor.
-    pub(crate) fn open(&self) -> Result<(File, StoredTensor), Unread> {
+    pub(crate) fn open(&self) -> Result<(File, StoredTensor), TensorReadError> {
         let file = files::open(&self.path)?;
         let tensor = if let Some(tensor) = &self.tensor {
             tensor.clone()
@@ -72,7 +72,7 @@ impl Place {
 
 /// Reason why a tensor was not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Unread {
+pub(crate) enum TensorReadError {
     /// The file is truncated.
     Truncated { offset: u64, reason: String },
     /// The file is damaged.
@@ -83,7 +83,7 @@ pub(crate) enum Unread {
     Opaque(OpaqueTensor),
 }
 
-impl Unread {
+impl TensorReadError {
     /// Offset in the file, and reason.
     pub(crate) fn offset_and_reason(self) -> (u64, String) {
         match self {
@@ -101,7 +101,7 @@ impl Unread {
     }
 }
 
-impl From<HeaderError> for Unread {
+impl From<HeaderError> for TensorReadError {
     fn from(error: HeaderError) -> Self {
         match error {
             HeaderError::Wants(offset) => Self::Truncated {
@@ -115,7 +115,7 @@ impl From<HeaderError> for Unread {
     }
 }
 
-impl From<io::Error> for Unread {
+impl From<io::Error> for TensorReadError {
     fn from(error: io::Error) -> Self {
         Self::Damaged {
             offset: 0,
@@ -124,8 +124,7 @@ impl From<io::Error> for Unread {
     }
 }
 
-/// The header of a safetensors file.
-pub(crate) fn safetensors_header(path: &Path) -> Result<TensorFile, Unread> {
+pub(crate) fn safetensors_header(path: &Path) -> Result<TensorFile, TensorReadError> {
     let file = files::open(path)?;
     let len_bytes = file.metadata()?.len();
     header_of(&file, len_bytes, safetensors::header)
@@ -136,7 +135,7 @@ fn header_of<T>(
     file: &File,
     len_bytes: u64,
     parse: impl Fn(&[u8]) -> Result<T, HeaderError>,
-) -> Result<T, Unread> {
+) -> Result<T, TensorReadError> {
     let mut head = vec![0; HEAD_BYTES];
     loop {
         let have = fill(file, &mut head, 0)?;
@@ -146,7 +145,7 @@ fn header_of<T>(
                 head.resize(usize::try_from(len).unwrap_or(usize::MAX), 0);
             }
             Err(HeaderError::Wants(wanted)) => {
-                return Err(Unread::Truncated {
+                return Err(TensorReadError::Truncated {
                     offset: have as u64,
                     reason: format!(
                         "its header takes {wanted} bytes, and {len_bytes} bytes are there"
@@ -193,7 +192,6 @@ struct BufferedTensor {
 /// Tensor to compare with.
 #[derive(Clone, Copy)]
 pub(crate) enum Before<'a> {
-    /// Nothing.
     Nothing,
     /// A tensor in a file.
     At(&'a Place),
@@ -253,7 +251,7 @@ impl Reader {
         before: Before<'_>,
         needs: &Needs,
         keeps: bool,
-    ) -> Result<TensorSummary, Unread> {
+    ) -> Result<TensorSummary, TensorReadError> {
         let kept = self.kept.take();
         let mut now = Stream::open(&mut self.files, place, &mut self.now, keeps)?;
         let tensor = now.tensor.clone();
@@ -309,7 +307,7 @@ impl Reader {
         mut tensor: StoredTensor,
         bytes: &[u8],
         needs: &Needs,
-    ) -> Result<TensorSummary, Unread> {
+    ) -> Result<TensorSummary, TensorReadError> {
         let size = tensor.dtype.size_bytes();
         let elements = tensor
             .shape
@@ -322,7 +320,7 @@ impl Reader {
         };
         let len = elements.and_then(|all| usize::try_from(all).ok()?.checked_mul(size));
         let Some(len) = len.filter(|len| *len <= MAX_INLINE_BYTES) else {
-            return Err(Unread::Refused {
+            return Err(TensorReadError::Refused {
                 offset: 0,
                 reason: format!(
                     "a tensor of shape {:?} is written as {} bytes that repeat, which is not judged above 64 MiB",
@@ -399,7 +397,7 @@ impl TensorResult {
         now: &mut Stream<'_>,
         mut before: Option<(Earlier<'_>, Tolerance)>,
         needs: &Needs,
-    ) -> Result<(), Unread> {
+    ) -> Result<(), TensorReadError> {
         // A premature end of the earlier state does not affect the rest.
         let mut is_lost = false;
         while let Some(block) = now.next_block()? {
@@ -489,7 +487,7 @@ impl<'b> Stream<'b> {
         place: &Place,
         buffer: &'b mut Vec<u8>,
         keeps: bool,
-    ) -> Result<Self, Unread> {
+    ) -> Result<Self, TensorReadError> {
         let file = files.open(place)?;
         // Never shortened, since growing again would have to fill it.
         if buffer.len() < HEAD_BYTES + BLOCK_BYTES {
@@ -525,7 +523,7 @@ impl<'b> Stream<'b> {
     }
 
     /// The next bytes, little-endian: a whole block except for the last, and `None` after it.
-    fn next_block(&mut self) -> Result<Option<&[u8]>, Unread> {
+    fn next_block(&mut self) -> Result<Option<&[u8]>, TensorReadError> {
         let data = self.tensor.data;
         let left = usize::try_from(data.len_bytes - self.done).unwrap_or(usize::MAX);
         let len = left.min(BLOCK_BYTES);
@@ -551,7 +549,7 @@ impl<'b> Stream<'b> {
             if have + more < len {
                 let end = offset + more as u64;
                 let wanted = data.offset.saturating_add(data.len_bytes);
-                return Err(Unread::Truncated {
+                return Err(TensorReadError::Truncated {
                     offset: end,
                     reason: format!("its header says {wanted} bytes, and {end} bytes are there"),
                 });
@@ -576,7 +574,7 @@ impl<'b> Stream<'b> {
     }
 
     /// All bytes in row-major order.
-    fn whole(&mut self) -> Result<Vec<u8>, Unread> {
+    fn whole(&mut self) -> Result<Vec<u8>, TensorReadError> {
         let mut bytes = Vec::new();
         while let Some(block) = self.next_block()? {
             bytes.extend_from_slice(block);

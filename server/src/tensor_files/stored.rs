@@ -10,14 +10,13 @@ use trainscope_api::tensors::{Axis, Element, Slice};
 use trainscope_format::formats::tensor_file::StoredTensor;
 use trainscope_format::tensor::DType;
 
-use crate::tensor_files::read::{Unread, fill};
+use crate::tensor_files::read::{TensorReadError, fill};
 
 /// Maximum size of a block.
 const BLOCK_BYTES: u64 = 1 << 20;
 /// Gap between two elements that is read along: a page of a file takes as long as a part of it.
 const GAP_BYTES: u64 = 512;
 
-/// A readable tensor.
 pub(crate) struct ReadableTensor {
     pub(crate) dtype: DType,
     pub(crate) shape: Vec<u64>,
@@ -30,8 +29,10 @@ pub(crate) struct ReadableTensor {
 }
 
 enum Data {
-    /// In a file from this offset on.
-    File { file: File, offset: u64 },
+    File {
+        file: File,
+        offset: u64,
+    },
     /// In memory; the last element repeats, and without any all are 0.
     Inline(Vec<u8>),
 }
@@ -93,7 +94,7 @@ impl ReadableTensor {
     }
 
     /// The elements of a slice, little-endian, in the order of the indices. For slices that fit into memory.
-    pub(crate) fn read(&self, slice: &Slice) -> Result<(Vec<u8>, u64), Unread> {
+    pub(crate) fn read(&self, slice: &Slice) -> Result<(Vec<u8>, u64), TensorReadError> {
         let mut blocks = self.blocks(slice);
         let mut bytes = Vec::new();
         while let Some((_, block)) = blocks.next()? {
@@ -125,7 +126,7 @@ impl ReadableTensor {
     }
 
     /// Fails if the file ends before the last element of a slice.
-    pub(crate) fn holds(&self, slice: &Slice) -> Result<(), Unread> {
+    pub(crate) fn holds(&self, slice: &Slice) -> Result<(), TensorReadError> {
         let Data::File { file, offset } = &self.data else {
             return Ok(());
         };
@@ -134,14 +135,14 @@ impl ReadableTensor {
         if wanted <= there {
             return Ok(());
         }
-        Err(Unread::Truncated {
+        Err(TensorReadError::Truncated {
             offset: there,
             reason: format!("its header says {wanted} bytes, and it ends at byte {there}"),
         })
     }
 
     /// Reads elements from index `from` on, in memory order.
-    fn fetch(&self, from: u64, out: &mut [u8]) -> Result<(), Unread> {
+    fn fetch(&self, from: u64, out: &mut [u8]) -> Result<(), TensorReadError> {
         let size = self.dtype.size_bytes();
         match &self.data {
             Data::File { file, offset } => {
@@ -150,7 +151,7 @@ impl ReadableTensor {
                 if have < out.len() {
                     let wanted = offset.saturating_add(self.len_bytes());
                     let there = at + have as u64;
-                    return Err(Unread::Truncated {
+                    return Err(TensorReadError::Truncated {
                         offset: there,
                         reason: format!(
                             "its header says {wanted} bytes, and it ends at byte {}",
@@ -284,7 +285,7 @@ pub(crate) struct Blocks<'a> {
 
 impl Blocks<'_> {
     /// The number of the first element, and the elements.
-    pub(crate) fn next(&mut self) -> Result<Option<(u64, &[u8])>, Unread> {
+    pub(crate) fn next(&mut self) -> Result<Option<(u64, &[u8])>, TensorReadError> {
         let first = self.next;
         let size = self.stored.dtype.size_bytes() as u64;
         let most = (BLOCK_BYTES / size).min(self.plan.len - first);
@@ -293,7 +294,7 @@ impl Blocks<'_> {
         }
         if self.stored.gone.is_cancelled() {
             let reason = "the request was given up".to_owned();
-            return Err(Unread::Refused { offset: 0, reason });
+            return Err(TensorReadError::Refused { offset: 0, reason });
         }
         self.block.clear();
         // Runs read at once, with the wanted parts of them.
@@ -326,7 +327,7 @@ impl Blocks<'_> {
     }
 
     /// Appends these runs to the block, reading the gaps along.
-    fn fetch(&mut self, wanted: &[(u64, u64)]) -> Result<(), Unread> {
+    fn fetch(&mut self, wanted: &[(u64, u64)]) -> Result<(), TensorReadError> {
         let (Some(first), Some(last)) = (wanted.first(), wanted.last()) else {
             return Ok(());
         };

@@ -3,7 +3,7 @@
 use trainscope_api::tensors::{Axis, Slice};
 use trainscope_format::tensor::DType;
 
-use crate::tensor_files::read::Unread;
+use crate::tensor_files::read::TensorReadError;
 use crate::tensor_files::stored::ReadableTensor;
 
 /// Receiver of the next piece of a file; `false` to stop.
@@ -36,7 +36,11 @@ pub(crate) const fn numpy_type(dtype: DType) -> Option<&'static str> {
 
 /// Writes a slice as npy, of the same type; types without a `NumPy` name become `f32`, which represents each of their
 /// values.
-pub(crate) fn npy(stored: &ReadableTensor, slice: &Slice, sink: Sink<'_>) -> Result<(), Unread> {
+pub(crate) fn npy(
+    stored: &ReadableTensor,
+    slice: &Slice,
+    sink: Sink<'_>,
+) -> Result<(), TensorReadError> {
     let (descr, widens) = match numpy_type(stored.dtype) {
         Some(descr) => (descr, false),
         None => ("<f4", true),
@@ -85,7 +89,11 @@ pub(crate) fn npy(stored: &ReadableTensor, slice: &Slice, sink: Sink<'_>) -> Res
 }
 
 /// Writes a slice of at most two ranges as lines of numbers, each the shortest that reads back equal.
-pub(crate) fn csv(stored: &ReadableTensor, slice: &Slice, sink: Sink<'_>) -> Result<(), Unread> {
+pub(crate) fn csv(
+    stored: &ReadableTensor,
+    slice: &Slice,
+    sink: Sink<'_>,
+) -> Result<(), TensorReadError> {
     let free = slice.free();
     // One axis is a column: an element per line.
     let rows = free.first().map_or(1, |axis| slice.axes[*axis].len());

@@ -10,7 +10,7 @@ use trainscope_format::{Body, Format, Kind, OpaqueTensor, Stretch, TensorData};
 
 use crate::index::{Index, IndexedRecord, ReadError};
 use crate::tensor_files::contents::Content;
-use crate::tensor_files::read::Unread;
+use crate::tensor_files::read::TensorReadError;
 use crate::tensor_files::stored::ReadableTensor;
 
 /// Reason why a query for a tensor fails.
@@ -41,17 +41,16 @@ pub(crate) enum TensorError {
     Unreadable {
         /// Path of the file for display.
         file: String,
-        /// Reason.
         reason: String,
     },
 }
 
 impl TensorError {
     /// Converts a read error of a file.
-    pub(crate) fn unread(file: &str, unread: Unread) -> Self {
+    pub(crate) fn unread(file: &str, unread: TensorReadError) -> Self {
         let file = file.to_owned();
         match unread {
-            Unread::Opaque(OpaqueTensor { dtype, .. }) => Self::Opaque { file, dtype },
+            TensorReadError::Opaque(OpaqueTensor { dtype, .. }) => Self::Opaque { file, dtype },
             unread => Self::Unreadable {
                 file,
                 reason: unread.offset_and_reason().1,
@@ -145,7 +144,7 @@ impl<'a> Steps<'a> {
         let Some((&last, _)) = self.elements.last_key_value() else {
             let run = self.run;
             return Err(TensorError::Unknown(format!(
-                "run `{run}` has no values of `{tensor}` of rank {rank}: nobody recorded them, or only statistics"
+                "run `{run}` has no values of `{tensor}` of rank {rank}: nothing or only statistics were recorded"
             )));
         };
         let step = wanted.unwrap_or(last);
@@ -222,9 +221,10 @@ impl<'a> Steps<'a> {
                     .map_err(|unread| TensorError::unread(&found.shown, unread))?;
                 Ok((ReadableTensor::in_file(file, tensor), found.shown))
             }
-            Content::Opaque(opaque) => {
-                Err(TensorError::unread(&found.shown, Unread::Opaque(opaque)))
-            }
+            Content::Opaque(opaque) => Err(TensorError::unread(
+                &found.shown,
+                TensorReadError::Opaque(opaque),
+            )),
             Content::Known(_) => Err(TensorError::Unknown(format!(
                 "only statistics of `{tensor}` were recorded at step {step}"
             ))),
@@ -262,7 +262,8 @@ impl<'a> Steps<'a> {
         let found = found.map(|record| record.body);
         let (stored, file) = found
             .ok_or_else(|| TensorError::Unknown(format!("the record of step {step} is gone")))?;
-        let stored = stored.map_err(|opaque| TensorError::unread(&file, Unread::Opaque(opaque)))?;
+        let stored =
+            stored.map_err(|opaque| TensorError::unread(&file, TensorReadError::Opaque(opaque)))?;
         Ok((stored, file))
     }
 }

@@ -18,7 +18,7 @@ use super::Memory;
 use super::find::TensorError;
 use crate::index::{Index, ReadError};
 use crate::tensor_files::contents::Content;
-use crate::tensor_files::read::Unread;
+use crate::tensor_files::read::TensorReadError;
 
 /// Maximum number of cached forms; above it, the cache is cleared.
 const MAX_FORMS: usize = 100_000;
@@ -202,7 +202,7 @@ impl Looking<'_> {
                 Some(Content::At(place)) => {
                     let form = match place.open() {
                         Ok((_, tensor)) => Some((tensor.dtype.as_str().to_owned(), tensor.shape)),
-                        Err(Unread::Opaque(opaque)) => Some((opaque.dtype, opaque.shape)),
+                        Err(TensorReadError::Opaque(opaque)) => Some((opaque.dtype, opaque.shape)),
                         Err(_) => None,
                     };
                     let (dtype, shape) = form.unzip();

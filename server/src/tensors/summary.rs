@@ -12,7 +12,7 @@ use trainscope_format::tensor::{ChangeStats, DType, Histogram, Select, TensorSta
 use super::find::{OpenTensor, TensorError};
 use super::values::{open, other, slice_or_whole, tolerance};
 use crate::index::Index;
-use crate::tensor_files::read::Unread;
+use crate::tensor_files::read::TensorReadError;
 use crate::tensor_files::stored::{Plan, ReadableTensor};
 
 /// Summary of a query's slice.
@@ -83,7 +83,7 @@ pub(crate) fn summary(
 }
 
 /// Counts and moments of all elements.
-pub(crate) fn stats(stored: &ReadableTensor) -> Result<TensorStats, Unread> {
+pub(crate) fn stats(stored: &ReadableTensor) -> Result<TensorStats, TensorReadError> {
     let mut stats = TensorStats::default();
     let mut blocks = stored.blocks(&Slice::whole(&stored.shape));
     while let Some((_, block)) = blocks.next()? {
@@ -107,7 +107,7 @@ impl ElementSummary {
         slice: &Slice,
         other: Option<&OpenTensor>,
         query: &TensorQuery,
-    ) -> Result<u64, Unread> {
+    ) -> Result<u64, TensorReadError> {
         let stored = &opened.stored;
         let mut blocks = stored.blocks(slice);
         let mut others = other.map(|other| other.stored.blocks(slice));

@@ -1,7 +1,7 @@
 //! Elements of a slice, beside those of another step, rank or run.
 
 use trainscope_api::tensors::{
-    Axis, Compared, Element, MAX_ELEMENTS, Slice, TensorQuery, TensorValues,
+    Axis, Element, MAX_ELEMENTS, Slice, TensorComparison, TensorQuery, TensorValues,
 };
 use trainscope_format::tensor::Tolerance;
 
@@ -33,7 +33,7 @@ pub(crate) fn values(
             read_bytes += read;
             let others = elements(other.stored.dtype, &bytes);
             let (differences, beyond) = differences(&values, &others, tolerance(query));
-            Some(Compared {
+            Some(TensorComparison {
                 run,
                 rank: other.place.rank,
                 step: other.place.step,
@@ -55,13 +55,11 @@ pub(crate) fn values(
     Ok((answer, bytes))
 }
 
-/// Opens the tensor of a query.
 pub(crate) fn open(index: &Index, query: &TensorQuery) -> Result<OpenTensor, TensorError> {
     let steps = Steps::find(index, &query.run, &query.tensor, query.rank)?;
     steps.open(steps.step(query.step)?, query.source)
 }
 
-/// The slice of a query.
 pub(crate) fn slice(query: &TensorQuery, shape: &[u64]) -> Result<Slice, TensorError> {
     match &query.slice {
         Some(text) => Slice::parse(text, shape).map_err(TensorError::BadRequest),

@@ -24,11 +24,11 @@ fn condition(own: &'static catalogue::Condition) -> Condition {
     Condition {
         id: own.id.to_owned(),
         target: name_of(&own.target),
-        title: words(own.says),
-        checks: words(own.checks),
-        matters: words(own.matters),
-        not_judged: words(own.not_judged),
-        advice: words(own.advice),
+        title: words(own.text(|own| own.says)),
+        checks: words(own.text(|own| own.checks)),
+        matters: words(own.text(|own| own.matters)),
+        not_judged: words(own.text(|own| own.not_judged)),
+        advice: words(own.text(|own| own.advice)),
         severity: own.severity,
         is_recommended: own.recommended,
         all_limits: own.combination == catalogue::Combination::All,
@@ -120,7 +120,7 @@ fn common() -> Vec<Parameter> {
             "context",
             ParameterKind::Switch,
             "use context from the run to suppress or escalate hits",
-            "是否结合运行的其他信息来排除或加重命中",
+            "是否结合训练的其他信息来排除命中或提高其级别",
         ),
     ]
 }

@@ -10,7 +10,7 @@ const HEAD: &str = "# What trainscope watches for in the runs below this folder.
     # `trainscope check --watchpoints`.\n\n";
 
 /// Replaces the list of all runs, or of the run of that name; `None` removes the list. The text must be valid for
-/// [`parse`](super::parse).
+/// [`super::parse()`].
 pub(super) fn edit(
     text: &str,
     run: Option<&str>,

@@ -6,7 +6,7 @@ use trainscope_format::{Format, RecordBatch};
 #[path = "../../tests/format/support.rs"]
 #[allow(dead_code, reason = "the tests use more of it")]
 mod support;
-use support::{Seen, append, feed, frame, header, whole};
+use support::{DecoderOutput, append, feed, frame, header, whole};
 
 /// An arbitrary file. Checksums cannot be guessed, so some pieces carry valid ones.
 #[derive(Arbitrary, Debug)]
@@ -77,7 +77,7 @@ pub fn check(format: Format, file: &File) {
     let decoder = format.resume("", first.checkpoint.clone()).unwrap();
     let rest = feed(decoder, &bytes[from..], &[]);
     append(&mut first.batch, &rest.batch);
-    let both = Seen {
+    let both = DecoderOutput {
         batch: first.batch,
         ..rest
     };

@@ -4,15 +4,15 @@ use crate::body::Body;
 use crate::decode::{Checkpoint, Decoder, RestoreError};
 use crate::frame::FrameReader;
 use crate::kind::Kind;
-use crate::record::{Damage, Record, RecordBatch, Unread};
+use crate::record::{Damage, Record, RecordBatch, UnreadRecord};
 use crate::stretch::Stretch;
 use crate::tags::TagTable;
-use crate::wire::{Fields, Malformed, Value};
+use crate::wire::{Fields, Value, WireError};
 
-/// Appends the content of one event to the batch. After `Malformed` the caller removes the appended records, but not
+/// Appends the content of one event to the batch. After `WireError` the caller removes the appended records, but not
 /// the tags.
 pub(crate) type ReadEvent =
-    fn(Source<'_>, &mut TagTable, &mut RecordBatch) -> Result<(), Malformed>;
+    fn(Source<'_>, &mut TagTable, &mut RecordBatch) -> Result<(), WireError>;
 
 const NOT_AN_EVENT: &str = "the frame of a record is intact, but its content is not an event";
 /// Version of the state in checkpoints; changes when older ones would be misread.
@@ -62,7 +62,7 @@ impl Decoder for EventFile {
             let skipped_records = out.skipped_records;
             let session_starts = out.session_starts.len();
             let source = Source { payload, offset };
-            (self.read_event)(source, &mut self.tags, out).map_err(|Malformed| {
+            (self.read_event)(source, &mut self.tags, out).map_err(|WireError| {
                 // The event is read again after a restart at this offset and must not count twice.
                 out.scalars.truncate(scalars);
                 out.records.truncate(records);
@@ -122,8 +122,8 @@ impl Source<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fault(pub(super) &'static str);
 
-impl From<Malformed> for Fault {
-    fn from(_: Malformed) -> Self {
+impl From<WireError> for Fault {
+    fn from(_: WireError) -> Self {
         Self("a value is not a message of its kind")
     }
 }
@@ -155,7 +155,7 @@ impl At<'_> {
     }
 
     pub(super) fn unread(self, tag: &[u8], kind: Kind, tags: &mut TagTable, out: &mut RecordBatch) {
-        out.unread.push(Unread {
+        out.unread.push(UnreadRecord {
             tag: tags.id(tag, kind, &mut out.new_tags),
             step: self.step,
             wall_time_secs: self.wall_time_secs,
@@ -201,7 +201,7 @@ pub(super) type Content<'a> = Option<(u32, &'a [u8])>;
 /// Common fields of all events, wall time 1 and step 2, and the content: one of the fields from 3 to 10, the last of
 /// them if there are several.
 #[inline]
-pub(super) fn coordinates(source: Source<'_>) -> Result<(At<'_>, Content<'_>), Malformed> {
+pub(super) fn coordinates(source: Source<'_>) -> Result<(At<'_>, Content<'_>), WireError> {
     let mut at = At {
         step: 0,
         wall_time_secs: 0.0,
@@ -226,8 +226,8 @@ pub(super) fn read_summary(
     at: At<'_>,
     tags: &mut TagTable,
     out: &mut RecordBatch,
-    read_value: impl Fn(&[u8], At<'_>, &mut TagTable, &mut RecordBatch) -> Result<(), Malformed>,
-) -> Result<(), Malformed> {
+    read_value: impl Fn(&[u8], At<'_>, &mut TagTable, &mut RecordBatch) -> Result<(), WireError>,
+) -> Result<(), WireError> {
     let mut is_empty = true;
     for field in Fields::of(summary) {
         if let (1, Value::Bytes(value)) = field? {

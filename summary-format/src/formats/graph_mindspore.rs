@@ -3,7 +3,7 @@
 use super::graph_builder::{GraphBuilder, ShortList, short_bytes};
 use super::graph_tf::shape_text;
 use crate::graph::{Dimension, Graph, Node, NodeKind, NotAGraph, TensorType};
-use crate::wire::{Fields, Malformed, Value, bytes_of, text, varints};
+use crate::wire::{Fields, Value, WireError, bytes_of, text, varints};
 
 /// Maximum depth of nested types and values; deeper ones become `…`.
 const MAX_DEPTH: usize = 8;
@@ -40,7 +40,7 @@ pub(crate) fn graph(message: &[u8]) -> Result<Graph, NotAGraph> {
 }
 
 /// A `ParameterProto`: name 1, type 2.
-fn add_parameter(builder: &mut GraphBuilder<'_>, message: &[u8]) -> Result<(), Malformed> {
+fn add_parameter(builder: &mut GraphBuilder<'_>, message: &[u8]) -> Result<(), WireError> {
     let name = text(bytes_of(message, 1)?.unwrap_or_default());
     let mut outputs = Vec::new();
     add_types(bytes_of(message, 2)?.unwrap_or_default(), &mut outputs, 0)?;
@@ -58,7 +58,7 @@ fn add_parameter(builder: &mut GraphBuilder<'_>, message: &[u8]) -> Result<(), M
 }
 
 /// A `NamedValueProto`: name 1, value 2, full name 3.
-fn add_constant(builder: &mut GraphBuilder<'_>, message: &[u8]) -> Result<(), Malformed> {
+fn add_constant(builder: &mut GraphBuilder<'_>, message: &[u8]) -> Result<(), WireError> {
     let id = text(bytes_of(message, 1)?.unwrap_or_default());
     let full_name = text(bytes_of(message, 3)?.unwrap_or_default());
     let value = short_value(bytes_of(message, 2)?.unwrap_or_default(), 0)?;
@@ -81,7 +81,7 @@ fn add_constant(builder: &mut GraphBuilder<'_>, message: &[u8]) -> Result<(), Ma
 
 /// A `NodeProto`: inputs 1 (name 1, type 2: 1 is control), number 2, operation 3, scope 4, attributes 5 (name 1, value
 /// 2), type 6, full name 8, source 9, instance 10.
-fn add_node(builder: &mut GraphBuilder<'_>, message: &[u8]) -> Result<(), Malformed> {
+fn add_node(builder: &mut GraphBuilder<'_>, message: &[u8]) -> Result<(), WireError> {
     let mut node = Node::default();
     let mut inputs = Vec::new();
     let [mut id, mut scope, mut full_name] = [const { String::new() }; 3];
@@ -133,7 +133,7 @@ fn add_node(builder: &mut GraphBuilder<'_>, message: &[u8]) -> Result<(), Malfor
 
 /// A `TypeProto`: type 1, tensor 2 (element type 1, shape 2), sequence 3 (types 1). A sequence is replaced by its
 /// elements.
-fn add_types(message: &[u8], out: &mut Vec<TensorType>, depth: usize) -> Result<(), Malformed> {
+fn add_types(message: &[u8], out: &mut Vec<TensorType>, depth: usize) -> Result<(), WireError> {
     let mut data_type = 0;
     for field in Fields::of(message) {
         match field? {
@@ -173,7 +173,7 @@ fn add_types(message: &[u8], out: &mut Vec<TensorType>, depth: usize) -> Result<
 }
 
 /// A `TensorShapeProto`: dimensions 1 (size 1).
-fn shape(message: &[u8]) -> Result<Vec<Dimension>, Malformed> {
+fn shape(message: &[u8]) -> Result<Vec<Dimension>, WireError> {
     let mut sizes = Vec::new();
     for field in Fields::of(message) {
         if let (1, Value::Bytes(dimension)) = field? {
@@ -191,7 +191,7 @@ fn shape(message: &[u8]) -> Result<Vec<Dimension>, Malformed> {
 
 /// A `ValueProto` as text: boolean 2, integers 3 and 4, numbers 5 and 6, text 7, tensor 8, graph 9, lists of them 10 to
 /// 17, values 18, names and values 19, type 20.
-fn short_value(message: &[u8], depth: usize) -> Result<String, Malformed> {
+fn short_value(message: &[u8], depth: usize) -> Result<String, WireError> {
     if depth > MAX_DEPTH {
         return Ok("…".to_owned());
     }
@@ -235,7 +235,7 @@ fn short_value(message: &[u8], depth: usize) -> Result<String, Malformed> {
 
 /// Shape, type and length of a `TensorProto` of either variant: sizes 1 and type 2 with lists of elements from 3 to 8,
 /// or sizes 4 and type 5 with content 3. Graphs often omit the content.
-fn tensor_text(message: &[u8]) -> Result<String, Malformed> {
+fn tensor_text(message: &[u8]) -> Result<String, WireError> {
     let mut sizes = Vec::new();
     let mut data_type = 0;
     let mut content = None;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::graph_builder::{GraphBuilder, ShortList, short_bytes};
 use crate::graph::{Dimension, Graph, Node, NodeKind, NotAGraph, TensorType};
-use crate::wire::{Fields, Malformed, Value, bytes_of, text};
+use crate::wire::{Fields, Value, WireError, bytes_of, text};
 
 /// A `MetaGraphDef`: its graph is field 2.
 pub(crate) fn meta_graph_def(message: &[u8]) -> Result<Graph, NotAGraph> {
@@ -54,7 +54,7 @@ fn add_graph<'a>(
     builder: &mut GraphBuilder<'a>,
     message: &'a [u8],
     scope: &str,
-) -> Result<(), Malformed> {
+) -> Result<(), WireError> {
     for field in Fields::of(message) {
         match field? {
             (1, Value::Bytes(node)) => add_node(builder, node, scope)?,
@@ -76,7 +76,7 @@ fn add_function<'a>(
     builder: &mut GraphBuilder<'a>,
     message: &'a [u8],
     scope: &str,
-) -> Result<(), Malformed> {
+) -> Result<(), WireError> {
     let signature = bytes_of(message, 1)?.unwrap_or_default();
     let scope = format!(
         "{scope}{}/",
@@ -126,7 +126,7 @@ fn add_node<'a>(
     builder: &mut GraphBuilder<'a>,
     message: &'a [u8],
     scope: &str,
-) -> Result<(), Malformed> {
+) -> Result<(), WireError> {
     let mut node = Node::default();
     let mut name = Cow::Borrowed("");
     let mut has_inputs = false;
@@ -217,7 +217,7 @@ fn kind_of(op_type: &str, has_no_inputs: bool) -> NodeKind {
 }
 
 /// The type 6 of an `AttrValue`.
-fn type_of(value: &[u8]) -> Result<Option<u64>, Malformed> {
+fn type_of(value: &[u8]) -> Result<Option<u64>, WireError> {
     let mut found = None;
     for field in Fields::of(value) {
         if let (6, Value::Varint(number)) = field? {
@@ -228,7 +228,7 @@ fn type_of(value: &[u8]) -> Result<Option<u64>, Malformed> {
 }
 
 /// The shapes 7 in the list 1 of an `AttrValue`.
-fn output_shapes(value: &[u8]) -> Result<Vec<TensorType>, Malformed> {
+fn output_shapes(value: &[u8]) -> Result<Vec<TensorType>, WireError> {
     let mut shapes = Vec::new();
     for field in Fields::of(bytes_of(value, 1)?.unwrap_or_default()) {
         if let (7, Value::Bytes(message)) = field? {
@@ -242,7 +242,7 @@ fn output_shapes(value: &[u8]) -> Result<Vec<TensorType>, Malformed> {
 }
 
 /// A `TensorShapeProto`: dimensions 2 (size 1), unknown rank 3.
-fn shape(message: &[u8]) -> Result<Option<Vec<Dimension>>, Malformed> {
+fn shape(message: &[u8]) -> Result<Option<Vec<Dimension>>, WireError> {
     let mut sizes = Vec::new();
     for field in Fields::of(message) {
         match field? {
@@ -264,7 +264,7 @@ fn shape(message: &[u8]) -> Result<Option<Vec<Dimension>>, Malformed> {
 
 /// An `AttrValue` as text: list 1, text 2, integer 3, number 4, boolean 5, type 6, shape 7, tensor 8, placeholder 9,
 /// function 10 (name 1).
-fn short_value(value: &[u8]) -> Result<String, Malformed> {
+fn short_value(value: &[u8]) -> Result<String, WireError> {
     let Some(field) = Fields::of(value).next().transpose()? else {
         return Ok(String::new());
     };
@@ -278,7 +278,7 @@ fn short_value(value: &[u8]) -> Result<String, Malformed> {
             (number @ (3 | 5 | 6), Value::Bytes(packed)) => {
                 let mut packed = Fields::of(packed);
                 while !packed.rest().is_empty() {
-                    let bits = packed.varint().ok_or(Malformed)?;
+                    let bits = packed.varint().ok_or(WireError)?;
                     if let Some(value) = short_field((number, Value::Varint(bits)))? {
                         values.push(&value);
                     }
@@ -299,7 +299,7 @@ fn short_value(value: &[u8]) -> Result<String, Malformed> {
     Ok(values.finish())
 }
 
-fn short_field(field: (u32, Value<'_>)) -> Result<Option<String>, Malformed> {
+fn short_field(field: (u32, Value<'_>)) -> Result<Option<String>, WireError> {
     Ok(Some(match field {
         (2 | 9, Value::Bytes(bytes)) => short_bytes(bytes),
         (3, Value::Varint(bits)) => bits.cast_signed().to_string(),

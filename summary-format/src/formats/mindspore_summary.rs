@@ -17,7 +17,7 @@ use crate::body::{Body, GraphFormat, GraphSource};
 use crate::kind::Kind;
 use crate::record::RecordBatch;
 use crate::tags::TagTable;
-use crate::wire::{Fields, Malformed, Value};
+use crate::wire::{Fields, Value, WireError};
 
 /// `true` if a file name contains `summary.` followed by the second of its creation.
 pub(super) fn claims(file_name: &str) -> bool {
@@ -48,7 +48,7 @@ pub(crate) fn read_event(
     event: Source<'_>,
     tags: &mut TagTable,
     out: &mut RecordBatch,
-) -> Result<(), Malformed> {
+) -> Result<(), WireError> {
     let (at, content) = coordinates(event)?;
     match content {
         Some((3, _)) => {}
@@ -75,7 +75,7 @@ pub(crate) fn read_lineage_event(
     event: Source<'_>,
     tags: &mut TagTable,
     out: &mut RecordBatch,
-) -> Result<(), Malformed> {
+) -> Result<(), WireError> {
     let (at, content) = coordinates(event)?;
     let (tag, body, message): (&[u8], _, _) = match content {
         Some((3, _)) => return Ok(()),
@@ -103,7 +103,7 @@ fn read_value(
     at: At<'_>,
     tags: &mut TagTable,
     out: &mut RecordBatch,
-) -> Result<(), Malformed> {
+) -> Result<(), WireError> {
     let mut tag: &[u8] = b"";
     let mut scalar = None;
     let mut content = None;

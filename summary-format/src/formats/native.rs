@@ -15,7 +15,7 @@ use crate::message::Message;
 use crate::profile::ProfileSource;
 use crate::record::RecordBatch;
 use crate::tags::TagTable;
-use crate::wire::{Fields, Malformed, Value};
+use crate::wire::{Fields, Value, WireError};
 
 /// Version of the layout. New fields do not change it; changes that an old reader would misread do.
 const VERSION: u64 = 1;
@@ -44,7 +44,7 @@ pub(super) fn read(
     at: At<'_>,
     tags: &mut TagTable,
     out: &mut RecordBatch,
-) -> Result<(), Malformed> {
+) -> Result<(), WireError> {
     let mut version = 0;
     let mut content = None;
     for field in Fields::of(envelope) {

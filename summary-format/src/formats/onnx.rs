@@ -4,7 +4,7 @@
 use super::graph_builder::{GraphBuilder, ShortList, short_bytes};
 use super::graph_tf::shape_text;
 use crate::graph::{Dimension, Graph, GraphNoteKind, Node, NodeKind, NotAGraph, TensorType};
-use crate::wire::{Fields, Malformed, Value, bytes_of, floats, text, varints};
+use crate::wire::{Fields, Value, WireError, bytes_of, floats, text, varints};
 
 /// Maximum depth of graphs within nodes (branches, loops).
 const MAX_DEPTH: usize = 16;
@@ -40,7 +40,7 @@ fn add_graph(
     message: &[u8],
     scope: &str,
     depth: usize,
-) -> Result<(), Malformed> {
+) -> Result<(), WireError> {
     // Older writers list parameters among the inputs too: initializers come first and win.
     for field in Fields::of(message) {
         match field? {
@@ -82,7 +82,7 @@ fn add_graph(
 }
 
 /// A `FunctionProto`: name 1, inputs 4, nodes 7.
-fn add_function(builder: &mut GraphBuilder<'_>, message: &[u8]) -> Result<(), Malformed> {
+fn add_function(builder: &mut GraphBuilder<'_>, message: &[u8]) -> Result<(), WireError> {
     let scope = format!("{}/", text(bytes_of(message, 1)?.unwrap_or_default()));
     for field in Fields::of(message) {
         if let (4, Value::Bytes(name)) = field? {
@@ -123,7 +123,7 @@ fn add_initializer(
     builder: &mut GraphBuilder<'_>,
     message: &[u8],
     scope: &str,
-) -> Result<(), Malformed> {
+) -> Result<(), WireError> {
     let tensor = TensorHead::of(message)?;
     let index = add_source(
         builder,
@@ -148,7 +148,7 @@ struct TensorHead {
 }
 
 impl TensorHead {
-    fn of(message: &[u8]) -> Result<Self, Malformed> {
+    fn of(message: &[u8]) -> Result<Self, WireError> {
         let mut sizes = Vec::new();
         let mut head = Self {
             name: String::new(),
@@ -184,7 +184,7 @@ fn add_node(
     values: &str,
     type_of_value: &dyn Fn(&[u8]) -> TensorType,
     depth: usize,
-) -> Result<(), Malformed> {
+) -> Result<(), WireError> {
     let mut node = Node::default();
     let mut inputs = Vec::new();
     let mut outputs: Vec<&[u8]> = Vec::new();
@@ -271,7 +271,7 @@ fn add_attribute<'a>(
     message: &'a [u8],
     out: &mut Vec<(String, String)>,
     graphs: &mut Vec<&'a [u8]>,
-) -> Result<(), Malformed> {
+) -> Result<(), WireError> {
     let mut name = String::new();
     let mut single = None;
     let mut list = ShortList::default();
@@ -303,7 +303,7 @@ fn add_attribute<'a>(
 }
 
 /// A `TypeProto`: tensor 1 (element type 1, shape 2 with dimensions 1: size 1 or name 2); other types are skipped.
-fn type_of(message: &[u8]) -> Result<TensorType, Malformed> {
+fn type_of(message: &[u8]) -> Result<TensorType, WireError> {
     let mut found = TensorType::default();
     let Some(tensor) = bytes_of(message, 1)? else {
         return Ok(found);
@@ -326,7 +326,7 @@ fn type_of(message: &[u8]) -> Result<TensorType, Malformed> {
     Ok(found)
 }
 
-fn dimension_of(message: &[u8]) -> Result<Dimension, Malformed> {
+fn dimension_of(message: &[u8]) -> Result<Dimension, WireError> {
     let mut found = Dimension::Symbol("?".to_owned());
     for field in Fields::of(message) {
         match field? {

@@ -6,7 +6,7 @@ use crate::kind::Kind;
 use crate::tensor::DType;
 use crate::tensor::len_of;
 use crate::values::{OpaqueTensor, Tensor, TensorData, Text, number};
-use crate::wire::{Fields, Malformed, Value, doubles, floats, int32, text, varints};
+use crate::wire::{Fields, Value, WireError, doubles, floats, int32, text, varints};
 
 const UNKNOWN_TYPE: Fault = Fault("a tensor has an unknown element type");
 const WRONG_LEN: Fault = Fault("the shape and the content of a tensor disagree");
@@ -51,7 +51,7 @@ pub(super) struct TensorProto<'a> {
 }
 
 impl<'a> TensorProto<'a> {
-    pub(super) fn parse(message: &'a [u8]) -> Result<Self, Malformed> {
+    pub(super) fn parse(message: &'a [u8]) -> Result<Self, WireError> {
         let mut tensor = Self {
             data_type: 0,
             shape: Vec::new(),
@@ -187,7 +187,7 @@ impl<'a> TensorProto<'a> {
     }
 
     /// Contiguous elements in the layout of memory.
-    fn packed(&self, dtype: DType) -> Result<Option<&'a [u8]>, Malformed> {
+    fn packed(&self, dtype: DType) -> Result<Option<&'a [u8]>, WireError> {
         let list = match dtype {
             DType::F32 => 5,
             DType::F64 => 6,
@@ -254,7 +254,7 @@ impl<'a> TensorProto<'a> {
 }
 
 /// The sizes in a `TensorShapeProto`: dimensions 2, their size 1. Negative (unknown) sizes become huge.
-pub(super) fn sizes(shape: &[u8]) -> Result<Vec<u64>, Malformed> {
+pub(super) fn sizes(shape: &[u8]) -> Result<Vec<u64>, WireError> {
     let mut sizes = Vec::new();
     for field in Fields::of(shape) {
         if let (2, Value::Bytes(dimension)) = field? {

@@ -17,7 +17,7 @@ use crate::body::{Body, GraphFormat, GraphSource};
 use crate::kind::Kind;
 use crate::record::{RecordBatch, SessionStart};
 use crate::tags::TagTable;
-use crate::wire::{Fields, Malformed, Value, bytes_of};
+use crate::wire::{Fields, Value, WireError, bytes_of};
 
 /// Reads one `Event`: wall time 1, step 2, and one of file version 3, graph 4, summary 5, log message 6, session log 7,
 /// run metadata 8, meta graph 9, writer 10.
@@ -25,7 +25,7 @@ pub(crate) fn read_event(
     event: Source<'_>,
     tags: &mut TagTable,
     out: &mut RecordBatch,
-) -> Result<(), Malformed> {
+) -> Result<(), WireError> {
     if let Some((at, tag, value)) = usual_scalar(event) {
         at.scalar(tag, value.into(), tags, out);
         return Ok(());
@@ -66,7 +66,7 @@ pub(crate) fn read_event(
 const SESSION_START: u64 = 1;
 
 /// Status of a `SessionLog`, field 1; 0 if there is none.
-fn status_of(log: &[u8]) -> Result<u64, Malformed> {
+fn status_of(log: &[u8]) -> Result<u64, WireError> {
     let mut status = 0;
     for field in Fields::of(log) {
         if let (1, Value::Varint(value)) = field? {
@@ -139,7 +139,7 @@ fn read_value(
     at: At<'_>,
     tags: &mut TagTable,
     out: &mut RecordBatch,
-) -> Result<(), Malformed> {
+) -> Result<(), WireError> {
     let mut tag: &[u8] = b"";
     let mut number = None;
     let mut is_exact = false;
@@ -273,7 +273,7 @@ struct Plugin<'a> {
 
 impl<'a> Plugin<'a> {
     /// `None` without a name.
-    fn of(metadata: &'a [u8]) -> Result<Option<Self>, Malformed> {
+    fn of(metadata: &'a [u8]) -> Result<Option<Self>, WireError> {
         let Some(plugin_data) = bytes_of(metadata, 1)? else {
             return Ok(None);
         };

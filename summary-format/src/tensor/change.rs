@@ -82,7 +82,7 @@ impl ChangeStats {
 }
 
 /// Types that can be compared, with a separate function for each register width, as in [`Real::sums`].
-pub(super) trait Compared: Real {
+pub(super) trait Comparable: Real {
     /// [`of_block`], compiled for these registers.
     fn changes(
         registers: Registers,
@@ -95,7 +95,7 @@ pub(super) trait Compared: Real {
 
 macro_rules! compared {
     ($type:ty) => {
-        impl Compared for $type {
+        impl Comparable for $type {
             fn changes(
                 registers: Registers,
                 states: [&[Self]; 2],

@@ -137,6 +137,13 @@ impl DType {
         }
     }
 
+    /// The elements of `bytes` as `f64`; for every type.
+    pub fn to_f64(self, bytes: &[u8]) -> Vec<f64> {
+        let mut numbers = vec![0.0; bytes.len() / self.size_bytes()];
+        self.widen_to_f64(bytes, &mut numbers);
+        numbers
+    }
+
     /// Writes the elements of `bytes` as `f64` and returns their number; for every type.
     #[inline(always)]
     pub(super) fn widen_to_f64(self, bytes: &[u8], out: &mut [f64]) -> usize {

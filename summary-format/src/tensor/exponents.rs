@@ -61,6 +61,23 @@ impl Exponents {
         })
     }
 
+    /// Histogram of the values multiplied by a power of two; `None` for other factors, and if a value is or gets beyond
+    /// the range of the buckets.
+    pub(crate) fn scaled(&self, factor: f64) -> Option<Self> {
+        let exponent = factor.log2();
+        let is_power = exponent.fract() == 0.0 && exponent.abs() < 256.0;
+        #[expect(clippy::cast_possible_truncation, reason = "below 256")]
+        let shift = is_power.then_some(exponent as i16)?;
+        let counts = self.counts.iter().map(|&(bucket, count)| {
+            let (sign, exponent) = (bucket & 256, i16::try_from(bucket & 255).ok()?);
+            let shifted = exponent + shift;
+            let is_inside = |exponent: i16| (1..254).contains(&exponent);
+            let bucket = u16::try_from(shifted).ok()? | sign;
+            (is_inside(exponent) && is_inside(shifted)).then_some((bucket, count))
+        });
+        counts.collect::<Option<_>>().and_then(Self::from_counts)
+    }
+
     /// Adds the counts of another part of the tensor.
     pub fn merge(&mut self, other: &Self) {
         let mut dense = [0; BUCKETS];

@@ -43,36 +43,43 @@ pub(super) trait Real: Copy + PartialOrd + Default {
     fn bucket(self) -> usize;
 }
 
+/// The part of [`Real`] that both types have in common.
+macro_rules! real {
+    ($float:ty, $dtype:ident) => {
+        const LARGEST: Self = Self::MAX;
+        const INFINITY: Self = Self::INFINITY;
+        const NEG_INFINITY: Self = Self::NEG_INFINITY;
+        const ZERO: Self = 0.0;
+
+        #[inline(always)]
+        fn view(dtype: DType, bytes: &[u8]) -> Option<&[Self]> {
+            let is_same = dtype == DType::$dtype && cfg!(target_endian = "little");
+            is_same.then(|| bytemuck::try_cast_slice(bytes).ok())?
+        }
+
+        fn sums(
+            registers: Registers,
+            values: &[Self],
+            ahead: &[u8],
+            element_bytes: usize,
+            expects_finite: bool,
+        ) -> BlockSums {
+            with_registers!(
+                registers,
+                sums::<$float>,
+                values: &[$float], ahead: &[u8], element_bytes: usize, expects_finite: bool => BlockSums
+            )
+        }
+
+        #[inline(always)]
+        fn magnitude(self) -> Self {
+            self.abs()
+        }
+    };
+}
+
 impl Real for f32 {
-    const LARGEST: Self = Self::MAX;
-    const INFINITY: Self = Self::INFINITY;
-    const NEG_INFINITY: Self = Self::NEG_INFINITY;
-    const ZERO: Self = 0.0;
-
-    #[inline(always)]
-    fn view(dtype: DType, bytes: &[u8]) -> Option<&[Self]> {
-        let is_same = dtype == DType::F32 && cfg!(target_endian = "little");
-        is_same.then(|| bytemuck::try_cast_slice(bytes).ok())?
-    }
-
-    fn sums(
-        registers: Registers,
-        values: &[Self],
-        ahead: &[u8],
-        element_bytes: usize,
-        expects_finite: bool,
-    ) -> BlockSums {
-        with_registers!(
-            registers,
-            sums::<f32>,
-            values: &[f32], ahead: &[u8], element_bytes: usize, expects_finite: bool => BlockSums
-        )
-    }
-
-    #[inline(always)]
-    fn magnitude(self) -> Self {
-        self.abs()
-    }
+    real!(f32, F32);
 
     #[inline(always)]
     fn wide(self) -> f64 {
@@ -86,35 +93,7 @@ impl Real for f32 {
 }
 
 impl Real for f64 {
-    const LARGEST: Self = Self::MAX;
-    const INFINITY: Self = Self::INFINITY;
-    const NEG_INFINITY: Self = Self::NEG_INFINITY;
-    const ZERO: Self = 0.0;
-
-    #[inline(always)]
-    fn view(dtype: DType, bytes: &[u8]) -> Option<&[Self]> {
-        let is_same = dtype == DType::F64 && cfg!(target_endian = "little");
-        is_same.then(|| bytemuck::try_cast_slice(bytes).ok())?
-    }
-
-    fn sums(
-        registers: Registers,
-        values: &[Self],
-        ahead: &[u8],
-        element_bytes: usize,
-        expects_finite: bool,
-    ) -> BlockSums {
-        with_registers!(
-            registers,
-            sums::<f64>,
-            values: &[f64], ahead: &[u8], element_bytes: usize, expects_finite: bool => BlockSums
-        )
-    }
-
-    #[inline(always)]
-    fn magnitude(self) -> Self {
-        self.abs()
-    }
+    real!(f64, F64);
 
     #[inline(always)]
     fn wide(self) -> f64 {

@@ -5,7 +5,7 @@
     reason = "code gets the instructions of the function that it is inlined into"
 )]
 
-use super::change::{ChangeStats, Compared, Tolerance};
+use super::change::{ChangeStats, Comparable, Tolerance};
 use super::dispatch::{Registers, with_registers};
 use super::histogram::{Histogram, Places};
 use super::kernel::{BLOCK, Real};
@@ -36,7 +36,7 @@ pub struct Select<'a> {
 
 /// Results of [`Select::read`]; `None` if not selected.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Selected {
+pub struct SelectResult {
     /// Counts and moments, with exponents and counts in ranges if selected.
     pub stats: TensorStats,
     /// [`ContentHasher`] hash of the bytes, including an incomplete last element.
@@ -121,18 +121,18 @@ impl<'a> Select<'a> {
     }
 
     /// Reads all elements in `bytes` once.
-    pub fn read(self, dtype: DType, bytes: &[u8]) -> Selected {
+    pub fn read(self, dtype: DType, bytes: &[u8]) -> SelectResult {
         let select = self;
         with_registers!(
             self.registers,
             read,
-            select: Select<'_>, dtype: DType, bytes: &[u8] => Selected
+            select: Select<'_>, dtype: DType, bytes: &[u8] => SelectResult
         )
     }
 }
 
 #[inline(always)]
-fn read(select: Select<'_>, dtype: DType, bytes: &[u8]) -> Selected {
+fn read(select: Select<'_>, dtype: DType, bytes: &[u8]) -> SelectResult {
     if dtype.is_read_as_f32() {
         fold(select, dtype, bytes, |bytes, block: &mut [f32; BLOCK]| {
             dtype.widen_to_f32(bytes, block)
@@ -146,12 +146,12 @@ fn read(select: Select<'_>, dtype: DType, bytes: &[u8]) -> Selected {
 
 /// Processes block by block: widens, then computes all selected results.
 #[inline(always)]
-fn fold<T: Compared>(
+fn fold<T: Comparable>(
     select: Select<'_>,
     dtype: DType,
     bytes: &[u8],
     widen: impl Fn(&[u8], &mut [T; BLOCK]) -> usize,
-) -> Selected {
+) -> SelectResult {
     let size = dtype.size_bytes();
     // Statistics of bytes have a faster method.
     let mut moments = (select.moments && size > 1).then(|| Moments::new(dtype, select.registers));
@@ -227,7 +227,7 @@ fn fold<T: Compared>(
         TensorStats::default()
     };
     stats.ranges = ranges;
-    Selected {
+    SelectResult {
         stats,
         hash: hasher.map(|hasher| hasher.finish()),
         histogram: places.map(Places::finish),

@@ -116,6 +116,29 @@ impl TensorStats {
         self.subnormal += other.subnormal;
     }
 
+    /// `true` if every element is counted once, so that sums of these counts cannot overflow. `false` for a tensor
+    /// that another thread has written to while it was read.
+    pub fn adds_up(&self) -> bool {
+        let parts = [
+            self.nan,
+            self.pos_inf,
+            self.neg_inf,
+            self.zero,
+            self.negative,
+            self.positive,
+        ];
+        let sum = parts
+            .iter()
+            .try_fold(0_u64, |sum, part| sum.checked_add(*part));
+        // Zeros have no bucket.
+        let has_buckets = self.exponents.as_ref().is_none_or(|exponents| {
+            let counts = exponents.counts().iter();
+            let total = counts.fold(0_u64, |sum, (_, count)| sum.saturating_add(*count));
+            total == self.negative.saturating_add(self.positive)
+        });
+        sum == Some(self.count) && self.subnormal <= self.count && has_buckets
+    }
+
     /// Number of finite elements.
     pub fn finite_count(&self) -> u64 {
         self.zero + self.negative + self.positive

@@ -14,12 +14,12 @@ use trainscope_format::{
 };
 
 use crate::fixtures::{self, FIXTURES};
-use crate::support::{Seen, whole};
+use crate::support::{DecoderOutput, whole};
 
 /// A fixture's bytes and its decoded records.
 struct File {
     bytes: Vec<u8>,
-    seen: Seen,
+    seen: DecoderOutput,
 }
 
 impl File {
@@ -99,9 +99,7 @@ fn every_body_is_of_its_tags_kind_and_lies_in_its_file() {
                     assert_eq!(text.shape.iter().product::<u64>(), text.items.len() as u64);
                 }
                 Body::Tensor(tensor) => {
-                    let TensorData::Stretch(stretch) = tensor.data else {
-                        panic!("{path:?} {}: not where it lies", tag.name);
-                    };
+                    let stretch = matched!(tensor.data, TensorData::Stretch(stretch) => stretch);
                     let len = tensor.len().unwrap();
                     assert_eq!(stretch.len_bytes, len * tensor.dtype.size_bytes() as u64);
                 }
@@ -148,9 +146,7 @@ fn histograms_by_torch() {
         let steps: Vec<_> = weights.iter().map(|record| record.0).collect();
         assert_eq!(steps, (0..50).step_by(5).collect::<Vec<_>>());
         for (_, body) in weights {
-            let Body::Histogram(histogram) = body else {
-                panic!()
-            };
+            let histogram = matched!(body, Body::Histogram(histogram) => histogram);
             assert_eq!(histogram.count, 500.0);
             let (min, max) = (histogram.min.unwrap(), histogram.max.unwrap());
             assert_eq!(*histogram.rights.last().unwrap(), max);
@@ -165,9 +161,10 @@ fn histograms_by_torch() {
             let squares = histogram.sum_squares.unwrap();
             assert!((300.0..2500.0).contains(&squares), "{squares}");
         }
-        let Body::Histogram(constant) = file.one("weights/constant") else {
-            panic!()
-        };
+        let constant = matched!(
+            file.one("weights/constant"),
+            Body::Histogram(constant) => constant
+        );
         assert_eq!(
             (constant.min, constant.max, constant.sum),
             (Some(0.0), Some(0.0), Some(0.0))
@@ -186,9 +183,7 @@ fn pictures_and_sound_by_torch() {
             ("image/batch", (48, 12)),
             ("image/boxes", (32, 32)),
         ] {
-            let Body::Images(images) = file.one(tag) else {
-                panic!()
-            };
+            let images = matched!(file.one(tag), Body::Images(images) => images);
             if tag == "image/batch" {
                 assert_eq!(
                     u64::from(images.width) * u64::from(images.height),
@@ -201,9 +196,7 @@ fn pictures_and_sound_by_torch() {
             assert_eq!(images.channels, 3);
             assert_eq!(images.items.len(), 1);
         }
-        let Body::Audio(tone) = file.one("tone") else {
-            panic!()
-        };
+        let tone = matched!(file.one("tone"), Body::Audio(tone) => tone);
         assert_eq!(tone.sample_rate_hz, Some(8000.0));
         assert_eq!(tone.channels, Some(1));
         assert_eq!(tone.frames, Some(2000));
@@ -228,9 +221,7 @@ fn texts_are_as_written() {
         assert_eq!(second.items, ["second step"]);
     }
     let file = File::read(TENSORFLOW);
-    let Body::Text(note) = file.one("note") else {
-        panic!()
-    };
+    let note = matched!(file.one("note"), Body::Text(note) => note);
     assert_eq!(
         (&note.shape[..], &note.items[..]),
         (&[][..], &["**hello** from TensorFlow".to_owned()][..])
@@ -240,14 +231,10 @@ fn texts_are_as_written() {
 #[test]
 fn a_tensor_by_torch() {
     let file = File::read(TORCH);
-    let Body::Tensor(tensor) = file.one("tensor") else {
-        panic!()
-    };
+    let tensor = matched!(file.one("tensor"), Body::Tensor(tensor) => tensor);
     assert_eq!(tensor.dtype, DType::F32);
     assert_eq!(tensor.shape, [2, 3]);
-    let TensorData::Stretch(stretch) = tensor.data else {
-        panic!()
-    };
+    let stretch = matched!(tensor.data, TensorData::Stretch(stretch) => stretch);
     let bytes = file.at(stretch);
     assert_eq!(
         tensor.numbers(bytes, 0, 100),
@@ -261,9 +248,7 @@ fn a_tensor_by_torch() {
 fn a_curve_and_a_layout_by_torch() {
     for path in [TORCH, TENSORBOARDX] {
         let file = File::read(path);
-        let Body::PrCurve(curve) = file.one("pr") else {
-            panic!()
-        };
+        let curve = matched!(file.one("pr"), Body::PrCurve(curve) => curve);
         assert_eq!(curve.thresholds.len(), 127);
         assert_eq!((curve.thresholds[0], curve.thresholds[126]), (0.0, 1.0));
         for i in 0..127 {
@@ -278,9 +263,10 @@ fn a_curve_and_a_layout_by_torch() {
         }
         assert_eq!(curve.recall[0], 1.0);
 
-        let Body::CustomScalars(layout) = file.one("custom_scalars__config__") else {
-            panic!()
-        };
+        let layout = matched!(
+            file.one("custom_scalars__config__"),
+            Body::CustomScalars(layout) => layout
+        );
         assert_eq!(layout.categories.len(), 1);
         assert_eq!(layout.categories[0].title, "loss");
         let chart = &layout.categories[0].charts[0];
@@ -303,10 +289,10 @@ fn hyper_parameters_by_torch() {
             "torch-tensorboard/torch/hp{run}/events.out.tfevents.1795213388.vm.6342.{}",
             4 + 2 * run
         ));
-        let Body::Hparams(Hparams::SessionStart(start)) = file.one("_hparams_/session_start_info")
-        else {
-            panic!()
-        };
+        let start = matched!(
+            file.one("_hparams_/session_start_info"),
+            Body::Hparams(Hparams::SessionStart(start)) => start
+        );
         let mut values = start.values.clone();
         values.sort_by(|a, b| a.0.cmp(&b.0));
         assert_eq!(
@@ -321,10 +307,10 @@ fn hyper_parameters_by_torch() {
                 ("opt".into(), HparamValue::Text(optimizer.into())),
             ]
         );
-        let Body::Hparams(Hparams::Experiment(experiment)) = file.one("_hparams_/experiment")
-        else {
-            panic!()
-        };
+        let experiment = matched!(
+            file.one("_hparams_/experiment"),
+            Body::Hparams(Hparams::Experiment(experiment)) => experiment
+        );
         let names: Vec<_> = experiment.hparams.iter().map(|info| &*info.name).collect();
         assert_eq!(names, ["lr", "bsize", "opt", "nesterov"]);
         assert!(
@@ -339,9 +325,10 @@ fn hyper_parameters_by_torch() {
             .map(|metric| &*metric.tag)
             .collect();
         assert_eq!(metrics, ["hparam/accuracy", "hparam/loss"]);
-        let Body::Hparams(Hparams::SessionEnd(end)) = file.one("_hparams_/session_end_info") else {
-            panic!()
-        };
+        let end = matched!(
+            file.one("_hparams_/session_end_info"),
+            Body::Hparams(Hparams::SessionEnd(end)) => end
+        );
         assert_eq!(end.status, SessionStatus::Success);
     }
 }
@@ -352,37 +339,27 @@ fn records_by_tensorflow() {
     let weights = file.seen.bodies("weights");
     assert_eq!(weights.len(), 20);
     for (_, body) in weights {
-        let Body::Histogram(histogram) = body else {
-            panic!()
-        };
+        let histogram = matched!(body, Body::Histogram(histogram) => histogram);
         assert_eq!((histogram.counts.len(), histogram.count), (30, 200.0));
         assert!(histogram.lefts.is_sorted() && histogram.lefts[1..] == histogram.rights[..29]);
     }
-    let Body::Images(images) = file.one("img") else {
-        panic!()
-    };
+    let images = matched!(file.one("img"), Body::Images(images) => images);
     assert_eq!(
         (images.width, images.height, images.items.len()),
         (10, 10, 2)
     );
-    let Body::Audio(tone) = file.one("tone") else {
-        panic!()
-    };
+    let tone = matched!(file.one("tone"), Body::Audio(tone) => tone);
     assert_eq!(
         (tone.sample_rate_hz, tone.channels, tone.frames),
         (Some(8000.0), Some(1), Some(2000))
     );
     assert_eq!(tone.items.len(), 1);
-    let Body::Graph(graph) = file.one("my_func") else {
-        panic!()
-    };
+    let graph = matched!(file.one("my_func"), Body::Graph(graph) => graph);
     assert_eq!(graph.format, GraphFormat::TfRunMetadata);
 
     let train =
         File::read("tensorflow-events/keras/train/events.out.tfevents.1795214272.vm.12531.1.v2");
-    let Body::Graph(keras) = train.one("keras") else {
-        panic!()
-    };
+    let keras = matched!(train.one("keras"), Body::Graph(keras) => keras);
     assert_eq!(keras.format, GraphFormat::KerasJson);
     let json: serde_json::Value = serde_json::from_slice(train.at(keras.data)).unwrap();
     assert_eq!(json["class_name"], "Sequential");
@@ -399,9 +376,7 @@ fn records_by_mindspore() {
         let histograms = file.seen.bodies(&format!("{name}/auto"));
         assert!(!histograms.is_empty(), "{name}");
         for (_, body) in histograms {
-            let Body::Histogram(histogram) = body else {
-                panic!()
-            };
+            let histogram = matched!(body, Body::Histogram(histogram) => histogram);
             assert_eq!(histogram.count, len as f64, "{name}");
             assert_eq!(histogram.lefts[0], histogram.min.unwrap());
             assert!(histogram.sum.is_some());
@@ -409,22 +384,20 @@ fn records_by_mindspore() {
     }
     for tag in ["input_image", "input_data/auto"] {
         for (_, body) in file.seen.bodies(tag) {
-            let Body::Images(images) = body else { panic!() };
+            let images = matched!(body, Body::Images(images) => images);
             assert!(matches!(images.channels, 1 | 3), "{tag}");
             // Pictures of 16 by 16, in rows of at most eight.
             assert_eq!((images.width % 16, images.height % 16), (0, 0), "{tag}");
         }
     }
     for (_, body) in file.seen.bodies("logits") {
-        let Body::Tensor(logits) = body else { panic!() };
+        let logits = matched!(body, Body::Tensor(logits) => logits);
         assert_eq!(
             (logits.dtype, &logits.shape[..]),
             (DType::F32, &[8, 10][..])
         );
         assert_eq!(logits.original_dtype, None);
-        let TensorData::Stretch(stretch) = logits.data else {
-            panic!()
-        };
+        let stretch = matched!(logits.data, TensorData::Stretch(stretch) => stretch);
         let numbers = logits.numbers(file.at(stretch), 0, 80);
         assert!(numbers.len() == 80 && numbers.iter().all(|number| number.abs() < 100.0));
     }
@@ -443,10 +416,8 @@ fn tensors_are_those_that_mindspore_exported() {
     let npy = format!("{FIXTURES}/{folder}/export_1795212910/tensor/logits_16.npy");
     let logits = file.seen.bodies("logits");
     let (_, body) = logits.into_iter().find(|record| record.0 == 16).unwrap();
-    let Body::Tensor(tensor) = body else { panic!() };
-    let TensorData::Stretch(stretch) = tensor.data else {
-        panic!()
-    };
+    let tensor = matched!(body, Body::Tensor(tensor) => tensor);
+    let stretch = matched!(tensor.data, TensorData::Stretch(stretch) => stretch);
     assert!(fs::read(npy).unwrap().ends_with(file.at(stretch)));
 }
 
@@ -461,24 +432,16 @@ fn lineage_of_a_training() {
         ),
     ] {
         let file = File::read(&path);
-        let Body::Lineage(lineage) = file.one("train_lineage") else {
-            panic!()
-        };
-        let Lineage::Train(train) = &**lineage else {
-            panic!()
-        };
+        let lineage = matched!(file.one("train_lineage"), Body::Lineage(lineage) => lineage);
+        let train = matched!(&**lineage, Lineage::Train(train) => train);
         assert_eq!(train.learning_rate, Some(rate.into()), "{version}");
         assert_eq!(train.optimizer.as_deref(), Some("Momentum"));
         assert_eq!((train.epochs, train.batch_size), (Some(5), Some(8)));
         assert_eq!(train.parallel_mode.as_deref(), Some("stand_alone"));
         assert!(train.loss.is_some() && train.network.is_some());
 
-        let Body::Lineage(lineage) = file.one("user_defined_info") else {
-            panic!()
-        };
-        let Lineage::UserDefined(user) = &**lineage else {
-            panic!()
-        };
+        let lineage = matched!(file.one("user_defined_info"), Body::Lineage(lineage) => lineage);
+        let user = matched!(&**lineage, Lineage::UserDefined(user) => user);
         let value = |name: &str| {
             user.values
                 .iter()
@@ -497,12 +460,8 @@ fn lineage_of_a_training() {
         );
         assert_eq!(value("width"), Some(LineageValue::Int(16)));
 
-        let Body::Lineage(lineage) = file.one("dataset_graph") else {
-            panic!()
-        };
-        let Lineage::Dataset(dataset) = &**lineage else {
-            panic!()
-        };
+        let lineage = matched!(file.one("dataset_graph"), Body::Lineage(lineage) => lineage);
+        let dataset = matched!(&**lineage, Lineage::Dataset(dataset) => dataset);
         let mut operations = Vec::new();
         collect(dataset, &mut operations);
         assert_eq!(
@@ -528,12 +487,8 @@ fn collect(node: &DatasetNode, out: &mut Vec<String>) {
 fn lineage_of_an_evaluation() {
     let file =
         File::read("ms210-summary/healthy/events.out.events.summary.1795212888.0.vm_lineage");
-    let Body::Lineage(lineage) = file.one("evaluation_lineage") else {
-        panic!()
-    };
-    let Lineage::Evaluation(evaluation) = &**lineage else {
-        panic!()
-    };
+    let lineage = matched!(file.one("evaluation_lineage"), Body::Lineage(lineage) => lineage);
+    let evaluation = matched!(&**lineage, Lineage::Evaluation(evaluation) => evaluation);
     assert_eq!(
         evaluation.metric_json.as_deref(),
         Some("{\"Accuracy\": 1.0}")

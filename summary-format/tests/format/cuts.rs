@@ -136,7 +136,7 @@ fn a_restart_anywhere_gives_the_rest() {
             let restored = serde_json::from_str(&stored).unwrap();
             let rest = feed(format.resume("", restored).unwrap(), &bytes[from..], &[]);
             append(&mut first.batch, &rest.batch);
-            let both = crate::support::Seen {
+            let both = crate::support::DecoderOutput {
                 batch: first.batch,
                 ..rest
             };

@@ -5,17 +5,17 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use trainscope_format::{Damage, Format};
 
-use crate::support::{Seen, feed, frame, header, simple_value, summary, whole};
+use crate::support::{DecoderOutput, feed, frame, header, simple_value, summary, whole};
 
 fn record(step: i64) -> Vec<u8> {
     summary(1.5, step, &[simple_value("loss", 0.25)])
 }
 
-fn read(bytes: &[u8]) -> Seen {
+fn read(bytes: &[u8]) -> DecoderOutput {
     whole(Format::Tfevents, bytes)
 }
 
-fn spans(seen: &Seen) -> Vec<(u64, u64)> {
+fn spans(seen: &DecoderOutput) -> Vec<(u64, u64)> {
     let spans = seen.batch.damages.iter().chain(&seen.open_damage);
     spans
         .map(|damage| (damage.offset, damage.len_bytes))

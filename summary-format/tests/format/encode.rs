@@ -12,7 +12,7 @@ use trainscope_format::{
     Body, Format, Histogram, Hparams, ImageEncoding, Kind, RecordWriter, Text,
 };
 
-use crate::support::{Seen, bytes_field, event, fixed64_field, frame, whole};
+use crate::support::{DecoderOutput, bytes_field, event, fixed64_field, frame, whole};
 
 fn at(step: i64) -> Moment {
     Moment {
@@ -22,7 +22,9 @@ fn at(step: i64) -> Moment {
 }
 
 /// Decoded records of the output of `write`, and the bytes.
-fn written(write: impl FnOnce(&mut RecordWriter<Vec<u8>>) -> io::Result<()>) -> (Seen, Vec<u8>) {
+fn written(
+    write: impl FnOnce(&mut RecordWriter<Vec<u8>>) -> io::Result<()>,
+) -> (DecoderOutput, Vec<u8>) {
     let mut writer = RecordWriter::new(Vec::new(), 1.7e9).unwrap();
     write(&mut writer).unwrap();
     writer.flush().unwrap();

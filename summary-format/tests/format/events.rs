@@ -4,24 +4,24 @@ use proptest::prelude::*;
 use trainscope_format::{Format, Kind, TagInfo};
 
 use crate::support::{
-    Seen, bytes_field, event, fixed32_field, fixed64_field, frame, simple_value, summary, tensor,
-    tensor_value, text_tensor, varint, varint_field, whole,
+    DecoderOutput, bytes_field, event, fixed32_field, fixed64_field, frame, simple_value, summary,
+    tensor, tensor_value, text_tensor, varint, varint_field, whole,
 };
 
-fn read(records: &[Vec<u8>]) -> Seen {
+fn read(records: &[Vec<u8>]) -> DecoderOutput {
     let seen = whole(Format::Tfevents, &records.concat());
     assert_eq!(seen.batch.damages, []);
     assert_eq!(seen.open_damage, None);
     seen
 }
 
-fn tags(seen: &Seen) -> Vec<(&str, Kind)> {
+fn tags(seen: &DecoderOutput) -> Vec<(&str, Kind)> {
     let tags = seen.batch.new_tags.iter();
     tags.map(|TagInfo { name, kind }| (&**name, *kind))
         .collect()
 }
 
-fn one_value(value: Vec<u8>) -> Seen {
+fn one_value(value: Vec<u8>) -> DecoderOutput {
     read(&[summary(1.0, 1, &[value])])
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use trainscope_format::{Format, Kind, sniff};
 
-use crate::support::{Seen, whole};
+use crate::support::{DecoderOutput, whole};
 
 pub(crate) const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures");
 
@@ -32,14 +32,14 @@ pub(crate) fn all() -> Vec<(PathBuf, Format)> {
     files
 }
 
-fn read(path: &str) -> Seen {
+fn read(path: &str) -> DecoderOutput {
     let path = Path::new(FIXTURES).join(path);
     let format = sniff(path.file_name().unwrap().to_str().unwrap(), Vec::new).unwrap();
     whole(format, &fs::read(path).unwrap())
 }
 
 /// Points and records of each tag.
-fn counts(seen: &Seen) -> BTreeMap<(Kind, &str), usize> {
+fn counts(seen: &DecoderOutput) -> BTreeMap<(Kind, &str), usize> {
     let mut counts = BTreeMap::new();
     let unread = seen.batch.unread.iter().map(|unread| unread.tag);
     let records = seen.batch.records.iter().map(|record| record.tag);

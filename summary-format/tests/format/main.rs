@@ -8,6 +8,16 @@
     reason = "values pass through unchanged, or they are wrong"
 )]
 
+/// The part of a value that a pattern names; a panic with the value if it does not match.
+macro_rules! matched {
+    ($value:expr, $pattern:pat => $part:expr) => {
+        match $value {
+            $pattern => $part,
+            ref other => panic!("{other:?}"),
+        }
+    };
+}
+
 mod bodies;
 mod cuts;
 mod damage;

@@ -24,9 +24,7 @@ fn values_of_mindspore() {
         varint_field(8, 10),
     ]
     .concat();
-    let Ok(Body::Histogram(seen)) = mindspore(&value(9, &message)) else {
-        panic!()
-    };
+    let seen = matched!(mindspore(&value(9, &message)), Ok(Body::Histogram(seen)) => seen);
     assert_eq!(
         (&seen.lefts[..], &seen.rights[..], &seen.counts[..]),
         (&[-1.0][..], &[-0.5][..], &[7.0][..])
@@ -71,9 +69,7 @@ fn values_of_mindspore() {
     ] {
         let value = value(8, &[head.clone(), list].concat());
         let bytes = summary(1.0, 3, std::slice::from_ref(&value));
-        let Ok(Body::Tensor(seen)) = mindspore(&value) else {
-            panic!("{dtype:?}")
-        };
+        let seen = matched!(mindspore(&value), Ok(Body::Tensor(seen)) => seen);
         assert_eq!((seen.dtype, &seen.shape[..]), (dtype, &[2][..]));
         assert_eq!(
             seen.original_dtype,
@@ -169,9 +165,7 @@ fn explanations_are_read_in_full() {
         Format::MindsporeSummary,
         &frame(&event(1.0, 0, 6, &message.concat())),
     );
-    let Ok(Body::Explanation(seen)) = only_body(&seen) else {
-        panic!()
-    };
+    let seen = matched!(only_body(&seen), Ok(Body::Explanation(seen)) => seen);
     assert_eq!(
         (seen.sample_id, &seen.ground_truth_labels[..]),
         (Some(9), &[0, 2][..])
@@ -214,12 +208,8 @@ fn lineage_may_be_nested_but_not_without_end() {
             ),
         ),
     );
-    let Ok(Body::Lineage(seen)) = lineage(10, &nested) else {
-        panic!()
-    };
-    let Lineage::UserDefined(user) = *seen else {
-        panic!()
-    };
+    let seen = matched!(lineage(10, &nested), Ok(Body::Lineage(seen)) => seen);
+    let user = matched!(*seen, Lineage::UserDefined(user) => user);
     let values = vec![("inner".to_owned(), LineageValue::Text("v".into()))];
     let inner = UserInfo { values };
     assert_eq!(user.values, [("outer".into(), LineageValue::Map(inner))]);
@@ -250,12 +240,11 @@ fn lineage_may_be_nested_but_not_without_end() {
         bytes_field(5, &entry(b"rate", double(2, 0.5))),
         bytes_field(3, &entry(b"left_out", vec![])),
     ];
-    let Ok(Body::Lineage(seen)) = lineage(9, &bytes_field(2, &parameters.concat())) else {
-        panic!()
-    };
-    let Lineage::Dataset(node) = *seen else {
-        panic!()
-    };
+    let seen = matched!(
+        lineage(9, &bytes_field(2, &parameters.concat())),
+        Ok(Body::Lineage(seen)) => seen
+    );
+    let node = matched!(*seen, Lineage::Dataset(node) => node);
     let values: Vec<_> = node
         .parameters
         .into_iter()

@@ -18,7 +18,9 @@ use trainscope_format::{
     Role, Severity, Stretch, TensorSummary, WatchHit,
 };
 
-use crate::support::{Seen, bytes_field, one_value, only_body, varint, varint_field, whole};
+use crate::support::{
+    DecoderOutput, bytes_field, one_value, only_body, varint, varint_field, whole,
+};
 
 pub(crate) const AT: Moment = Moment {
     step: 7,
@@ -26,7 +28,9 @@ pub(crate) const AT: Moment = Moment {
 };
 
 /// Decoded records of the output of `write`, and the bytes.
-fn written(write: impl FnOnce(&mut RecordWriter<Vec<u8>>) -> io::Result<()>) -> (Seen, Vec<u8>) {
+fn written(
+    write: impl FnOnce(&mut RecordWriter<Vec<u8>>) -> io::Result<()>,
+) -> (DecoderOutput, Vec<u8>) {
     let mut writer = RecordWriter::new(Vec::new(), 1.7e9).unwrap();
     write(&mut writer).unwrap();
     let bytes = writer.into_inner();
@@ -379,7 +383,7 @@ fn sounds_and_tensors_come_back() {
 }
 
 /// Decoded records of a native field with this content.
-fn read_of(envelope: &[u8]) -> Seen {
+fn read_of(envelope: &[u8]) -> DecoderOutput {
     let value = [bytes_field(1, b"x"), bytes_field(1002, envelope)].concat();
     one_value(Format::Tfevents, &value)
 }

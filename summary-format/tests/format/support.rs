@@ -141,14 +141,14 @@ pub(crate) fn append(all: &mut RecordBatch, next: &RecordBatch) {
 
 /// All results of a decoder for some bytes.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct DecoderOutput {
     pub(crate) batch: RecordBatch,
     pub(crate) offset: u64,
     pub(crate) open_damage: Option<Damage>,
     pub(crate) checkpoint: Checkpoint,
 }
 
-impl Seen {
+impl DecoderOutput {
     /// All results but the offset, which alone may differ while bytes are buffered, as text: NaN compares as equal.
     pub(crate) fn comparable(&self) -> String {
         format!("{self:?}")
@@ -165,7 +165,7 @@ impl Seen {
     }
 }
 
-impl Seen {
+impl DecoderOutput {
     /// Step and body of each record of a tag that is not a scalar.
     pub(crate) fn bodies(&self, tag: &str) -> Vec<(i64, &Body)> {
         let records = self.batch.records.iter();
@@ -177,7 +177,7 @@ impl Seen {
 }
 
 /// Feeds bytes cut at these offsets.
-pub(crate) fn feed(mut decoder: Box<dyn Decoder>, bytes: &[u8], cuts: &[usize]) -> Seen {
+pub(crate) fn feed(mut decoder: Box<dyn Decoder>, bytes: &[u8], cuts: &[usize]) -> DecoderOutput {
     let mut all = RecordBatch::default();
     let mut batch = RecordBatch::default();
     let mut from = 0;
@@ -187,7 +187,7 @@ pub(crate) fn feed(mut decoder: Box<dyn Decoder>, bytes: &[u8], cuts: &[usize]) 
         append(&mut all, &batch);
         from = to;
     }
-    Seen {
+    DecoderOutput {
         batch: all,
         offset: decoder.offset(),
         open_damage: decoder.open_damage(),
@@ -196,7 +196,7 @@ pub(crate) fn feed(mut decoder: Box<dyn Decoder>, bytes: &[u8], cuts: &[usize]) 
 }
 
 /// Feeds bytes in one piece.
-pub(crate) fn whole(format: Format, bytes: &[u8]) -> Seen {
+pub(crate) fn whole(format: Format, bytes: &[u8]) -> DecoderOutput {
     feed(format.decoder(""), bytes, &[])
 }
 
@@ -224,14 +224,14 @@ pub(crate) fn value(number: u64, message: &[u8]) -> Vec<u8> {
 }
 
 /// Decoded records of an event with this value.
-pub(crate) fn one_value(format: Format, value: &[u8]) -> Seen {
+pub(crate) fn one_value(format: Format, value: &[u8]) -> DecoderOutput {
     let seen = whole(format, &summary(1.0, 3, &[value.to_vec()]));
     assert_eq!(seen.open_damage, None);
     seen
 }
 
 /// The only body among the decoded records, or the error.
-pub(crate) fn only_body(seen: &Seen) -> Result<Body, String> {
+pub(crate) fn only_body(seen: &DecoderOutput) -> Result<Body, String> {
     match (&seen.batch.records[..], &seen.batch.damages[..]) {
         ([record], []) => Ok(record.body.clone()),
         ([], [damage]) => Err(damage.reason.clone()),

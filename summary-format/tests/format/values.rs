@@ -100,13 +100,10 @@ fn nothing_of_a_histogram_is_put_right() {
         .iter()
         .flat_map(|number| number.to_le_bytes())
         .collect();
-    let Ok(Body::Histogram(seen)) = body(&tensor_value(
-        "x",
-        &tensor(2, &[2, 3], &content),
-        Some("histograms"),
-    )) else {
-        panic!()
-    };
+    let seen = matched!(
+        body(&tensor_value("x", &tensor(2, &[2, 3], &content), Some("histograms"))),
+        Ok(Body::Histogram(seen)) => seen
+    );
     assert_eq!(
         format!("{:?}{:?}{:?}", seen.lefts, seen.rights, seen.counts),
         "[NaN, 5.0][inf, 4.0][-1.0, 0.5]"
@@ -250,10 +247,10 @@ fn pictures_may_lie_about_their_size_and_be_anything() {
         (image(1, 1, b""), (1, 1), ImageEncoding::Unknown),
     ] {
         for format in [Format::Tfevents, Format::MindsporeSummary] {
-            let Ok(Body::Images(images)) = only_body(&one_value(format, &value(4, &message)))
-            else {
-                panic!()
-            };
+            let images = matched!(
+                only_body(&one_value(format, &value(4, &message))),
+                Ok(Body::Images(images)) => images
+            );
             assert_eq!((images.width, images.height), size);
             assert_eq!(
                 (images.channels, images.encoding, images.items.len()),
@@ -274,9 +271,10 @@ fn pictures_may_lie_about_their_size_and_be_anything() {
             Some("images"),
         ))
     };
-    let Ok(Body::Images(seen)) = images(&[4], &[b"10", b"ten", b"GIF87a", b"\xff\xd8\xff"]) else {
-        panic!()
-    };
+    let seen = matched!(
+        images(&[4], &[b"10", b"ten", b"GIF87a", b"\xff\xd8\xff"]),
+        Ok(Body::Images(seen)) => seen
+    );
     assert_eq!(
         (seen.width, seen.height, seen.items.len(), seen.encoding),
         (10, 0, 2, ImageEncoding::Gif)
@@ -309,9 +307,10 @@ fn sound_says_itself_what_it_is() {
     // The actual length counts, not the declared one.
     for len in [40, u32::MAX] {
         let tensor = text_tensor(&[1, 2], &[&wav(len), b"a *label*"]);
-        let Ok(Body::Audio(audio)) = body(&tensor_value("x", &tensor, Some("audio"))) else {
-            panic!()
-        };
+        let audio = matched!(
+            body(&tensor_value("x", &tensor, Some("audio"))),
+            Ok(Body::Audio(audio)) => audio
+        );
         assert_eq!(
             (audio.sample_rate_hz, audio.channels, audio.frames),
             (Some(44_100.0), Some(2), Some(10))
@@ -320,9 +319,10 @@ fn sound_says_itself_what_it_is() {
     }
     for end in 0..60 {
         let tensor = text_tensor(&[1], &[&wav(40)[..end]]);
-        let Ok(Body::Audio(audio)) = body(&tensor_value("x", &tensor, Some("audio"))) else {
-            panic!()
-        };
+        let audio = matched!(
+            body(&tensor_value("x", &tensor, Some("audio"))),
+            Ok(Body::Audio(audio)) => audio
+        );
         assert_eq!(audio.items[0].len_bytes, end as u64);
     }
 }
@@ -397,9 +397,7 @@ fn tensors_are_left_where_they_lie_or_gathered() {
     for (message, dtype, numbers, is_stretch) in cases {
         let value = tensor_value("x", &message, None);
         let bytes = summary(1.0, 3, std::slice::from_ref(&value));
-        let Ok(Body::Tensor(seen)) = body(&value) else {
-            panic!("{dtype:?}")
-        };
+        let seen = matched!(body(&value), Ok(Body::Tensor(seen)) => seen);
         assert_eq!(seen.dtype, dtype);
         let elements = match &seen.data {
             TensorData::Stretch(Stretch { offset, len_bytes }) => {
@@ -458,9 +456,10 @@ fn tensors_are_left_where_they_lie_or_gathered() {
 #[test]
 fn text_need_not_be_text() {
     let message = text_tensor(&[2], &[b"a\xff", b""]);
-    let Ok(Body::Text(text)) = body(&tensor_value("x", &message, Some("text"))) else {
-        panic!()
-    };
+    let text = matched!(
+        body(&tensor_value("x", &message, Some("text"))),
+        Ok(Body::Text(text)) => text
+    );
     assert_eq!(text.items, ["a\u{fffd}", ""]);
     let none = body(&tensor_value(
         "x",

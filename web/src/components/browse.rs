@@ -11,13 +11,13 @@ use std::time::Duration;
 use trainscope_api::order::natural;
 use trainscope_format::{Kind, Role};
 
-use crate::components::{longer_names, short_name};
 use crate::frames::after_paint;
 use crate::live::use_live;
 use crate::notebook::{Notes, use_notebook};
 use crate::prelude::*;
 use crate::route::use_run;
 use crate::run_colour::{COLOURS, use_run_colours};
+use crate::run_name::{longer_names, short_name};
 use crate::state::{AppState, use_app_state};
 use crate::url_state::{History, UrlState, join_list, use_url_state};
 
@@ -59,7 +59,6 @@ fn parse_role(word: &str) -> Option<Role> {
 /// Selected runs and tags, as signals. `Copy`.
 #[derive(Clone, Copy)]
 pub(crate) struct Browse {
-    /// URL state.
     pub(crate) url: UrlState,
     /// The run of the page.
     pub(crate) own: Memo<String>,
@@ -69,9 +68,7 @@ pub(crate) struct Browse {
     pub(crate) hidden: RunNames,
     /// Baseline run.
     pub(crate) baseline: Memo<Option<String>>,
-    /// Text of the filter.
     pub(crate) filter_text: Memo<String>,
-    /// The filter.
     pub(crate) filter: Memo<Filter>,
     /// Tag selection by checkboxes.
     pub(crate) selection: Memo<Selection>,
@@ -228,7 +225,6 @@ impl Browse {
         self.url.set(&[("baseline", run)], History::Push);
     }
 
-    /// Sets the text of the filter.
     pub(crate) fn set_filter(self, text: &str) {
         let value = (!text.is_empty()).then_some(text);
         self.url.set(&[("q", value)], History::Replace);

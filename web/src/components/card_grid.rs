@@ -30,7 +30,6 @@ impl CardSize {
 
 /// Inputs of a card.
 pub struct Place {
-    /// Its tag.
     pub tag: String,
     /// Its width in CSS pixels.
     pub width: Signal<f64>,
@@ -379,7 +378,7 @@ pub fn CardGrid(
         });
     });
     view! {
-        <div class="cards" node_ref=holder on:scroll=move |_| measure()>
+        <div class="cards" data-part="cards" node_ref=holder on:scroll=move |_| measure()>
             <div class="extent" class:fitted=move || fits.get() style:height=total_height>
                 <div
                     class="grid"

@@ -24,7 +24,7 @@ mod saved;
 mod schedule;
 mod size;
 
-pub use distribution::{DistributionChart, Pointed};
+pub use distribution::{DistributionChart, PointedElement};
 pub(crate) use line::line_of;
 pub use palette::{Palette, use_palette};
 pub(crate) use saved::blank;

@@ -3,6 +3,7 @@
 use leptos::callback::UnsyncCallback;
 
 use super::{Icon, IconName};
+use crate::i18n::use_i18n;
 use crate::prelude::*;
 
 /// A button with an icon only; `label` describes its action.
@@ -44,7 +45,6 @@ pub fn IconButton(
 /// A button with an icon and a word, for toolbars.
 #[component]
 pub fn ToolButton(
-    /// The icon.
     icon: IconName,
     /// The word.
     #[prop(into)]
@@ -123,12 +123,46 @@ where
     }
 }
 
+/// The button by which a card fills the page, or is a card again.
+#[component]
+pub fn FullButton(
+    /// True if the card fills the page.
+    #[prop(into)]
+    is_full: Signal<bool>,
+    /// Handler of a press.
+    #[prop(into)]
+    on_press: UnsyncCallback<()>,
+) -> impl IntoView {
+    let i18n = use_i18n();
+    let icon = move || {
+        if is_full.get() {
+            IconName::Close
+        } else {
+            IconName::Full
+        }
+    };
+    let label = move || {
+        let texts = &i18n.texts().scalars;
+        if is_full.get() {
+            texts.small.to_owned()
+        } else {
+            texts.full.to_owned()
+        }
+    };
+    view! {
+        <IconButton
+            icon=Signal::derive(icon)
+            size=12
+            label=Signal::derive(label)
+            on_press=on_press
+        />
+    }
+}
+
 /// A checkbox styled with the design tokens; `some` is the mixed state of a box over several.
 #[component]
 pub fn Check(
-    /// True if it is checked.
-    #[prop(into)]
-    checked: Signal<bool>,
+    #[prop(into)] checked: Signal<bool>,
     /// True if some but not all below it are checked.
     #[prop(optional, into)]
     some: Signal<bool>,

@@ -18,7 +18,6 @@ pub fn Note(
     /// Prominence.
     #[prop(default = NoteKind::Plain)]
     kind: NoteKind,
-    /// Its icon.
     icon: IconName,
     /// The fact.
     #[prop(into)]

@@ -26,7 +26,7 @@ pub fn RightPanel(
         escape
     });
     view! {
-        <aside class="panel right-panel" aria-label=move || title.get()>
+        <aside class="panel right-panel" data-part="panel" aria-label=move || title.get()>
             <div class="head">
                 <h2 class="cut" title=move || title.get()>
                     {move || title.get()}

@@ -6,7 +6,6 @@ use crate::prelude::*;
 /// A state page in place of the content.
 #[component]
 pub fn StatePage(
-    /// Its icon.
     icon: IconName,
     /// The fact.
     #[prop(into)]

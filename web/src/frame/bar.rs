@@ -5,12 +5,13 @@ use trainscope_api::runs::{Run, RunStatus};
 use super::FrameState;
 use super::search::Search;
 use super::switcher::Switcher;
-use crate::components::{IconButton, IconName, RunChip, RunStatusLabel, split_name};
+use crate::components::{IconButton, IconName, RunChip, RunStatusLabel};
 use crate::format::{self, use_now_secs};
-use crate::i18n::{Locale, use_i18n};
+use crate::i18n::{self, Locale, use_i18n};
 use crate::live::use_live;
 use crate::prelude::*;
 use crate::route::{Place, use_place};
+use crate::run_name::split_name;
 use crate::state::use_app_state;
 use crate::theme::{Theme, use_theme};
 use crate::url_state::{History, use_url_state};
@@ -180,7 +181,7 @@ fn LiveAge() -> impl IntoView {
             return String::new();
         }
         let updated = live.updated_millis.get() / 1_000.0;
-        (texts.updated)(&format::age(updated, now.get(), i18n.locale()))
+        (texts.updated)(&i18n::age(updated, now.get(), i18n.locale()))
     };
     let dot = move || {
         if live.is_lost() {

@@ -2,7 +2,6 @@
 
 use crate::format;
 
-/// Histograms.
 pub struct HistogramsTexts {
     pub title: &'static str,
     pub view: &'static str,
@@ -116,7 +115,7 @@ pub(super) static EN: HistogramsTexts = HistogramsTexts {
         _ => "Only statistics without exponents were recorded: no distribution to draw",
     },
     none: |runs| format!("No histograms in {runs}"),
-    none_next: "Record them with add_histogram, SummaryCollector or a collector that keeps statistics of tensors; \
+    none_next: "Record them with add_histogram, SummaryCollector or statistics of tensors (run.watch in Python); \
                 they appear here within seconds.",
     canvas: |tag, view, rows, first, last| {
         format!("{tag}, {view}, {rows} rows, steps {first} to {last}")
@@ -180,7 +179,7 @@ pub(super) static ZH: HistogramsTexts = HistogramsTexts {
         _ => "只记录了统计量，没有指数分布，无法显示分布",
     },
     none: |runs| format!("{runs} 中没有参数分布图"),
-    none_next: "用 add_histogram、SummaryCollector 或保存张量统计量的采集器记录后，几秒内即显示在此。",
+    none_next: "用 add_histogram、SummaryCollector 或张量统计量（Python 中为 run.watch）记录后，几秒内即显示在此。",
     canvas: |tag, view, rows, first, last| {
         format!("{tag}，{view}，{rows} 行，迭代 {first} 至 {last}")
     },

@@ -47,12 +47,10 @@ pub struct OverviewTexts {
     pub record_with: fn(&str) -> String,
     /// Number of undecided conditions, and the missing data.
     pub undecided: fn(u64, &str) -> String,
-    /// Number of tensors of types that are not computed with, and the types.
+    /// Number of tensors of unsupported element types, and the types.
     pub unread: fn(u64, &str) -> String,
     /// Number of files of one step that hold a tensor of the same name, the tensor and the step.
     pub shared: fn(u64, &str, i64) -> String,
-    /// Missing data, by its name in the API.
-    pub missing: fn(&str) -> &'static str,
     /// Number of watchpoints without findings.
     pub found_nothing: fn(u64) -> String,
     /// Number of further findings.
@@ -157,29 +155,10 @@ pub(super) const EN: OverviewTexts = OverviewTexts {
     undecided: |n, why| format!("{} skipped: {why}", many(n, "check", "checks")),
     unread: |n, types| {
         let tensors = many(n, "tensor", "tensors");
-        format!("{tensors} not judged: values of type {types} are not read")
+        format!("{tensors} not judged: element type {types} is not supported")
     },
     shared: |files, tensor, step| {
-        format!(
-            "{files} files hold {tensor} at step {step}: their names carry no step that is understood"
-        )
-    },
-    missing: |reason| match reason {
-        "nan" => "values are NaN",
-        "inf" => "values are ±∞",
-        "no_previous" => "no previous step",
-        "no_change" => "changes were not recorded",
-        "tolerance" => "changes were counted with another tolerance",
-        "no_exponents" => "exponents were not recorded",
-        "bounds" => "only the elements decide",
-        "no_channels" => "no per-unit statistics",
-        "no_hash" => "no content hashes",
-        "too_short" => "too few steps",
-        "no_overflow_files" => "operator overflows were not recorded",
-        "unread_overflow_files" => "overflow files must be converted first",
-        "empty" => "no elements",
-        "only_histogram" => "only a histogram was recorded",
-        _ => "something was not recorded",
+        format!("{files} files hold {tensor} at step {step}: no step was recognized in their names")
     },
     found_nothing: |n| format!("{}, no hits", many(n, "watchpoint", "watchpoints")),
     more_hits: |n| format!("and {}", many(n, "more hit", "more hits")),
@@ -271,26 +250,9 @@ pub(super) const ZH: OverviewTexts = OverviewTexts {
     no_tensors: "未记录权重和梯度。",
     record_with: |framework| format!("{framework} 代码："),
     undecided: |n, why| format!("{} 项检查跳过：{why}", format::count(n)),
-    unread: |n, types| format!("{} 个张量未判断：不读取 {types} 类型的值", format::count(n)),
+    unread: |n, types| format!("{} 个张量未判断：不支持元素类型 {types}", format::count(n)),
     shared: |files, tensor, step| {
         format!("{files} 个文件在迭代 {step} 都含有 {tensor}：文件名中没有可识别的迭代数")
-    },
-    missing: |reason| match reason {
-        "nan" => "值为 NaN",
-        "inf" => "值为无穷大",
-        "no_previous" => "没有上一个迭代",
-        "no_change" => "未记录变化量",
-        "tolerance" => "变化量按其他容差统计",
-        "no_exponents" => "未记录指数分布",
-        "bounds" => "只有逐元素数据才能判断",
-        "no_channels" => "没有按单元的统计",
-        "no_hash" => "没有内容哈希",
-        "too_short" => "迭代数过少",
-        "no_overflow_files" => "未记录算子溢出",
-        "unread_overflow_files" => "溢出文件需要先转换",
-        "empty" => "没有元素",
-        "only_histogram" => "仅记录了直方图",
-        _ => "缺少记录",
     },
     found_nothing: |n| format!("{} 个监测点均未命中", format::count(n)),
     more_hits: |n| format!("另有 {} 个命中", format::count(n)),

@@ -15,7 +15,6 @@ pub struct PipelineTexts {
     pub choose: &'static str,
     /// A pipeline of a rank and a step.
     pub of_rank: fn(u32, i64) -> String,
-    /// A rank.
     pub rank: fn(u32) -> String,
     /// Label of the picture.
     pub picture: fn(u64) -> String,

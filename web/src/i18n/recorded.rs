@@ -130,7 +130,7 @@ pub(super) static EN: RecordedTexts = RecordedTexts {
     stop: "Stop (space)",
     play_clip: "Play",
     pause_clip: "Pause",
-    bytes: "Download it",
+    bytes: "Download",
     other_size: |size| format!("the writer says {size}"),
     mono: "mono",
     stereo: "stereo",

@@ -115,8 +115,8 @@ pub(super) const EN: TensorsTexts = TensorsTexts {
         )
     },
     none: "No tensors were recorded",
-    none_next: "Record statistics with the collector, or save tensors as npy or safetensors, one folder or file per \
-                step; MindSpore dumps are read as they are.",
+    none_next: "Record statistics with run.watch of the Python package or with the collector for Rust, or save tensors \
+                as npy or safetensors, one folder or file per step; MindSpore dumps are read as they are.",
     rank: "Rank",
     step: |step| format!("step {}", format::integer(step)),
     previous_step: "Previous step (←)",
@@ -217,7 +217,7 @@ pub(super) const ZH: TensorsTexts = TensorsTexts {
         )
     },
     none: "没有记录张量",
-    none_next: "请用采集器记录统计量，或按迭代将张量写为 npy 或 safetensors 文件；MindSpore 的 dump 数据可直接读取。",
+    none_next: "用 Python 包的 run.watch 或 Rust 采集器记录统计量，或按迭代将张量写为 npy 或 safetensors 文件；MindSpore 的 dump 数据可直接读取。",
     rank: "Rank",
     step: |step| format!("迭代 {}", format::integer(step)),
     previous_step: "上一迭代 (←)",

@@ -17,6 +17,7 @@ mod catalogue;
 mod cause;
 mod curve;
 mod editor;
+mod history;
 mod hits;
 mod inspector;
 mod model;
@@ -31,7 +32,7 @@ use cause::Cause;
 use hits::Hits;
 use inspector::Inspector;
 use model::Model;
-use watching::{Mode, Watching};
+use watching::{Mode, WatchpointsState};
 use watchpoints::WatchpointList;
 
 /// Longest time for which the list of watchpoints waits for the findings.
@@ -42,7 +43,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 pub fn DebuggerPage() -> impl IntoView {
     let model = Model::provide();
     let i18n = use_i18n();
-    let watching = Watching::provide(model.run);
+    let watching = WatchpointsState::provide(model.run);
     use_keys(move |key, _| match key {
         "j" => model.move_by(1),
         "k" => model.move_by(-1),

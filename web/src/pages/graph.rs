@@ -11,8 +11,6 @@ use crate::keys::use_keys;
 use crate::prelude::*;
 use crate::query::Load;
 
-mod beside;
-mod columns;
 mod differing;
 mod legend;
 mod likeness;
@@ -26,7 +24,7 @@ mod side;
 mod toolbar;
 
 use middle::Middle;
-use model::Model;
+use model::{Beside, Model};
 use node_panel::NodePanel;
 use side::Side;
 
@@ -34,7 +32,7 @@ use side::Side;
 #[component]
 pub fn GraphPage() -> impl IntoView {
     let model = Model::provide();
-    beside::provide(&model);
+    Beside::provide(&model);
     let i18n = use_i18n();
     use_keys(move |key, _| model.press_key(key));
     let state = move |title: &'static str, next: String| {

@@ -10,12 +10,20 @@ use crate::route;
 pub fn NotFoundPage() -> impl IntoView {
     let i18n = use_i18n();
     view! {
+        <NothingHere
+            title=i18n.label(|t| t.states.nowhere)
+            next=i18n.label(|t| t.states.nowhere_next)
+        />
+    }
+}
+
+/// A page that gives a reason, with a link to the list of runs.
+#[component]
+pub(super) fn NothingHere(title: Signal<String>, next: Signal<String>) -> impl IntoView {
+    let i18n = use_i18n();
+    view! {
         <main class="main">
-            <StatePage
-                icon=IconName::Gone
-                title=i18n.label(|t| t.states.nowhere)
-                next=i18n.label(|t| t.states.nowhere_next)
-            >
+            <StatePage icon=IconName::Gone title=title next=next>
                 <div class="acts">
                     <a class="btn primary" href=route::runs_href()>
                         {i18n.text(|t| t.states.all_runs)}

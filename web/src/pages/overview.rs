@@ -7,6 +7,7 @@ use crate::prelude::*;
 use crate::route::use_run;
 
 mod cards;
+mod cell;
 mod checks;
 mod guide;
 mod heat;
@@ -16,7 +17,6 @@ mod measured;
 mod model;
 mod onset;
 mod pictures;
-mod recorded;
 mod undecided;
 mod verdict;
 

@@ -21,7 +21,7 @@ mod waiting;
 use flow::Flow;
 use inspector::Inspector;
 use model::Model;
-use recording::{Recording, Wanted};
+use recording::{MissingData, Recording};
 use waiting::{Verdict, Waiting};
 
 /// The data pipeline of the run that the address names.
@@ -45,8 +45,8 @@ pub fn PipelinePage() -> impl IntoView {
                     {has_more
                         .then(|| {
                             view! {
-                                <Recording wanted=Wanted::Graph />
-                                <Recording wanted=Wanted::Times />
+                                <Recording wanted=MissingData::Graph />
+                                <Recording wanted=MissingData::Times />
                             }
                         })}
                 </StatePage>

@@ -2,8 +2,9 @@
 
 use trainscope_api::runs::RunStatus;
 
+use super::not_found::NothingHere;
 use super::{NotFoundPage, PageOnDemand};
-use crate::components::{IconName, Note, NoteKind, StatePage};
+use crate::components::{IconName, Note, NoteKind};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 use crate::query::Load;
@@ -12,7 +13,7 @@ use crate::state::use_app_state;
 
 /// State of the run's page: the address combined with the list of runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shown {
+enum PageState {
     Page(RunPage),
     NoSuchRun,
     Nowhere,
@@ -30,32 +31,23 @@ pub fn RunPages() -> impl IntoView {
         Place::Run { page, .. } => {
             // While the list loads, the page may ask for its data already.
             if found.get().is_none() && state.load.get() == Load::Ready(()) {
-                Shown::NoSuchRun
+                PageState::NoSuchRun
             } else {
-                Shown::Page(page)
+                PageState::Page(page)
             }
         }
-        Place::Runs | Place::Unknown => Shown::Nowhere,
+        Place::Runs | Place::Unknown => PageState::Nowhere,
     });
     view! {
         {move || match shown.get() {
-            Shown::Page(page) => view! { <PageOnDemand page=Some(page) /> }.into_any(),
-            Shown::Nowhere => view! { <NotFoundPage /> }.into_any(),
-            Shown::NoSuchRun => {
+            PageState::Page(page) => view! { <PageOnDemand page=Some(page) /> }.into_any(),
+            PageState::Nowhere => view! { <NotFoundPage /> }.into_any(),
+            PageState::NoSuchRun => {
                 view! {
-                    <main class="main">
-                        <StatePage
-                            icon=IconName::Gone
-                            title=Signal::derive(move || (i18n.texts().states.no_run)(&name.get()))
-                            next=i18n.label(|t| t.states.no_run_next)
-                        >
-                            <div class="acts">
-                                <a class="btn primary" href=route::runs_href()>
-                                    {i18n.text(|t| t.states.all_runs)}
-                                </a>
-                            </div>
-                        </StatePage>
-                    </main>
+                    <NothingHere
+                        title=Signal::derive(move || (i18n.texts().states.no_run)(&name.get()))
+                        next=i18n.label(|t| t.states.no_run_next)
+                    />
                 }
                     .into_any()
             }

@@ -11,6 +11,7 @@ use crate::query::Load;
 use crate::route;
 
 mod columns;
+mod columns_panel;
 mod filter;
 mod layout;
 mod metrics;
@@ -20,6 +21,7 @@ mod order;
 mod panel;
 mod record;
 mod row;
+mod run_state;
 mod selection;
 mod slots;
 mod spark;
@@ -30,9 +32,8 @@ mod table;
 #[cfg(test)]
 mod test_runs;
 mod toolbar;
-mod window;
 
-use columns::ColumnsPanel;
+use columns_panel::ColumnsPanel;
 use model::{Model, SidePanel, use_model};
 use panel::FilesPanel;
 use record::RecordPanel;

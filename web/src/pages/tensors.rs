@@ -12,6 +12,7 @@ mod chart;
 mod inspector;
 mod list;
 mod model;
+mod names;
 mod steps;
 mod table;
 

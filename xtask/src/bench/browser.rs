@@ -5,9 +5,7 @@
 //! changed pixels.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -21,6 +19,7 @@ use tokio::time::sleep;
 use super::machine;
 use super::report::Samples;
 use super::server::Cache;
+use crate::driver::Driver;
 use crate::event_file::EventFile;
 
 /// Timeout of a page.
@@ -124,51 +123,6 @@ pub(super) struct Browser {
     // Dropped in this order: the browser uses the profile until the driver has ended.
     driver: Driver,
     _profile: TempDir,
-}
-
-struct Driver {
-    child: Child,
-    address: String,
-}
-
-impl Drop for Driver {
-    fn drop(&mut self) {
-        // A killed driver would leave its browser running.
-        drop(ureq::get(format!("{}/shutdown", self.address)).call());
-        if self.child.kill().is_ok() {
-            drop(self.child.wait());
-        }
-    }
-}
-
-impl Driver {
-    fn start() -> Result<Self> {
-        let child = Command::new("chromedriver")
-            .arg("--port=0")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .context("`chromedriver` cannot be started")?;
-        let mut driver = Self {
-            child,
-            address: String::new(),
-        };
-        let output = driver.child.stdout.take();
-        let mut lines = BufReader::new(output.context("the pipe was just made")?).lines();
-        let port = lines
-            .by_ref()
-            .map_while(Result::ok)
-            .find_map(|line| {
-                let port = line.split("started successfully on port ").nth(1)?;
-                Some(port.trim_end_matches('.').to_owned())
-            })
-            .context("chromedriver ended before it listened")?;
-        // The pipe must be drained.
-        std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
-        driver.address = format!("http://127.0.0.1:{port}");
-        Ok(driver)
-    }
 }
 
 impl Browser {

@@ -33,8 +33,8 @@ const QUIET_MILLIS: u32 = 250;
 const SCROLLED_MILLIS: u32 = 3_000;
 const SCROLLED_PIXELS: u32 = 24;
 /// Selector of the scrolled element.
-const LIST: &str = ".runs-card .scroll";
-const CARDS: &str = ".cards";
+const LIST: &str = ":has(> table[aria-label=Runs])";
+const CARDS: &str = "[data-part=cards]";
 /// Time that a page with growing runs is measured, after half as long to settle.
 const WATCHED: Duration = Duration::from_secs(20);
 /// Number of memory measurements of a page, and the time between two.
@@ -154,7 +154,7 @@ fn many_runs(bench: &Bench, report: &mut Report) -> Result<()> {
             wait_until_quiet(browser).await?;
         }
         for _ in 0..4 {
-            browser.click("th.c-name button").await?;
+            browser.click("th[data-column=name] button").await?;
             wait_until_quiet(browser).await?;
         }
         let frames = samples(&browser.run("return bench.stopFrames()").await?)?;

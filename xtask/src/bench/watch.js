@@ -116,7 +116,8 @@ window.fetch = async (...request) => {
 const { instantiateStreaming } = WebAssembly;
 WebAssembly.instantiateStreaming = async (...source) => {
   const made = await instantiateStreaming.apply(WebAssembly, source);
-  bench.memory = made.instance.exports.memory;
+  // The parts of the program that are loaded later import the memory of the first one.
+  bench.memory ??= made.instance.exports.memory;
   return made;
 };
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use trainscope_format::Graph;
 use trainscope_format::graph::Node;
 
-use super::operation::{Does, Loss, attribute, loss_of_name, plain};
+use super::operation::{Loss, OperationClass, attribute, loss_of_name, plain};
 use super::recording::Missing;
 use super::view::View;
 use super::{Opinion, State};
@@ -45,7 +45,7 @@ pub(crate) struct Output {
 /// Output of a graph with a single loss.
 pub(crate) fn output_of(graph: &Graph) -> Option<Output> {
     let view = View::new(graph);
-    let is_loss = |at: &usize| matches!(view.does[*at], Does::Loss(_));
+    let is_loss = |at: &usize| matches!(view.does[*at], OperationClass::Loss(_));
     let mut losses = view.forward().filter(is_loss);
     let (loss, None) = (losses.next()?, losses.next()) else {
         return None;
@@ -78,8 +78,8 @@ pub(crate) fn cost_of_name(name: &str) -> Option<Cost> {
     cost_of(&node, loss_of_name(&node))
 }
 
-fn cost_of(node: &Node, does: Does) -> Option<Cost> {
-    let Does::Loss(loss) = does else {
+fn cost_of(node: &Node, does: OperationClass) -> Option<Cost> {
+    let OperationClass::Loss(loss) = does else {
         return None;
     };
     let name = plain(&node.op_type);
@@ -102,11 +102,13 @@ pub(super) fn loss_activation(view: &View<'_>) -> Opinion {
     let mut found: Vec<(State, usize, String, String)> = Vec::new();
     let (mut losses, mut judged) = (0, 0);
     for at in view.forward() {
-        let Does::Loss(loss) = view.does[at] else {
+        let OperationClass::Loss(loss) = view.does[at] else {
             // Two in a row, with or without a loss after them.
-            if matches!(view.does[at], Does::Softmax | Does::LogSoftmax)
-                && let Some(first) = view.origin(at, 0)
-                && view.does[first] == Does::Softmax
+            if matches!(
+                view.does[at],
+                OperationClass::Softmax | OperationClass::LogSoftmax
+            ) && let Some(first) = view.origin(at, 0)
+                && view.does[first] == OperationClass::Softmax
             {
                 let (en, zh) = doubled(view, first, at);
                 found.push((State::Fault, at, en, zh));
@@ -117,7 +119,7 @@ pub(super) fn loss_activation(view: &View<'_>) -> Opinion {
         let Some(from) = view.origin(at, 0) else {
             continue;
         };
-        judged += u64::from(view.does[from] != Does::Other || loss == Loss::Values);
+        judged += u64::from(view.does[from] != OperationClass::Other || loss == Loss::Values);
         let single = single_unit(view, loss, from, at);
         if let Some((state, en, zh)) = single.or_else(|| before_loss(view, loss, from, at)) {
             found.push((state, at, en, zh));
@@ -168,7 +170,7 @@ fn single_unit(
         return None;
     }
     let (input, name) = (view.name(from), view.name(at));
-    if view.does[from] == Does::Softmax {
+    if view.does[from] == OperationClass::Softmax {
         return Some((
             State::Error,
             format!(
@@ -200,31 +202,34 @@ fn before_loss(
     at: usize,
 ) -> Option<(State, String, String)> {
     let (input, name) = (view.name(from), view.name(at));
-    let raw = matches!(view.does[from], Does::Linear | Does::BiasAdd | Does::Add);
+    let raw = matches!(
+        view.does[from],
+        OperationClass::Linear | OperationClass::BiasAdd | OperationClass::Add
+    );
     let fault = |en: String, zh: String| Some((State::Fault, en, zh));
     match (loss, view.does[from]) {
-        (Loss::Logits, Does::Softmax | Does::Sigmoid) => fault(
+        (Loss::Logits, OperationClass::Softmax | OperationClass::Sigmoid) => fault(
             format!(
                 "{name} applies softmax itself, but its input {input} already outputs probabilities: gradients become small"
             ),
             format!("{name} 内部已包含 softmax，而 {input} 已输出概率，梯度会变得很小"),
         ),
-        (Loss::BinaryLogits, Does::Softmax | Does::Sigmoid) => fault(
+        (Loss::BinaryLogits, OperationClass::Softmax | OperationClass::Sigmoid) => fault(
             format!(
                 "{name} applies sigmoid itself, but its input {input} already outputs probabilities: gradients become small"
             ),
             format!("{name} 内部已包含 sigmoid，而 {input} 已输出概率，梯度会变得很小"),
         ),
-        (Loss::Logits | Loss::BinaryLogits, Does::Relu) => fault(
+        (Loss::Logits | Loss::BinaryLogits, OperationClass::Relu) => fault(
             format!("{input} clips negative logits before {name}: these outputs do not learn"),
             format!("{input} 在 {name} 之前截去了负的 logits，这些输出无法学习"),
         ),
-        (Loss::Logits, Does::LogSoftmax) => Some((
+        (Loss::Logits, OperationClass::LogSoftmax) => Some((
             State::Note,
             format!("{name} applies softmax itself; {input} is redundant"),
             format!("{name} 内部已包含 softmax，{input} 是多余的"),
         )),
-        (Loss::LogProbabilities, Does::Softmax | Does::Sigmoid) => fault(
+        (Loss::LogProbabilities, OperationClass::Softmax | OperationClass::Sigmoid) => fault(
             format!(
                 "{name} expects log-probabilities, but {input} outputs probabilities: use log_softmax"
             ),
@@ -236,7 +241,7 @@ fn before_loss(
             ),
             format!("{name} 需要对数概率，得到的却是 {input} 的 logits：缺少 log_softmax"),
         ),
-        (Loss::Classes, Does::Sigmoid) => fault(
+        (Loss::Classes, OperationClass::Sigmoid) => fault(
             format!(
                 "{name} expects probabilities that sum to 1, and {input} ends in sigmoid, which gives each unit its own: use \
                  softmax, or binary cross-entropy if several classes may be true at once"
@@ -251,7 +256,7 @@ fn before_loss(
         (Loss::Probabilities, _) if raw || is_activation(view.does[from]) => {
             Some(no_probabilities(view, from, at, "sigmoid"))
         }
-        (Loss::Probabilities, Does::Softmax) => Some((
+        (Loss::Probabilities, OperationClass::Softmax) => Some((
             State::Note,
             format!(
                 "{name} judges each unit by itself, and {input} ends in softmax, whose units compete: categorical \
@@ -261,7 +266,7 @@ fn before_loss(
                 "{name} 单独判断每个单元，而 {input} 以 softmax 结尾，各单元互相竞争：通常使用多类交叉熵"
             ),
         )),
-        (Loss::Values, Does::Softmax) if !is_compared_with_softmax(view, at) => fault(
+        (Loss::Values, OperationClass::Softmax) if !is_compared_with_softmax(view, at) => fault(
             format!(
                 "{name} compares numbers, and {input} ends in softmax: outputs stay between 0 and 1 and sum to 1, and \
                  gradients are small where the model is wrong. Use cross-entropy for classes, or no activation for numbers"
@@ -270,7 +275,7 @@ fn before_loss(
                 "{name} 比较数值，而 {input} 以 softmax 结尾：输出在 0 到 1 之间且总和为 1，预测错误时梯度很小。分类请用交叉熵，回归请去掉激活函数"
             ),
         ),
-        (Loss::Values, Does::Relu) => Some((
+        (Loss::Values, OperationClass::Relu) => Some((
             State::Note,
             format!(
                 "{input} ends in ReLU: predictions are never below 0, and a unit that is below 0 for every sample does not \
@@ -283,10 +288,13 @@ fn before_loss(
 }
 
 /// True for an activation whose values are not probabilities.
-fn is_activation(does: Does) -> bool {
+fn is_activation(does: OperationClass) -> bool {
     matches!(
         does,
-        Does::Relu | Does::Tanh | Does::OtherActivation | Does::LogSoftmax
+        OperationClass::Relu
+            | OperationClass::Tanh
+            | OperationClass::OtherActivation
+            | OperationClass::LogSoftmax
     )
 }
 
@@ -299,13 +307,13 @@ fn no_probabilities(
 ) -> (State, String, String) {
     let (input, name) = (view.name(from), view.name(at));
     let (en, zh) = match view.does[from] {
-        Does::Relu => ("ends in ReLU, which is unbounded", "以 ReLU 结尾，没有上限"),
-        Does::Tanh => (
+        OperationClass::Relu => ("ends in ReLU, which is unbounded", "以 ReLU 结尾，没有上限"),
+        OperationClass::Tanh => (
             "ends in tanh, which can be negative",
             "以 tanh 结尾，可能小于 0",
         ),
-        Does::LogSoftmax => ("outputs log-probabilities", "给出的是对数概率"),
-        Does::OtherActivation => (
+        OperationClass::LogSoftmax => ("outputs log-probabilities", "给出的是对数概率"),
+        OperationClass::OtherActivation => (
             "ends in an activation whose values are not probabilities",
             "所用激活函数给出的不是概率",
         ),
@@ -321,5 +329,5 @@ fn no_probabilities(
 /// True if the other operand of a difference is a softmax too, as in distillation.
 fn is_compared_with_softmax(view: &View<'_>, at: usize) -> bool {
     view.origin(at, 1)
-        .is_some_and(|other| view.does[other] == Does::Softmax)
+        .is_some_and(|other| view.does[other] == OperationClass::Softmax)
 }

@@ -4,7 +4,7 @@ use trainscope_format::Graph;
 use trainscope_format::graph::{Node, NodeKind};
 
 use super::loss::loss_activation;
-use super::operation::{Does, Loss, attribute, is_parameter};
+use super::operation::{Loss, OperationClass, attribute, is_parameter};
 use super::recording::Missing;
 use super::view::{MAX_HOPS, View};
 use super::{Opinion, Rule, State};
@@ -12,7 +12,6 @@ use super::{Opinion, Rule, State};
 /// Maximum number of operations between a difference and the mean of a loss.
 const REDUCED_WITHIN: usize = 4;
 
-/// Results for a graph.
 pub(super) struct GraphResults {
     pub(super) opinions: Vec<(Rule, Opinion)>,
     pub(super) normalises_batches: bool,
@@ -47,7 +46,7 @@ pub(super) fn examine(graph: &Graph) -> GraphResults {
         ],
         normalises_batches: view.forward().any(|at| {
             let plain = view.nodes[at].op_type.to_ascii_lowercase();
-            view.does[at] == Does::Normalises && !plain.contains("instance")
+            view.does[at] == OperationClass::Normalises && !plain.contains("instance")
         }),
     }
 }
@@ -58,7 +57,7 @@ fn useless_bias(view: &View<'_>) -> Opinion {
     let mut normalisations = 0_usize;
     for at in view
         .forward()
-        .filter(|at| view.does[*at] == Does::Normalises)
+        .filter(|at| view.does[*at] == OperationClass::Normalises)
     {
         normalisations += 1;
         let Some(from) = view.origin(at, 0) else {
@@ -66,7 +65,7 @@ fn useless_bias(view: &View<'_>) -> Opinion {
         };
         let is_only_user = view.users[from].iter().all(|(user, _)| {
             let user = *user as usize;
-            user == at || view.is_backward[user] || view.does[user] == Does::Orders
+            user == at || view.is_backward[user] || view.does[user] == OperationClass::Orders
         });
         if is_only_user && adds_bias(view, from) {
             found.push((from, at));
@@ -104,7 +103,11 @@ fn linear_layers(view: &View<'_>) -> Opinion {
         let Some(mut from) = view.origin(at, 0) else {
             continue;
         };
-        if matches!(view.does[from], Does::BiasAdd | Does::Add) && adds_bias(view, from) {
+        if matches!(
+            view.does[from],
+            OperationClass::BiasAdd | OperationClass::Add
+        ) && adds_bias(view, from)
+        {
             let sum = (0..2).filter_map(|place| view.origin(from, place));
             let Some(layer) = sum.into_iter().find(|layer| is_layer(view, *layer)) else {
                 continue;
@@ -114,7 +117,7 @@ fn linear_layers(view: &View<'_>) -> Opinion {
         let mut users = view.users[from].iter().map(|(user, _)| *user as usize);
         let is_shared = users
             .by_ref()
-            .filter(|user| !view.is_backward[*user] && view.does[*user] != Does::Orders)
+            .filter(|user| !view.is_backward[*user] && view.does[*user] != OperationClass::Orders)
             .count()
             > 1;
         if from != at && is_layer(view, from) && !is_shared {
@@ -149,7 +152,7 @@ fn linear_layers(view: &View<'_>) -> Opinion {
 /// True for a linear layer with weights of its own, not the product of two results.
 fn is_layer(view: &View<'_>, at: usize) -> bool {
     let node = &view.nodes[at];
-    view.does[at] == Does::Linear
+    view.does[at] == OperationClass::Linear
         && (attribute(node, "units").is_some()
             || attribute(node, "filters").is_some()
             || view.is_parameter(at, 1)
@@ -160,17 +163,17 @@ fn is_layer(view: &View<'_>, at: usize) -> bool {
 fn adds_bias(view: &View<'_>, at: usize) -> bool {
     let node = &view.nodes[at];
     match view.does[at] {
-        Does::BiasAdd => true,
+        OperationClass::BiasAdd => true,
         // The first input of `addmm` is the bias; all others have it last.
-        Does::Linear if node.op_type.ends_with("addmm") => view.is_parameter(at, 0),
-        Does::Linear => {
+        OperationClass::Linear if node.op_type.ends_with("addmm") => view.is_parameter(at, 0),
+        OperationClass::Linear => {
             view.is_parameter(at, 1) && view.is_parameter(at, 2)
                 || node
                     .attributes
                     .iter()
                     .any(|(name, value)| name == "use_bias" && value.eq_ignore_ascii_case("true"))
         }
-        Does::Add => {
+        OperationClass::Add => {
             let sides = [(0, 1), (1, 0)];
             sides.into_iter().any(|(sum, bias)| {
                 let is_vector = node.inputs.get(bias).and_then(|edge| view.shape(edge));
@@ -178,7 +181,7 @@ fn adds_bias(view: &View<'_>, at: usize) -> bool {
                     && is_vector.is_some_and(|shape| shape.len() == 1)
                     && view
                         .origin(at, sum)
-                        .is_some_and(|from| view.does[from] == Does::Linear)
+                        .is_some_and(|from| view.does[from] == OperationClass::Linear)
             })
         }
         _ => false,
@@ -274,9 +277,9 @@ fn is_used(view: &View<'_>, parameter: usize) -> bool {
         for &(user, place) in &view.users[at] {
             let user = user as usize;
             match view.does[user] {
-                Does::Orders => {}
-                Does::Passes if place > 0 => {}
-                Does::Passes | Does::Gathers => open.push((user, hops + 1)),
+                OperationClass::Orders => {}
+                OperationClass::Passes if place > 0 => {}
+                OperationClass::Passes | OperationClass::Gathers => open.push((user, hops + 1)),
                 _ => return true,
             }
         }
@@ -289,8 +292,8 @@ fn broadcast(view: &View<'_>) -> Opinion {
     let (mut candidates, mut known) = (0_u64, 0_u64);
     let mut found = Vec::new();
     for at in view.forward() {
-        let is_loss = view.does[at] == Does::Loss(Loss::Values);
-        if !is_loss && view.does[at] != Does::Subtracts {
+        let is_loss = view.does[at] == OperationClass::Loss(Loss::Values);
+        if !is_loss && view.does[at] != OperationClass::Subtracts {
             continue;
         }
         let (Some(a), Some(b)) = (view.origin(at, 0), view.origin(at, 1)) else {

@@ -4,7 +4,7 @@ use trainscope_format::graph::{Node, NodeKind};
 
 /// Type of an operation, as far as the rules need it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Does {
+pub(super) enum OperationClass {
     /// Passes its first input on: with another shape or type, or unchanged.
     Passes,
     /// Joins several inputs.
@@ -58,7 +58,7 @@ pub(super) enum Loss {
     Values,
 }
 
-impl Does {
+impl OperationClass {
     /// Range of its values.
     pub(super) const fn range(self) -> (f64, f64) {
         match self {
@@ -71,17 +71,17 @@ impl Does {
 }
 
 /// Type of a loss by its name alone.
-pub(super) fn loss_of_name(node: &Node) -> Does {
+pub(super) fn loss_of_name(node: &Node) -> OperationClass {
     match of(node) {
-        loss @ Does::Loss(_) => loss,
-        _ => Does::Other,
+        loss @ OperationClass::Loss(_) => loss,
+        _ => OperationClass::Other,
     }
 }
 
 /// Type of a node.
-pub(super) fn of(node: &Node) -> Does {
+pub(super) fn of(node: &Node) -> OperationClass {
     if node.kind != NodeKind::Operation {
-        return Does::Other;
+        return OperationClass::Other;
     }
     let op = node.op_type.rsplit("::").next().unwrap_or_default();
     let plain = plain(op);
@@ -89,20 +89,20 @@ pub(super) fn of(node: &Node) -> Does {
     match attribute(node, "activation") {
         // A Keras layer ends with its activation.
         Some(activation) if !is_linear(activation) => return activation_of(activation),
-        Some(_) if plain == "activation" => return Does::Passes,
+        Some(_) if plain == "activation" => return OperationClass::Passes,
         _ => {}
     }
     if matches!(&*plain, "relu" | "leakyrelu") && is_bounded(node) {
-        return Does::Other;
+        return OperationClass::Other;
     }
     if attribute(node, "from_logits") == Some("true") {
         match &*plain {
             "binarycrossentropy" | "binaryfocalcrossentropy" => {
-                return Does::Loss(Loss::BinaryLogits);
+                return OperationClass::Loss(Loss::BinaryLogits);
             }
             "categoricalcrossentropy"
             | "categoricalfocalcrossentropy"
-            | "sparsecategoricalcrossentropy" => return Does::Loss(Loss::Logits),
+            | "sparsecategoricalcrossentropy" => return OperationClass::Loss(Loss::Logits),
             _ => {}
         }
     }
@@ -142,19 +142,19 @@ pub(super) fn of(node: &Node) -> Does {
         | "repeatvector"
         | "spatialdropout1d"
         | "spatialdropout2d"
-        | "spatialdropout3d" => Does::Passes,
-        "maketuple" | "listconstruct" | "tupleconstruct" => Does::Gathers,
+        | "spatialdropout3d" => OperationClass::Passes,
+        "maketuple" | "listconstruct" | "tupleconstruct" => OperationClass::Gathers,
         "updatestate" | "noop" | "savev2" | "assign" | "assignvariableop"
         | "varisinitializedop" | "imagesummary" | "tensorsummary" | "scalarsummary"
-        | "histogramsummary" => Does::Orders,
-        "softmax" | "safesoftmax" => Does::Softmax,
-        "logsoftmax" => Does::LogSoftmax,
-        "sigmoid" => Does::Sigmoid,
-        "log" => Does::Log,
-        "relu" | "relu6" => Does::Relu,
-        "tanh" => Does::Tanh,
+        | "histogramsummary" => OperationClass::Orders,
+        "softmax" | "safesoftmax" => OperationClass::Softmax,
+        "logsoftmax" => OperationClass::LogSoftmax,
+        "sigmoid" => OperationClass::Sigmoid,
+        "log" => OperationClass::Log,
+        "relu" | "relu6" => OperationClass::Relu,
+        "tanh" => OperationClass::Tanh,
         "elu" | "selu" | "celu" | "gelu" | "leakyrelu" | "prelu" | "softplus" | "silu"
-        | "swish" | "mish" => Does::OtherActivation,
+        | "swish" | "mish" => OperationClass::OtherActivation,
         "matmul"
         | "linear"
         | "addmm"
@@ -185,15 +185,15 @@ pub(super) fn of(node: &Node) -> Does {
         | "batchmatmul"
         | "batchmatmulv2"
         | "fusedmatmul"
-        | "matmulbiasaddfusion" => Does::Linear,
+        | "matmulbiasaddfusion" => OperationClass::Linear,
         // A layer applied to each step of a sequence, if it has weights and is not a model.
         "timedistributed"
             if attribute(node, "units").is_some() || attribute(node, "filters").is_some() =>
         {
-            Does::Linear
+            OperationClass::Linear
         }
-        "biasadd" => Does::BiasAdd,
-        "add" | "addv2" => Does::Add,
+        "biasadd" => OperationClass::BiasAdd,
+        "add" | "addv2" => OperationClass::Add,
         "batchnorm"
         | "batchnorm1d"
         | "batchnorm2d"
@@ -208,30 +208,30 @@ pub(super) fn of(node: &Node) -> Does {
         | "instancenorm"
         | "instancenormalization"
         | "nativebatchnormlegit"
-        | "batchnormv1" => Does::Normalises,
-        "sub" | "rsub" | "subtract" | "squareddifference" => Does::Subtracts,
+        | "batchnormv1" => OperationClass::Normalises,
+        "sub" | "rsub" | "subtract" | "squareddifference" => OperationClass::Subtracts,
         "softmaxcrossentropy"
         | "softmaxcrossentropywithlogits"
         | "crossentropyloss"
         | "sparsesoftmaxcrossentropywithlogits"
         | "softmaxcrossentropyloss"
-        | "sparsesoftmaxcrossentropywithlogitsv2" => Does::Loss(Loss::Logits),
+        | "sparsesoftmaxcrossentropywithlogitsv2" => OperationClass::Loss(Loss::Logits),
         "sigmoidcrossentropywithlogits"
         | "binarycrossentropywithlogits"
         | "bcewithlogitsloss"
-        | "bcewithlogits" => Does::Loss(Loss::BinaryLogits),
+        | "bcewithlogits" => OperationClass::Loss(Loss::BinaryLogits),
         "nllloss" | "nlllossnd" | "nllloss2d" | "nlllossforward" | "negativeloglikelihoodloss" => {
-            Does::Loss(Loss::LogProbabilities)
+            OperationClass::Loss(Loss::LogProbabilities)
         }
         "binarycrossentropy" | "bceloss" | "bce" | "binaryfocalcrossentropy" => {
-            Does::Loss(Loss::Probabilities)
+            OperationClass::Loss(Loss::Probabilities)
         }
         "categoricalcrossentropy"
         | "categoricalfocalcrossentropy"
-        | "sparsecategoricalcrossentropy" => Does::Loss(Loss::Classes),
+        | "sparsecategoricalcrossentropy" => OperationClass::Loss(Loss::Classes),
         "mseloss" | "l1loss" | "smoothl1loss" | "huberloss" | "meansquarederror" | "mse"
-        | "meanabsoluteerror" | "mae" | "huber" | "logcosh" => Does::Loss(Loss::Values),
-        _ => Does::Other,
+        | "meanabsoluteerror" | "mae" | "huber" | "logcosh" => OperationClass::Loss(Loss::Values),
+        _ => OperationClass::Other,
     }
 }
 
@@ -250,16 +250,18 @@ pub(super) fn attribute<'a>(node: &'a Node, name: &str) -> Option<&'a str> {
 }
 
 /// The activation at the end of a Keras layer; a function of the program may do anything.
-fn activation_of(name: &str) -> Does {
+fn activation_of(name: &str) -> OperationClass {
     match &*plain(name) {
-        "softmax" => Does::Softmax,
-        "logsoftmax" => Does::LogSoftmax,
-        "sigmoid" | "hardsigmoid" => Does::Sigmoid,
-        "relu" | "relu6" => Does::Relu,
-        "tanh" | "hardtanh" | "softsign" => Does::Tanh,
+        "softmax" => OperationClass::Softmax,
+        "logsoftmax" => OperationClass::LogSoftmax,
+        "sigmoid" | "hardsigmoid" => OperationClass::Sigmoid,
+        "relu" | "relu6" => OperationClass::Relu,
+        "tanh" | "hardtanh" | "softsign" => OperationClass::Tanh,
         "elu" | "selu" | "celu" | "gelu" | "leakyrelu" | "prelu" | "softplus" | "silu"
-        | "swish" | "mish" | "hardsilu" | "hardswish" | "exponential" => Does::OtherActivation,
-        _ => Does::Other,
+        | "swish" | "mish" | "hardsilu" | "hardswish" | "exponential" => {
+            OperationClass::OtherActivation
+        }
+        _ => OperationClass::Other,
     }
 }
 

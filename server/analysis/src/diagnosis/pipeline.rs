@@ -20,7 +20,6 @@ pub(super) struct Pipeline {
     pictures: Option<String>,
 }
 
-/// The text of a parameter.
 fn text<'a>(parameters: &'a [(String, LineageValue)], name: &str) -> Option<&'a str> {
     let found = parameters.iter().find(|(own, _)| own == name);
     match found {

@@ -9,7 +9,7 @@ pub enum Framework {
     Keras,
     /// `MindSpore`.
     MindSpore,
-    /// A program in Rust with the collector.
+    /// A program in Python or Rust with trainscope's own collector, which write the same files.
     Collector,
 }
 
@@ -49,7 +49,7 @@ impl Missing {
                 "SummaryCollector(summary_dir, collect_specified_data={\"collect_train_lineage\": True})"
             }
             (Self::Settings, Collector) => {
-                "collector.hyperparameters(&Hyperparameters::new().number(\"lr\", lr))"
+                "run.hparams({\"lr\": lr, \"batch_size\": batch_size}); Rust: collector.hyperparameters(…)"
             }
             (Self::GraphWithLoss, Python) => {
                 "writer.add_graph(ModelWithLoss(model, loss_fn), (x, y))"
@@ -61,13 +61,11 @@ impl Missing {
                 "SummaryCollector(summary_dir, collect_specified_data={\"collect_graph\": True})"
             }
             (Self::GraphWithLoss | Self::Parameters, Collector) => {
-                "collector.graph(\"model\", graph.build())"
+                "run.watch(model, optimizer); Rust: collector.graph(\"model\", graph.build())"
             }
             (Self::Parameters, Python) => "torch.onnx.export(model, x, f\"{run}/model.onnx\")",
             (Self::Parameters, Keras) => "model.export(f\"{run}/model.onnx\", format=\"onnx\")",
-            (Self::Gradients, Python) => {
-                "save_file({n: p.grad for n, p in model.named_parameters() if p.grad is not None}, path)"
-            }
+            (Self::Gradients, Python) => "trainscope.start(run).watch(model, optimizer)",
             (Self::Shapes, Python | Keras) => {
                 "onnx.save(onnx.shape_inference.infer_shapes(model), path)"
             }
@@ -75,14 +73,14 @@ impl Missing {
                 "SummaryCollector(summary_dir, collect_specified_data={\"collect_dataset_graph\": True})"
             }
             (Self::Pipeline, Collector) => {
-                "collector.lineage(DatasetPipeline::source(\"Mnist\").then(\"Shuffle\").build())"
+                "run.dataset([\"Mnist\", \"Shuffle\"]); Rust: collector.lineage(DatasetPipeline::source(…).build())"
             }
             (Self::Shuffle, MindSpore) => "dataset = dataset.shuffle(buffer_size)",
             (Self::Inputs, Python) => {
                 "save_file({\"activation/input\": x}, f\"{run}/dump/step_{step}.safetensors\")"
             }
             (Self::Inputs, Collector) => {
-                "step.tensor(\"activation/input\", Role::Input, TensorView::from(&x[..]))"
+                "run.tensor(\"activation/input\", x, role=\"input\"); Rust: step.tensor(…, Role::Input, …)"
             }
             _ => "",
         }

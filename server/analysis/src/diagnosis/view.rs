@@ -3,7 +3,7 @@
 use trainscope_format::Graph;
 use trainscope_format::graph::{Dimension, Edge, Node, NodeKind};
 
-use super::operation::{Does, attribute, is_backward, is_parameter, of};
+use super::operation::{OperationClass, attribute, is_backward, is_parameter, of};
 
 /// Maximum number of operations to follow in a row, through reshapes and the like.
 pub(super) const MAX_HOPS: usize = 64;
@@ -21,7 +21,7 @@ const KEEPS_UNITS: [&str; 6] = [
 /// A graph with the types of its operations and the users of their outputs.
 pub(super) struct View<'a> {
     pub(super) nodes: &'a [Node],
-    pub(super) does: Vec<Does>,
+    pub(super) does: Vec<OperationClass>,
     pub(super) is_backward: Vec<bool>,
     /// Users of each node, with the index of the input.
     pub(super) users: Vec<Vec<(u32, u32)>>,
@@ -65,7 +65,7 @@ impl<'a> View<'a> {
         let mut from = self.input(at, place)?;
         for _ in 0..MAX_HOPS {
             // The access to a parameter counts as its origin.
-            if self.does[from] != Does::Passes || is_parameter(&self.nodes[from]) {
+            if self.does[from] != OperationClass::Passes || is_parameter(&self.nodes[from]) {
                 return Some(from);
             }
             from = self.input(from, 0)?;

@@ -1,8 +1,8 @@
 //! Layered layout: each vertex is below its inputs, and edges across ranks are routed around the vertices in between.
 //!
 //! The steps are those of Sugiyama, Tagawa and Toda (1981): cycles are opened, vertices are ranked, ranks that are too
-//! wide are split, edges over several ranks get a place in each, then [`order`](super::order) reduces crossings and
-//! [`coordinates`](super::coordinates) computes positions. Edges that share an end share their route as long as
+//! wide are split, edges over several ranks get a place in each, then [`super::order`] reduces crossings and
+//! [`super::coordinates`] computes positions. Edges that share an end share their route as long as
 //! possible. A thousand vertices take some milliseconds, and so do ten thousand edges at one vertex.
 
 use super::places::{ASPECT, GRID_GAP, Link, Place, RANK_GAP, Step, Vertex};

@@ -12,8 +12,8 @@ use super::tree::Tree;
 /// Minimum number of boxes that is informative, in any viewport.
 const MIN_BOXES: usize = 3;
 
-/// Scopes to open first in a viewport of `(width, height)` pixels: as [`first_open`], without the last ones if the
-/// layout would be larger, as long as [`MIN_BOXES`] are left.
+/// Scopes to open first in a viewport of `(width, height)` pixels: as `first_open`, without the last ones if the
+/// layout would be larger, as long as three boxes are left.
 pub fn first_open_within(graph: &Graph, tree: &Tree, room: (f64, f64)) -> BTreeSet<usize> {
     let all = first_open(tree);
     let view = |count: usize| View {

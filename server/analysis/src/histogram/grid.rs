@@ -80,7 +80,7 @@ impl Span {
         }
     }
 
-    /// The most readable spacing for these values: [`Spacing::Symlog`] above [`MAX_LINEAR_RATIO`].
+    /// The most readable spacing for these values: [`Spacing::Symlog`] above `MAX_LINEAR_RATIO`.
     pub fn fitting(&self) -> Spacing {
         let greatest = self.low.abs().max(self.high.abs());
         let is_wide = greatest > MAX_LINEAR_RATIO * self.least_median;

@@ -14,7 +14,7 @@ const OF_RUNTIME: &str = "EpochCtrl";
 
 /// Measurements of an operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Running {
+pub struct OperationStats {
     /// Threads or processes that worked on it.
     pub workers: u64,
     /// Output queue; `None` if it ran within the operation that it feeds.
@@ -23,7 +23,7 @@ pub struct Running {
     pub cpu_percent: Vec<u64>,
 }
 
-impl Running {
+impl OperationStats {
     /// Mean share of its workers' time spent computing, 0 to 1, where 1 is a processor each; `None` if not measured.
     pub fn busy(&self) -> Option<f64> {
         let room = self.cpu_percent.len() as f64 * self.workers as f64 * 100.0;
@@ -54,7 +54,7 @@ impl Pipeline {
         let mut pipeline = Self::new(&tree);
         for (own, index) in pipeline.operations.iter_mut().zip(ran) {
             let found = &operators.operators[index];
-            own.running = Some(Running {
+            own.running = Some(OperationStats {
                 workers: found.workers,
                 queue: found.queue.clone(),
                 cpu_percent: found.cpu_percent.clone(),
@@ -203,10 +203,10 @@ mod tests {
     #[test]
     fn workers_are_busy_by_what_they_take_of_a_processor_each() {
         let busy = |workers, samples: &[u64]| {
-            let running = Running {
+            let running = OperationStats {
                 workers,
                 cpu_percent: samples.to_vec(),
-                ..Running::default()
+                ..OperationStats::default()
             };
             running.busy()
         };

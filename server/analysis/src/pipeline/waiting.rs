@@ -41,12 +41,12 @@ const NAMES: [&str; 17] = [
 /// Accumulates profiles of one rank and computes waiting times.
 #[derive(Clone, Debug, Default)]
 pub struct Waiting {
-    lanes: HashMap<String, BTreeMap<i64, Spent>>,
+    lanes: HashMap<String, BTreeMap<i64, LaneTime>>,
 }
 
 /// Time of a lane in one step.
 #[derive(Clone, Debug, Default)]
-struct Spent {
+struct LaneTime {
     from_nanos: i64,
     to_nanos: i64,
     /// Intervals in which it got data.
@@ -118,10 +118,10 @@ impl Waiting {
             let Some(steps) = self.lanes.get_mut(lane) else {
                 continue;
             };
-            let spent = steps.entry(span.step).or_insert(Spent {
+            let spent = steps.entry(span.step).or_insert(LaneTime {
                 from_nanos: from,
                 to_nanos: to,
-                ..Spent::default()
+                ..LaneTime::default()
             });
             spent.from_nanos = spent.from_nanos.min(from);
             spent.to_nanos = spent.to_nanos.max(to);
@@ -136,7 +136,7 @@ impl Waiting {
     /// The times of the lane that trains: the one that both gets data and does something else in the most steps.
     /// `None` if there is none.
     pub fn times(self) -> Option<InputTimes> {
-        let both = |steps: &BTreeMap<i64, Spent>| {
+        let both = |steps: &BTreeMap<i64, LaneTime>| {
             let both = steps
                 .values()
                 .filter(|own| own.does_more && !own.input.is_empty());

@@ -14,7 +14,7 @@ pub(super) mod weights;
 
 use trainscope_format::Severity;
 
-pub use super::model::condition::{Combination, Condition, ConditionNeeds};
+pub use super::model::condition::{Combination, Condition, Need, Prose};
 pub use super::model::key::Key;
 pub use super::model::parameter::{Parameter, Range};
 pub use super::model::subject::Target;
@@ -105,30 +105,25 @@ const BASE: Condition = Condition {
     patience: 1,
     cooldown: 0,
     is_formula: false,
-    needs: NOTHING,
+    needs: &[],
     finds_not_finite: false,
     topic: Topic::Model,
     rule: None,
-    watches: |_, _| true,
+    watches: None,
     reads_histograms: false,
     formula: None,
     judge: None,
-    says: NO_TEXT,
-    checks: NO_TEXT,
-    matters: NO_TEXT,
-    not_judged: NO_TEXT,
-    advice: NO_TEXT,
-    counts: NO_TEXT,
+    counts: text("", ""),
+    en: NO_PROSE,
+    zh: NO_PROSE,
 };
 
-const NO_TEXT: Text = Text { en: "", zh: "" };
-
-const NOTHING: ConditionNeeds = ConditionNeeds {
-    exponents: false,
-    hash: false,
-    change: false,
-    channels: false,
-    history: false,
+const NO_PROSE: Prose = Prose {
+    says: "",
+    checks: "",
+    matters: "",
+    not_judged: "",
+    advice: "",
 };
 
 const fn text(en: &'static str, zh: &'static str) -> Text {
@@ -136,18 +131,26 @@ const fn text(en: &'static str, zh: &'static str) -> Text {
 }
 
 /// A limit that is off by default.
-const fn limit(name: Key, range: Range, text: Text) -> Parameter {
+const fn limit(name: Key, range: Range) -> Parameter {
     Parameter {
         name,
         default: None,
         recommended: None,
         range,
         is_limit: true,
-        text,
+        text: text("", ""),
     }
 }
 
 impl Parameter {
+    /// Sets its description in English and Chinese.
+    const fn says(self, en: &'static str, zh: &'static str) -> Self {
+        Self {
+            text: text(en, zh),
+            ..self
+        }
+    }
+
     /// Sets the default of a limit.
     const fn at(self, default: f64) -> Self {
         Self {
@@ -177,7 +180,7 @@ impl Parameter {
 mod tests {
     use trainscope_format::digits::Operator;
 
-    use super::CONDITIONS;
+    use super::{CONDITIONS, Prose};
 
     /// Expressions that avoid the usual terms, and persons instead of parameters.
     const NOT_PLAIN: [&str; 16] = [
@@ -215,13 +218,14 @@ mod tests {
     #[test]
     fn texts_use_the_terms_of_the_field() {
         for condition in CONDITIONS {
-            let texts = [
-                condition.says,
-                condition.checks,
-                condition.matters,
-                condition.not_judged,
-                condition.advice,
+            let parts: [fn(&Prose) -> &'static str; 5] = [
+                |own| own.says,
+                |own| own.checks,
+                |own| own.matters,
+                |own| own.not_judged,
+                |own| own.advice,
             ];
+            let texts = parts.map(|part| condition.text(part));
             let labels = condition.parameters.iter().map(|parameter| parameter.text);
             for text in texts.into_iter().chain(labels) {
                 let plain = text.en.to_lowercase();
@@ -230,9 +234,9 @@ mod tests {
                 assert!(!text.zh.is_empty(), "{}", condition.id);
             }
             assert!(
-                condition.says.en.split(' ').count() <= 6,
+                condition.en.says.split(' ').count() <= 6,
                 "a title, not a sentence: {}",
-                condition.says.en
+                condition.en.says
             );
         }
     }

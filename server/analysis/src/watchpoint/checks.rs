@@ -1,4 +1,8 @@
 //! Formulas over one tensor, judged at every step, and judgements over the whole run.
+//!
+//! Each number that decides a verdict is a parameter of a condition (`catalogue`) or a constant with its unit and its
+//! source. *Chosen* means: by this project, from no publication or framework. Such a number keeps the families of sound
+//! and of faulty trainings in `server/analysis/tests` apart; these tests are the measure of any change to it.
 
 pub(crate) mod answers;
 pub(crate) mod change;
@@ -31,7 +35,6 @@ use super::model::new_hit::NewHit;
 use super::model::parameter::{Evidence, Limits};
 use super::model::run::Run;
 
-/// Judges a run by a watchpoint.
 pub(crate) fn judge(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> Judgement {
     let condition = watchpoint.condition;
     let mut judged = match condition.judge {

@@ -32,8 +32,11 @@ use crate::watchpoint::catalogue::weights::{
 use crate::watchpoint::config::Watchpoints;
 use crate::watchpoint::model::condition::Condition;
 use crate::watchpoint::model::finding::{Cause, FirstCause, Hit};
-use crate::watchpoint::model::run::{Flow, LOSS_FLOW, Run};
+use crate::watchpoint::model::run::{Flow, Phase, Run};
 use crate::watchpoint::model::subject::{Class, Family};
+
+/// Distance in steps of two hits with one cause: an update affects the next step, and a step may not be recorded. Chosen.
+const NEAR_STEPS: i64 = 2;
 
 /// The first cause, if any hit is a warning or an error.
 pub(crate) fn first_cause(
@@ -73,7 +76,7 @@ pub(crate) fn first_cause(
     }
     // An update far beyond the size of a bias is the effect of an input that jumped at the same time.
     let jumped_input = placed().find(|(_, (other, _))| {
-        let near = hit.step.saturating_sub(2)..=hit.step.saturating_add(2);
+        let near = hit.step.saturating_sub(NEAR_STEPS)..=hit.step.saturating_add(NEAR_STEPS);
         is(other, &[&INPUT_RANGE])
             && other.severity >= Severity::Warning
             && near.contains(&other.step)
@@ -99,7 +102,7 @@ pub(crate) fn first_cause(
                 // The logarithm of a number outside of 0 to 1 is NaN or infinite.
                 Some(Causes::NoProgress) => {
                     !is_not_finite(hit)
-                        || fault.severity == Severity::Error && flow.0 >= LOSS_FLOW.0
+                        || fault.severity == Severity::Error && flow.0 >= Phase::Loss
                 }
                 Some(Causes::Nothing) | None => false,
             }
@@ -185,7 +188,7 @@ fn learning_rate_before<'h>(hit: &Hit, flow: Flow, hits: &'h [Hit]) -> Option<(u
         ],
     );
     let jumped = |rate: &Hit| {
-        let near = hit.step.saturating_sub(2)..=hit.step;
+        let near = hit.step.saturating_sub(NEAR_STEPS)..=hit.step;
         is(rate, &[&LEARNING_RATE_JUMP]) && near.contains(&rate.step)
     };
     let is_implausible = |rate: &Hit| {
@@ -203,7 +206,7 @@ fn learning_rate_before<'h>(hit: &Hit, flow: Flow, hits: &'h [Hit]) -> Option<(u
 /// True if the training may have caused a hit, from a step on: an overflow in a batch, and one in a weight before its
 /// update, existed before.
 fn may_follow(hit: &Hit, flow: Flow, cause: &Hit) -> bool {
-    !is_overflow(hit) || flow.0 > 1 || flow.0 == 0 && hit.step > cause.step
+    !is_overflow(hit) || flow.0 > Phase::Inputs || flow.0 == Phase::State && hit.step > cause.step
 }
 
 fn is(hit: &Hit, conditions: &[&Condition]) -> bool {
@@ -277,12 +280,12 @@ fn sentence(hit: &Hit, flow: Flow, run: &Run<'_>, edges: &Edges<'_>, explained: 
 
 /// True if, along the edges of a graph, all recorded inputs of the tensor were finite and there is at least one.
 fn are_inputs_finite(hit: &Hit, flow: Flow, run: &Run<'_>, edges: &Edges<'_>) -> bool {
-    if flow.0 != edges::FORWARD {
+    if flow.0 != Phase::Forward {
         return false;
     }
     let inputs: Vec<&str> = edges.inputs(hit).collect();
     let of_inputs = run.tensors.iter().filter(|t| {
-        let is_output = run.flow(t).0 <= edges::FORWARD;
+        let is_output = run.flow(t).0 <= Phase::Forward;
         is_output && t.rank == hit.rank && inputs.contains(&&*t.subject.module)
     });
     let mut seen = of_inputs.filter_map(|t| t.history.at(hit.step)).peekable();

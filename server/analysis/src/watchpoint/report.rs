@@ -13,10 +13,10 @@ use super::config::Watchpoints;
 use super::first_cause;
 use super::histograms;
 use super::model::condition::{Condition, Watchpoint};
-use super::model::finding::{Figures, Findings, FirstCause, Hit, Inconclusive, Judged};
+use super::model::finding::{Coverage, Figures, Findings, FirstCause, Hit, Inconclusive};
 use super::model::key::Key;
 use super::model::new_hit::NewHit;
-use super::model::run::{Flow, Run};
+use super::model::run::{Flow, Phase, Run};
 use super::model::subject::{Class, Target};
 use super::model::tensor::Tensor;
 use crate::diagnosis::State;
@@ -105,7 +105,7 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
         without_data,
         unread: Vec::new(),
         inputs: inputs.count() as u64,
-        judged: Judged {
+        judged: Coverage {
             tensors,
             histograms,
             scalars,
@@ -153,7 +153,7 @@ fn raise_inputs(run: &Run<'_>, watchpoints: &Watchpoints, hits: &mut [(Flow, Hit
         &NEAR_OVERFLOW,
     ];
     let follows = |(flow, hit): &&(Flow, Hit)| {
-        let is_first_layer = flow.0 == 2 && flow.1 < second;
+        let is_first_layer = flow.0 == Phase::Forward && flow.1 < second;
         is_first_layer && symptoms.contains(&hit.condition) && hit.severity >= Severity::Warning
     };
     let worst: Vec<(i64, u32, Severity)> = hits
@@ -263,7 +263,7 @@ fn told(index: u32, watchpoint: &Watchpoint, found: NewHit) -> Hit {
 
 /// The condition's title, the tensor, and the quantities with the limits exceeded.
 fn plain(watchpoint: &Watchpoint, hit: &Hit) -> Sentence {
-    let (says, tensor) = (watchpoint.condition.says, &hit.tensor);
+    let (says, tensor) = (watchpoint.condition.text(|own| own.says), &hit.tensor);
     let measures = hit.measures();
     let joined = |of: fn(Sentence) -> String, comma: &str| {
         let all = measures.iter().map(|own| {

@@ -63,7 +63,7 @@ impl Findings {
         let alarms = alarms.count() as u64;
         Sentence {
             en: format!("{} found.", plural(alarms, "problem")),
-            zh: format!("发现 {alarms} 个问题。"),
+            zh: format!("发现 {} 个问题。", count(alarms)),
         }
     }
 
@@ -72,10 +72,10 @@ impl Findings {
         let (en, zh) = match self.judged.unwatched {
             0 if unread > 0 => (
                 format!(
-                    "{} of types that are not computed with",
+                    "{} of an unsupported element type",
                     plural(unread, "tensor")
                 ),
-                format!("{unread} 个张量的元素类型不参与计算"),
+                format!("{} 个张量的元素类型不受支持", count(unread)),
             ),
             0 => (
                 "no tensor or scalar was recorded".to_owned(),
@@ -86,7 +86,7 @@ impl Findings {
                     "no watchpoint is about the {} that were recorded",
                     plural(tensors, "tensor")
                 ),
-                format!("没有监测点适用于所记录的 {tensors} 个张量"),
+                format!("没有监测点适用于所记录的 {} 个张量", count(tensors)),
             ),
         };
         Sentence {
@@ -110,14 +110,14 @@ impl Findings {
         let en: Vec<String> = amounts.iter().map(|own| plural(own.0, own.1)).collect();
         let zh: Vec<String> = amounts
             .iter()
-            .map(|own| format!("{} {}", own.0, own.2))
+            .map(|own| format!(" {} {}", count(own.0), own.2))
             .collect();
         let steps = plural(judged.steps, "step");
         let mut said = Sentence {
             en: format!("No problems found in {} over {steps}.", en.join(" and ")),
             zh: format!(
-                "在 {} 次迭代的{}中未发现问题。",
-                judged.steps,
+                "在 {} 个迭代的{}中未发现问题。",
+                count(judged.steps),
                 zh.join("和")
             ),
         };
@@ -151,22 +151,28 @@ impl Findings {
             );
             add(
                 format!("{en} {verb} checked for NaN and Inf only."),
-                format!("{} 个被覆盖的点仅检查了 NaN 和 Inf。", judged.overwritten),
+                format!(
+                    "{} 个被覆盖的点仅检查了 NaN 和 Inf。",
+                    count(judged.overwritten)
+                ),
             );
         }
         if judged.unwatched > 0 {
             let (en, verb) = (plural(judged.unwatched, "tensor"), was(judged.unwatched));
             add(
                 format!("{en} {verb} not checked: no watchpoint is about them."),
-                format!("{} 个张量未检查：没有适用的监测点。", judged.unwatched),
+                format!(
+                    "{} 个张量未检查：没有适用的监测点。",
+                    count(judged.unwatched)
+                ),
             );
         }
         let unread = self.unread.len() as u64;
         if unread > 0 {
             let (en, verb) = (plural(unread, "tensor"), was(unread));
             add(
-                format!("{en} {verb} not checked: of types that are not computed with."),
-                format!("{unread} 个张量未检查：元素类型不参与计算。"),
+                format!("{en} {verb} not checked: unsupported element type."),
+                format!("{} 个张量未检查：元素类型不受支持。", count(unread)),
             );
         }
         if notes > 0 {
@@ -191,16 +197,16 @@ const fn was(count: u64) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::watchpoint::model::finding::Judged;
+    use crate::watchpoint::model::finding::Coverage;
 
     #[test]
     fn points_that_a_restart_has_overwritten_are_named() {
         let findings = Findings {
-            judged: Judged {
+            judged: Coverage {
                 scalars: 1,
                 overwritten: 1_200,
                 steps: 80,
-                ..Judged::default()
+                ..Coverage::default()
             },
             ..Findings::default()
         };
@@ -211,13 +217,13 @@ mod tests {
 
     fn of(tensors: u64, histograms: u64, scalars: u64, unwatched: u64) -> (Verdict, String) {
         let findings = Findings {
-            judged: Judged {
+            judged: Coverage {
                 tensors,
                 histograms,
                 scalars,
                 unwatched,
                 steps: 1_250,
-                ..Judged::default()
+                ..Coverage::default()
             },
             ..Findings::default()
         };

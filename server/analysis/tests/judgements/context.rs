@@ -14,28 +14,22 @@ fn first(findings: &Findings) -> Option<(&str, i64)> {
 
 #[test]
 fn units_that_come_to_their_ends_at_once_were_put_there() {
-    let at_once = Training {
-        tensor: |_, step, name, x| {
-            if step >= 6 && name == "activation/tanh1" {
-                for v in x {
-                    *v = v.signum() * 0.99;
-                }
+    let at_once = WELL.tensors(|_, step, name, x| {
+        if step >= 6 && name == "activation/tanh1" {
+            for v in x {
+                *v = v.signum() * 0.99;
             }
-        },
-        ..WELL
-    };
+        }
+    });
     assert!(is_alarm(&at_once, "saturated_activation"));
-    let bit_by_bit = Training {
-        tensor: |_, step, name, x| {
-            if name == "activation/tanh1" {
-                let steep = 1.0 + 2.0 * step as f32;
-                for v in x {
-                    *v = (*v * steep).tanh();
-                }
+    let bit_by_bit = WELL.tensors(|_, step, name, x| {
+        if name == "activation/tanh1" {
+            let steep = 1.0 + 2.0 * step as f32;
+            for v in x {
+                *v = (*v * steep).tanh();
             }
-        },
-        ..WELL
-    };
+        }
+    });
     let findings = bit_by_bit.judge();
     let told = findings
         .hits
@@ -51,76 +45,56 @@ fn a_tiny_learning_rate_may_round_updates_away_where_little_is_left_to_learn() {
             "loss" | "val_loss" => 0.001,
             "accuracy" => 1.0,
             "learning_rate" => rate,
-            "loss_scale" => f64::NAN,
             _ => value,
         }
     }
-    let tuned = Training {
-        tensor: |_, _, name, x| {
+    let tuned = WELL
+        .tensors(|_, _, name, x| {
             if name == "weight/fc1.weight" {
                 *x = elements(0, 0, name, 32);
             }
-        },
-        scalar: |_, tag, value| good(tag, value, 1e-9),
-        ..WELL
-    };
+        })
+        .scalars(|_, tag, value| good(tag, value, 1e-9));
     assert_eq!(alarms(&tuned.judge()), [""; 0]);
-    let held = Training {
-        scalar: |_, tag, value| good(tag, value, 0.1),
-        ..tuned
-    };
+    let held = tuned.scalars(|_, tag, value| good(tag, value, 0.1));
     assert!(is_alarm(&held, "weight_not_changed"));
 }
 
 #[test]
 fn a_learning_rate_that_is_no_number_is_the_cause_of_what_it_does_to_weights() {
-    let training = Training {
-        tensor: |_, step, name, x| {
+    let training = WELL
+        .tensors(|_, step, name, x| {
             if step >= 10 && !name.ends_with("input") && name != "target" {
                 x.fill(f32::NAN);
             }
-        },
-        scalar: |step, tag, value| match tag {
+        })
+        .scalars(|step, tag, value| match tag {
             "learning_rate" if step >= 9 => f64::INFINITY,
             "loss" if step >= 10 => f64::NAN,
-            "loss_scale" => f64::NAN,
             _ => value,
-        },
-        ..WELL
-    };
+        });
     assert_eq!(first(&training.judge()), Some(("learning_rate_jump", 9)));
     // Weights before the update are not its effect.
-    let before = Training {
-        scalar: |step, tag, value| match tag {
-            "learning_rate" if step >= 10 => f64::INFINITY,
-            "loss" if step >= 10 => f64::NAN,
-            "loss_scale" => f64::NAN,
-            _ => value,
-        },
-        ..training
-    };
+    let before = training.scalars(|step, tag, value| match tag {
+        "learning_rate" if step >= 10 => f64::INFINITY,
+        "loss" if step >= 10 => f64::NAN,
+        _ => value,
+    });
     assert_eq!(first(&before.judge()), Some(("weight_overflow", 10)));
 }
 
 #[test]
 fn large_updates_after_a_jump_of_the_learning_rate_are_a_fault_whatever_the_loss_does() {
-    let moved = Training {
-        tensor: |_, step, name, x| {
-            if step >= 8 && name.starts_with("weight/") {
-                scale(x, 10.0);
-            }
-        },
-        ..WELL
-    };
+    let moved = WELL.tensors(|_, step, name, x| {
+        if step >= 8 && name.starts_with("weight/") {
+            scale(x, 10.0);
+        }
+    });
     assert!(!is_alarm(&moved, "weight_change_too_large"));
-    let jumped = Training {
-        scalar: |step, tag, value| match tag {
-            "learning_rate" if step >= 7 => 10.0,
-            "loss_scale" => f64::NAN,
-            _ => value,
-        },
-        ..moved
-    };
+    let jumped = moved.scalars(|step, tag, value| match tag {
+        "learning_rate" if step >= 7 => 10.0,
+        _ => value,
+    });
     assert!(is_alarm(&jumped, "weight_change_too_large"));
     assert_eq!(first(&jumped.judge()), Some(("learning_rate_jump", 7)));
 }
@@ -136,30 +110,21 @@ fn norms_that_leap_again_and_again_are_a_fault_where_nothing_is_learned() {
             _ => value,
         }
     }
-    let learns = Training {
-        scalar: leaping,
-        ..WELL
-    };
+    let learns = WELL.scalars(leaping);
     assert!(!is_alarm(&learns, "exploding_norm"));
-    let stuck = Training {
-        scalar: |step, tag, value| match tag {
-            "loss" => 1.1,
-            _ => leaping(step, tag, value),
-        },
-        ..WELL
-    };
+    let stuck = WELL.scalars(|step, tag, value| match tag {
+        "loss" => 1.1,
+        _ => leaping(step, tag, value),
+    });
     assert!(is_alarm(&stuck, "exploding_norm"));
 }
 
 #[test]
 fn inputs_that_become_constant_are_named_where_they_do() {
-    let constant = Training {
-        tensor: |_, step, name, x| {
-            if step >= 5 && name == "activation/input" {
-                x.fill(0.3);
-            }
-        },
-        ..WELL
-    };
+    let constant = WELL.tensors(|_, step, name, x| {
+        if step >= 5 && name == "activation/input" {
+            x.fill(0.3);
+        }
+    });
     assert_eq!(first(&constant.judge()), Some(("input_range", 5)));
 }

@@ -1,9 +1,12 @@
 //! The first cause with the edges of a graph, with an order only, and with neither.
 
-use trainscope_analysis::watchpoint::{Context, Evaluator, Findings, Observation, Watchpoints};
+use trainscope_analysis::watchpoint::{Context, Findings};
+use trainscope_format::Graph;
 use trainscope_format::graph::{Edge, Node};
-use trainscope_format::tensor::{DType, Select, Tolerance};
-use trainscope_format::{Graph, Role, TensorSummary};
+use trainscope_format::tensor::DType;
+
+use super::recording::Recording;
+use super::training::half;
 
 /// Two branches that meet: `left` and `right` are fed by `in`, `sum` by both, `head` by `sum`; listed as a program
 /// might, last things first.
@@ -34,38 +37,19 @@ fn graph() -> Graph {
 
 /// Findings of tensors in the given order, at two steps; NaN in the named ones, with the step.
 fn judge(recorded: &[&str], bad: &[(i64, u32, &str)], known: &[Context<'_>]) -> Findings {
-    let mut evaluator = Evaluator::new(Watchpoints::recommended());
-    for context in known {
-        evaluator.context(0, *context);
-    }
+    let mut recording = Recording::with(known);
     for step in 0..2 {
         for rank in 0..2 {
             for name in recorded {
                 let is_bad = bad.contains(&(step, rank, name));
-                let values = [1.0, 0.5, if is_bad { f32::NAN } else { 0.25 }];
-                let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
-                let computed = Select::new().read(DType::F32, &bytes);
-                let summary = TensorSummary {
-                    role: Role::Other,
-                    dtype: DType::F32,
-                    shape: vec![3],
-                    stats: computed.stats,
-                    hash: computed.hash,
-                    change: None,
-                    channels: None,
-                };
-                evaluator.observe(&Observation {
-                    rank,
-                    step,
-                    name,
-                    op: "",
-                    summary: &summary,
-                    tolerance: Tolerance::default(),
-                });
+                // Ranks have data of their own.
+                let own = 1.0 + f64::from(rank);
+                let values = [own, 0.5, if is_bad { f64::NAN } else { 0.25 }];
+                recording.values((rank, step), name, &[3], values.into_iter());
             }
         }
     }
-    evaluator.findings()
+    recording.judge()
 }
 
 /// The first cause with its rank, and the hits that it explains.
@@ -227,13 +211,11 @@ fn each_step_of_each_rank_has_a_cause_of_its_own() {
 
 /// Points of scalars, one a step, and what is advised about the first cause.
 fn advised(scalars: &[(&str, &dyn Fn(i64) -> f64)], steps: i64) -> String {
-    let mut evaluator = Evaluator::new(Watchpoints::recommended());
-    for step in 0..steps {
-        for (tag, value) in scalars {
-            evaluator.scalar(0, tag, step, step as f64, value(step));
-        }
+    let mut recording = Recording::with(&[]);
+    for (tag, value) in scalars {
+        recording.curve(tag, steps, value);
     }
-    let Some(cause) = evaluator.findings().first_cause else {
+    let Some(cause) = recording.judge().first_cause else {
         panic!("a run with NaN has a first cause")
     };
     assert!(!cause.advice.zh.is_empty());
@@ -281,32 +263,14 @@ fn advice_on_nan_is_chosen_by_what_came_before_it() {
 
 #[test]
 fn advice_on_an_overflow_in_half_precision_names_the_type() {
-    let mut evaluator = Evaluator::new(Watchpoints::recommended());
+    let mut recording = Recording::with(&[]);
     for (step, last) in [(0, 1.0), (1, f32::INFINITY)] {
-        let bytes: Vec<u8> = [1.0, 0.5, last]
-            .iter()
-            .flat_map(|value| half(*value).to_le_bytes())
-            .collect();
-        let computed = Select::new().read(DType::F16, &bytes);
-        let summary = TensorSummary {
-            role: Role::Activation,
-            dtype: DType::F16,
-            shape: vec![3],
-            stats: computed.stats,
-            hash: computed.hash,
-            change: None,
-            channels: None,
-        };
-        evaluator.observe(&Observation {
-            rank: 0,
-            step,
-            name: "activation/fc1",
-            op: "",
-            summary: &summary,
-            tolerance: Tolerance::default(),
-        });
+        let values = [1.0, 0.5, last];
+        let bytes: Vec<u8> = values.iter().flat_map(|v| half(*v).to_le_bytes()).collect();
+        let kind = (DType::F16, &[3][..]);
+        recording.elements((0, step), "activation/fc1", kind, &bytes);
     }
-    let cause = evaluator.findings().first_cause.unwrap();
+    let cause = recording.judge().first_cause.unwrap();
     assert!(
         cause.advice.en.starts_with("fp16 ends at 65,504"),
         "{}",
@@ -314,23 +278,13 @@ fn advice_on_an_overflow_in_half_precision_names_the_type() {
     );
 }
 
-/// Bits of the half precision number, of those that the test uses.
-fn half(value: f32) -> u16 {
-    match value {
-        f32::INFINITY => 0x7c00,
-        1.0 => 0x3c00,
-        _ => 0x3800,
-    }
-}
-
 /// The first cause of a regression by `fc1`, `relu1` of some units and `fc2`, of which `relu1` is 0 for every sample; inputs
 /// of a size are not normalized, and the loss stays.
 fn of_dead_layer(units: u64, size: f32, seed: u64) -> String {
-    let mut evaluator = Evaluator::new(Watchpoints::recommended());
     let order = ["input", "fc1", "relu1", "fc2"];
-    evaluator.context(0, Context::ExecutionOrder(&order));
+    let mut recording = Recording::with(&[Context::ExecutionOrder(&order)]);
     for step in 0..8 {
-        evaluator.scalar(0, "loss", step, step as f64, 120.0);
+        recording.scalar(step, "loss", 120.0);
         for (name, len) in [("input", 4), ("fc1", units), ("relu1", units), ("fc2", 1)] {
             let noise = |i: u64| crate::training::noise(seed + 100 * i + step.unsigned_abs());
             let values = (0..16 * len).map(|i| match name {
@@ -339,28 +293,11 @@ fn of_dead_layer(units: u64, size: f32, seed: u64) -> String {
                 "relu1" => 0.0,
                 _ => 0.3,
             });
-            let bytes: Vec<u8> = values.flat_map(f32::to_le_bytes).collect();
-            let computed = Select::new().read(DType::F32, &bytes);
-            let summary = TensorSummary {
-                role: Role::Activation,
-                dtype: DType::F32,
-                shape: vec![16, len],
-                stats: computed.stats,
-                hash: computed.hash,
-                change: None,
-                channels: None,
-            };
-            evaluator.observe(&Observation {
-                rank: 0,
-                step,
-                name: &format!("activation/{name}"),
-                op: "",
-                summary: &summary,
-                tolerance: Tolerance::default(),
-            });
+            let values = values.map(f64::from);
+            recording.values((0, step), &format!("activation/{name}"), &[16, len], values);
         }
     }
-    cause(&evaluator.findings()).0
+    cause(&recording.judge()).0
 }
 
 #[test]

@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 
-use trainscope_analysis::watchpoint::{
-    Context, Evaluator, Findings, Observation, Watchpoints, channel_axis,
-};
-use trainscope_format::tensor::{ChannelStats, DType, Select, Tolerance};
-use trainscope_format::{Histogram, Role, Severity, TensorSummary};
+use trainscope_analysis::watchpoint::{Context, Evaluator, Findings, Watchpoints};
+use trainscope_format::tensor::DType;
+use trainscope_format::{Histogram, Severity};
 
+use super::support::observe;
 use super::training::noise;
 
 pub(crate) struct Recording {
@@ -16,20 +15,22 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    /// A recording of a model as printed by `PyTorch`, whose leaves run in the printed order.
-    pub(crate) fn of(model: &str) -> Self {
+    /// A recording with this context.
+    pub(crate) fn with(contexts: &[Context<'_>]) -> Self {
         let mut evaluator = Evaluator::new(Watchpoints::recommended());
-        evaluator.context(
-            0,
-            Context::Text {
-                tag: "model",
-                text: model,
-            },
-        );
+        for context in contexts {
+            evaluator.context(0, *context);
+        }
         Self {
             evaluator,
             before: HashMap::new(),
         }
+    }
+
+    /// A recording of a model as printed by `PyTorch`, whose leaves run in the printed order.
+    pub(crate) fn of(model: &str) -> Self {
+        let (tag, text) = ("model", model);
+        Self::with(&[Context::Text { tag, text }])
     }
 
     pub(crate) fn context(&mut self, context: Context<'_>) {
@@ -58,6 +59,16 @@ impl Recording {
         value: impl Fn(u64) -> f64,
     ) {
         let values = (0..shape.iter().product()).map(value);
+        self.values((rank, step), name, shape, values);
+    }
+
+    pub(crate) fn values(
+        &mut self,
+        (rank, step): (u32, i64),
+        name: &str,
+        shape: &[u64],
+        values: impl Iterator<Item = f64>,
+    ) {
         #[expect(
             clippy::cast_possible_truncation,
             reason = "tensors of single precision"
@@ -74,29 +85,8 @@ impl Recording {
         bytes: &[u8],
     ) {
         let old = self.before.insert((rank, name.to_owned()), bytes.to_vec());
-        let mut select = Select::new().exponents().hash();
-        if let Some(old) = &old {
-            select = select.change(old, Tolerance::default());
-        }
-        let seen = select.read(dtype, bytes);
-        let axis = channel_axis(shape);
-        let summary = TensorSummary {
-            role: Role::Other,
-            dtype,
-            shape: shape.to_vec(),
-            stats: seen.stats,
-            hash: seen.hash,
-            change: seen.change,
-            channels: axis.and_then(|axis| ChannelStats::of(dtype, shape, bytes, axis)),
-        };
-        self.evaluator.observe(&Observation {
-            rank,
-            step,
-            name,
-            op: "",
-            summary: &summary,
-            tolerance: Tolerance::default(),
-        });
+        let (at, kind) = ((rank, step), (dtype, shape));
+        observe(&mut self.evaluator, at, name, kind, bytes, old.as_deref());
     }
 
     pub(crate) fn judge(&self) -> Findings {

@@ -374,7 +374,7 @@ pub struct SearchQuery {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GraphSearch {
     /// Best match first.
-    pub found: Vec<GraphFound>,
+    pub found: Vec<GraphMatch>,
     /// Number of matches, including those left out.
     pub total: u64,
     /// `true` if matches were left out.
@@ -384,7 +384,7 @@ pub struct GraphSearch {
 /// A search result.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct GraphFound {
+pub struct GraphMatch {
     /// Path in the tree of scopes.
     pub path: String,
     /// The last part of its name.
@@ -428,13 +428,13 @@ pub struct GraphDiff {
     /// The base graph.
     pub base: GraphTag,
     /// Nodes that are only in the graph.
-    pub added: Vec<Different>,
+    pub added: Vec<NodeDifference>,
     /// Nodes that are only in the base; their paths are those of its tree.
-    pub removed: Vec<Different>,
+    pub removed: Vec<NodeDifference>,
     /// Nodes that are in both and differ.
-    pub changed: Vec<Different>,
+    pub changed: Vec<NodeDifference>,
     /// Nodes that differ in their name only.
-    pub renamed: Vec<Different>,
+    pub renamed: Vec<NodeDifference>,
     /// Number of equal nodes.
     pub same: u64,
     /// Number of nodes of the four lists, including those left out.
@@ -446,7 +446,7 @@ pub struct GraphDiff {
 /// A node that differs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Different {
+pub struct NodeDifference {
     /// Path in the tree of scopes; for a parameter, that of its first user.
     pub path: Option<String>,
     /// Its name.

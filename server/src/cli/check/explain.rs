@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use trainscope_analysis::watchpoint::CONDITIONS;
-use trainscope_analysis::watchpoint::catalogue::{self, Condition, Parameter, Target};
+use trainscope_analysis::watchpoint::catalogue::{self, Condition, Need, Parameter, Target};
 use trainscope_analysis::watchpoint::config::name_of;
 
 use super::render::hits::number;
@@ -56,15 +56,15 @@ pub(super) fn explain(
         condition.id
     )?;
     for (head, text) in [
-        ("What it checks", condition.checks.en),
-        ("Why it matters", condition.matters.en),
+        ("What it checks", condition.en.checks),
+        ("Why it matters", condition.en.matters),
     ] {
         part(out, screen, head, text)?;
     }
     parameters(condition, screen, out)?;
     for (head, text) in [
-        ("Not judged when", condition.not_judged.en),
-        ("What to do", condition.advice.en),
+        ("Not judged when", condition.en.not_judged),
+        ("What to do", condition.en.advice),
     ] {
         part(out, screen, head, text)?;
     }
@@ -187,24 +187,20 @@ pub(super) fn list(screen: Screen, out: &mut dyn Write) -> io::Result<()> {
         }
         let (_, style) = word(condition.severity);
         let mark = if condition.recommended { "*" } else { "" };
-        let needs = condition.needs;
-        let needs = if needs.channels {
-            "channels"
-        } else if needs.change {
-            "previous"
-        } else if needs.history {
-            "history"
-        } else if needs.hash {
-            "hash"
-        } else {
-            "stats"
-        };
+        let needs = [
+            (Need::Channels, "channels"),
+            (Need::Change, "previous"),
+            (Need::History, "history"),
+            (Need::Hash, "hash"),
+        ];
+        let most = needs.iter().find(|(need, _)| condition.needs(*need));
+        let needs = most.map_or("stats", |(_, name)| name);
         table.row([
             styled(style, mark),
             condition.id.into(),
             needs.into(),
             default_of(condition).into(),
-            screen.signs(condition.says.en).into(),
+            screen.signs(condition.en.says).into(),
         ]);
     }
     table.write(out)

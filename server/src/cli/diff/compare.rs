@@ -14,7 +14,7 @@ use crate::discovery::runs::RunFiles;
 use crate::tensor_files::contents::{Content, ListedTensor};
 use crate::tensor_files::dumps::DumpGraphs;
 use crate::tensor_files::listing;
-use crate::tensor_files::read::{Before, Reader, Unread};
+use crate::tensor_files::read::{Before, Reader, TensorReadError};
 
 /// Result of a comparison.
 #[derive(Debug, Default)]
@@ -231,7 +231,7 @@ impl Comparing {
                             difference,
                             values: None,
                         }),
-                        Err((_, Unread::Opaque(tensor))) => {
+                        Err((_, TensorReadError::Opaque(tensor))) => {
                             let opaque = &mut self.outcome.opaque;
                             opaque.insert(x.name.clone(), tensor.dtype);
                         }
@@ -296,7 +296,7 @@ fn both(
     b: &ListedTensor<'_>,
     reader_a: &mut Reader,
     reader_b: &mut Reader,
-) -> Result<f64, (Arc<str>, Unread)> {
+) -> Result<f64, (Arc<str>, TensorReadError)> {
     let mut needs = Needs {
         hash: true,
         ..Needs::default()
@@ -304,7 +304,7 @@ fn both(
     let summary = |tensor: &ListedTensor<'_>, reader: &mut Reader, before, needs: &Needs| {
         match &tensor.content {
             Content::Known(known) => Ok(known.as_ref().clone()),
-            Content::Opaque(opaque) => Err(Unread::Opaque(opaque.clone())),
+            Content::Opaque(opaque) => Err(TensorReadError::Opaque(opaque.clone())),
             Content::At(place) => reader.summary(place, before, needs, false),
         }
         .map_err(|unread| (Arc::clone(&tensor.source.shown), unread))

@@ -74,7 +74,6 @@ fn of_figures(a: &TensorStats, b: &TensorStats) -> f64 {
     extremes.into_iter().chain(sizes).fold(0.0, f64::max)
 }
 
-/// True if a difference exceeds the tolerance.
 pub(super) fn exceeds(difference: f64, tolerance: f64) -> bool {
     difference.is_nan() || difference > tolerance
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use trainscope_format::float::Float;
 
 use super::compare::{Outcome, Parting};
-use super::{Out, Written};
+use super::{Out, WriteResult};
 use crate::cli::check::{Screen, number};
 use crate::cli::style::{ERROR, OK, QUIET, STRONG, WARNING};
 use crate::cli::table::{Column, Table, styled};
@@ -21,7 +21,7 @@ pub(super) fn text(
     screen: Screen,
     shows_all: bool,
     out: Out<'_>,
-) -> Written {
+) -> WriteResult {
     let titles = runs.map(|run| words::name(&run.title, None));
     let mut table = Table::new([Column::left(""); 3]);
     for ((letter, title), (run, (steps, tensors))) in ["A", "B"]
@@ -112,7 +112,7 @@ fn sentence(outcome: &Outcome) -> String {
     }
 }
 
-fn configuration(outcome: &Outcome, limit: usize, out: Out<'_>) -> Written {
+fn configuration(outcome: &Outcome, limit: usize, out: Out<'_>) -> WriteResult {
     if outcome.hparams.is_empty() {
         return Ok(());
     }
@@ -132,7 +132,7 @@ fn configuration(outcome: &Outcome, limit: usize, out: Out<'_>) -> Written {
     more(outcome.hparams.len(), limit, out)
 }
 
-fn graph(outcome: &Outcome, out: Out<'_>) -> Written {
+fn graph(outcome: &Outcome, out: Out<'_>) -> WriteResult {
     let [a, b] = outcome.nodes;
     if outcome.operations.is_empty() {
         return Ok(());
@@ -152,7 +152,7 @@ fn graph(outcome: &Outcome, out: Out<'_>) -> Written {
     )
 }
 
-fn parted(outcome: &Outcome, screen: Screen, limit: usize, out: Out<'_>) -> Written {
+fn parted(outcome: &Outcome, screen: Screen, limit: usize, out: Out<'_>) -> WriteResult {
     if outcome.parted.is_empty() {
         return Ok(());
     }
@@ -185,7 +185,7 @@ fn parted(outcome: &Outcome, screen: Screen, limit: usize, out: Out<'_>) -> Writ
     more(outcome.parted.len(), limit, out)
 }
 
-fn results(outcome: &Outcome, limit: usize, out: Out<'_>) -> Written {
+fn results(outcome: &Outcome, limit: usize, out: Out<'_>) -> WriteResult {
     if outcome.results.is_empty() || outcome.parted.is_empty() {
         return Ok(());
     }
@@ -217,7 +217,7 @@ fn results(outcome: &Outcome, limit: usize, out: Out<'_>) -> Written {
     more(outcome.results.len(), limit, out)
 }
 
-fn more(len: usize, limit: usize, out: Out<'_>) -> Written {
+fn more(len: usize, limit: usize, out: Out<'_>) -> WriteResult {
     if len > limit {
         let more = words::plural((len - limit) as u64, "more", "more");
         writeln!(out, "    {QUIET}{more}: --all{QUIET:#}")?;
@@ -226,7 +226,7 @@ fn more(len: usize, limit: usize, out: Out<'_>) -> Written {
 }
 
 /// Prints the last line.
-pub(super) fn sum(outcome: &Outcome, out: Out<'_>) -> Written {
+pub(super) fn sum(outcome: &Outcome, out: Out<'_>) -> WriteResult {
     let parted = outcome.parted.len() as u64;
     let all = words::plural(
         outcome.common,
@@ -278,7 +278,7 @@ struct JsonFault<'a> {
     reason: &'a str,
 }
 
-pub(super) fn json(runs: [&RunFiles; 2], outcome: &Outcome, out: Out<'_>) -> Written {
+pub(super) fn json(runs: [&RunFiles; 2], outcome: &Outcome, out: Out<'_>) -> WriteResult {
     let parted: Vec<JsonParting<'_>> = outcome
         .parted
         .iter()

@@ -11,7 +11,7 @@ use trainscope_api::tags::Tag;
 use trainscope_api::tensors::{Slice, TensorIndexQuery};
 use trainscope_format::ImageEncoding;
 
-use super::left_out::LeftOut;
+use super::left_out::SkippedTensors;
 use super::records::{audio, images};
 use super::{ExportFlags, ExportKind, judged, replace, unwritable};
 use crate::cli::mistake::Mistake;
@@ -43,7 +43,7 @@ pub(super) fn write(
         count: 0,
         len_bytes: 0,
     };
-    let mut left_out = LeftOut::default();
+    let mut left_out = SkippedTensors::default();
     match flags.kind {
         ExportKind::Tensors => left_out = files.tensors(flags, reading)?,
         ExportKind::Images => {
@@ -151,8 +151,12 @@ impl Files<'_> {
     }
 
     /// Writes the elements of each tensor at each step; unreadable ones are skipped.
-    fn tensors(&mut self, flags: &ExportFlags, reading: &Reading) -> Result<LeftOut, CommandError> {
-        let mut left_out = LeftOut::default();
+    fn tensors(
+        &mut self,
+        flags: &ExportFlags,
+        reading: &Reading,
+    ) -> Result<SkippedTensors, CommandError> {
+        let mut left_out = SkippedTensors::default();
         for entry in judged::listed(flags, reading, &TensorIndexQuery::default())? {
             for rank in entry
                 .ranks

@@ -11,13 +11,13 @@ const MAX_LINES: usize = 20;
 
 /// Skipped tensors.
 #[derive(Default)]
-pub(super) struct LeftOut {
+pub(super) struct SkippedTensors {
     lines: Vec<String>,
     count: u64,
     has_unreadable: bool,
 }
 
-impl LeftOut {
+impl SkippedTensors {
     /// Adds a tensor of a rank and step.
     pub(super) fn add(&mut self, tensor: &str, rank: u32, step: i64, error: &TensorError) {
         self.count += 1;

@@ -38,91 +38,31 @@ impl<'a, T: Serialize> Of<'a, T> {
     }
 }
 
-const ENTRIES: [&str; 4] = ["record", "name", "value", "wall_time_secs"];
-
-fn columns(kind: ExportKind) -> &'static [&'static str] {
+/// Names of the columns of a kind, before that of the writer.
+fn columns(kind: ExportKind) -> &'static str {
     match kind {
-        ExportKind::Scalars => &["tag", "rank", "step", "wall_time_secs", "value"],
-        ExportKind::Histograms => &[
-            "tag",
-            "rank",
-            "step",
-            "wall_time_secs",
-            "left",
-            "right",
-            "count",
-            "nan",
-            "pos_inf",
-            "neg_inf",
-        ],
-        ExportKind::Images => &[
-            "tag",
-            "rank",
-            "step",
-            "wall_time_secs",
-            "index",
-            "width",
-            "height",
-            "channels",
-            "encoding",
-            "len_bytes",
-        ],
-        ExportKind::Audio => &[
-            "tag",
-            "rank",
-            "step",
-            "wall_time_secs",
-            "index",
-            "sample_rate_hz",
-            "channels",
-            "frames",
-            "content_type",
-            "label",
-            "len_bytes",
-        ],
-        ExportKind::Text => &["tag", "rank", "step", "wall_time_secs", "index", "text"],
-        ExportKind::Statistics => &[
-            "tag",
-            "rank",
-            "step",
-            "wall_time_secs",
-            "role",
-            "dtype",
-            "shape",
-            "count",
-            "nan",
-            "pos_inf",
-            "neg_inf",
-            "zero",
-            "negative",
-            "positive",
-            "subnormal",
-            "min",
-            "max",
-            "mean",
-            "std",
-            "mean_abs",
-            "l2",
-            "hash",
-        ],
-        ExportKind::Graph => &[
-            "tag", "rank", "node", "name", "kind", "op_type", "inputs", "dtypes", "shapes",
-            "device",
-        ],
-        ExportKind::PrCurves => &[
-            "tag",
-            "rank",
-            "step",
-            "wall_time_secs",
-            "threshold",
-            "true_positives",
-            "false_positives",
-            "true_negatives",
-            "false_negatives",
-            "precision",
-            "recall",
-        ],
-        _ => &ENTRIES,
+        ExportKind::Scalars => "tag rank step wall_time_secs value",
+        ExportKind::Histograms => {
+            "tag rank step wall_time_secs left right count nan pos_inf neg_inf"
+        }
+        ExportKind::Images => {
+            "tag rank step wall_time_secs index width height channels encoding len_bytes"
+        }
+        ExportKind::Audio => {
+            "tag rank step wall_time_secs index sample_rate_hz channels frames \
+             content_type label len_bytes"
+        }
+        ExportKind::Text => "tag rank step wall_time_secs index text",
+        ExportKind::Statistics => {
+            "tag rank step wall_time_secs role dtype shape count nan pos_inf neg_inf \
+             zero negative positive subnormal min max mean std mean_abs l2 hash"
+        }
+        ExportKind::Graph => "tag rank node name kind op_type inputs dtypes shapes device",
+        ExportKind::PrCurves => {
+            "tag rank step wall_time_secs threshold true_positives false_positives \
+             true_negatives false_negatives precision recall"
+        }
+        _ => "record name value wall_time_secs",
     }
 }
 
@@ -133,7 +73,8 @@ pub(super) fn write(
     table: &mut Table<'_>,
 ) -> Result<(), CommandError> {
     // Of concurrent writers of one tag all but the first are named: by their first file.
-    table.head(&[columns(flags.kind), &["writer"]].concat())?;
+    let columns = columns(flags.kind).split(' ').chain(["writer"]);
+    table.head(&columns.collect::<Vec<_>>())?;
     for tag in tags {
         table.end_lines_with(tag.writer.as_deref().unwrap_or_default());
         match flags.kind {

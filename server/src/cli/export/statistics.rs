@@ -8,7 +8,7 @@ use trainscope_api::tags::Tag;
 use trainscope_api::tensors::TensorIndexQuery;
 use trainscope_format::{Body, Kind, Role, TensorSummary};
 
-use super::left_out::LeftOut;
+use super::left_out::SkippedTensors;
 use super::records::{self, body};
 use super::table::Table;
 use super::{ExportFlags, judged};
@@ -33,13 +33,13 @@ pub(super) fn write(
     reading: &Reading,
     tags: &[Tag],
     table: &mut Table<'_>,
-) -> Result<LeftOut, CommandError> {
+) -> Result<SkippedTensors, CommandError> {
     records::write(flags, reading, tags, table)?;
     let mut rows = Rows {
         flags,
         reading,
         written: StatisticsRow::new(),
-        left_out: LeftOut::default(),
+        left_out: SkippedTensors::default(),
     };
     for tag in tags {
         let query = flags.query(reading, tag);
@@ -61,7 +61,7 @@ struct Rows<'a> {
     flags: &'a ExportFlags,
     reading: &'a Reading,
     written: StatisticsRow,
-    left_out: LeftOut,
+    left_out: SkippedTensors,
 }
 
 impl Rows<'_> {

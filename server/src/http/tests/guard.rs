@@ -2,7 +2,7 @@
 
 use trainscope_api::error::ErrorCode;
 
-use super::server::{Made, Server, TOKEN};
+use super::server::{Server, ServerOptions, TOKEN};
 use crate::http::headers;
 
 #[tokio::test]
@@ -71,9 +71,9 @@ async fn foreign_names_are_refused() {
 
 #[tokio::test]
 async fn the_token_is_asked_for_once() {
-    let server = Server::made(Made {
+    let server = Server::made(ServerOptions {
         token: true,
-        ..Made::default()
+        ..ServerOptions::default()
     });
     server
         .get("/api/runs")

@@ -3,14 +3,14 @@
 use serde_json::Value;
 use trainscope_api::error::ErrorCode;
 
-use super::server::{Made, Server, TOKEN};
+use super::server::{Server, ServerOptions, TOKEN};
 
 #[tokio::test]
 async fn a_prefix_is_above_everything() {
-    let server = Server::made(Made {
+    let server = Server::made(ServerOptions {
         prefix: "/a/b",
         token: false,
-        ..Made::default()
+        ..ServerOptions::default()
     });
     assert_eq!(server.get("/a/b/api/status").await.status, 200);
     for path in ["/a/b/", "/a/b/run/x/scalars"] {
@@ -47,10 +47,10 @@ async fn a_prefix_is_above_everything() {
 
 #[tokio::test]
 async fn a_prefix_and_a_token_go_together() {
-    let server = Server::made(Made {
+    let server = Server::made(ServerOptions {
         prefix: "/p",
         token: true,
-        ..Made::default()
+        ..ServerOptions::default()
     });
     server
         .get("/p/api/runs")
@@ -131,10 +131,10 @@ async fn a_folder_is_served_as_it_is_now_and_nothing_beside_it() {
     std::fs::write(web.join("app.wasm"), "\0asm").unwrap();
     std::fs::write(web.join("icons/a.svg"), "<svg/>").unwrap();
     std::fs::write(web.join("boot.js"), "1").unwrap();
-    let server = Server::made(Made {
+    let server = Server::made(ServerOptions {
         web_dir: Some(web.clone()),
         prefix: "/p",
-        ..Made::default()
+        ..ServerOptions::default()
     });
     assert_eq!(
         server.get("/p/").await.text(),

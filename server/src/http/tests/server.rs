@@ -29,7 +29,7 @@ pub(super) struct Server {
 }
 
 #[derive(Default)]
-pub(super) struct Made {
+pub(super) struct ServerOptions {
     pub(super) prefix: &'static str,
     pub(super) token: bool,
     pub(super) host: Option<&'static str>,
@@ -39,10 +39,10 @@ pub(super) struct Made {
 
 impl Server {
     pub(super) fn new() -> Self {
-        Self::made(Made::default())
+        Self::made(ServerOptions::default())
     }
 
-    pub(super) fn made(made: Made) -> Self {
+    pub(super) fn made(made: ServerOptions) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let runs = dir.path().join("runs");
         std::fs::create_dir(&runs).unwrap();
@@ -94,9 +94,9 @@ impl Server {
     /// A server that has read `sample-runs`.
     pub(super) fn with_samples() -> Self {
         let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sample-runs");
-        let server = Self::made(Made {
+        let server = Self::made(ServerOptions {
             base_dir: Some(samples),
-            ..Made::default()
+            ..ServerOptions::default()
         });
         let until = Instant::now() + Duration::from_mins(1);
         while !server.index.ingest().idle {

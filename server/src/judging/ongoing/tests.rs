@@ -30,7 +30,6 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Path of a sample run.
 fn sample_run(sample: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sample-runs");
     folder.join(sample)

@@ -35,7 +35,6 @@ pub struct Graphs {
 /// Name of the content of a source file, and its graph.
 type Entry = (String, Arc<CachedGraph>);
 
-/// A cached graph.
 pub(crate) struct CachedGraph {
     pub(super) format: GraphFormat,
     pub(super) graph: Graph,

@@ -1,7 +1,7 @@
 //! Differences between two graphs.
 
 use trainscope_analysis::graph::diff::{self, Change};
-use trainscope_api::graphs::{DiffQuery, Different, GraphDiff, GraphQuery, MAX_DIFFERENCES};
+use trainscope_api::graphs::{DiffQuery, GraphDiff, GraphQuery, MAX_DIFFERENCES, NodeDifference};
 
 use super::cache::{CachedGraph, Graphs};
 use crate::queries::error::Failure;
@@ -31,7 +31,7 @@ pub(crate) fn diff(graphs: &Graphs, query: &DiffQuery) -> Result<GraphDiff, Fail
         .changed
         .iter()
         .take(MAX_DIFFERENCES)
-        .map(|changed| Different {
+        .map(|changed| NodeDifference {
             before: before.graph.nodes[changed.before].name.clone(),
             before_path: path(&before, changed.before),
             what: changed
@@ -45,12 +45,12 @@ pub(crate) fn diff(graphs: &Graphs, query: &DiffQuery) -> Result<GraphDiff, Fail
         .renamed
         .iter()
         .take(MAX_DIFFERENCES)
-        .map(|(one, other)| Different {
+        .map(|(one, other)| NodeDifference {
             before: before.graph.nodes[*one].name.clone(),
             before_path: path(&before, *one),
             ..different(&after, *other)
         });
-    let only = |kept: &CachedGraph, nodes: &[usize]| -> Vec<Different> {
+    let only = |kept: &CachedGraph, nodes: &[usize]| -> Vec<NodeDifference> {
         let nodes = nodes.iter().take(MAX_DIFFERENCES);
         nodes.map(|node| different(kept, *node)).collect()
     };
@@ -67,13 +67,13 @@ pub(crate) fn diff(graphs: &Graphs, query: &DiffQuery) -> Result<GraphDiff, Fail
     })
 }
 
-fn different(kept: &CachedGraph, node: usize) -> Different {
+fn different(kept: &CachedGraph, node: usize) -> NodeDifference {
     let own = &kept.graph.nodes[node];
-    Different {
+    NodeDifference {
         path: path(kept, node),
         name: own.name.clone(),
         op_type: own.op_type.clone(),
-        ..Different::default()
+        ..NodeDifference::default()
     }
 }
 

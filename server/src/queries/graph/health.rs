@@ -40,7 +40,6 @@ impl Health {
         health
     }
 
-    /// Worst severity of the items in a range.
     pub(crate) fn worst(&self, items: std::ops::Range<usize>) -> Option<Severity> {
         self.of_item
             .range(items)

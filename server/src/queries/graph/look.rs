@@ -9,7 +9,7 @@ use trainscope_analysis::graph::tree::What;
 use trainscope_analysis::graph::{around, first_open_within, opened, search as find};
 use trainscope_api::error::ErrorCode;
 use trainscope_api::graphs::{
-    BoxKind, GraphBox, GraphChip, GraphFound, GraphLine, GraphNode, GraphQuery, GraphScene,
+    BoxKind, GraphBox, GraphChip, GraphLine, GraphMatch, GraphNode, GraphQuery, GraphScene,
     GraphSearch, GraphSummary, MAX_AROUND, MAX_LISTED, Neighbour, NodeQuery, NodeTensor, Precision,
     SceneQuery, SearchQuery, SourceLine, TypeCount,
 };
@@ -154,7 +154,7 @@ pub(crate) fn search(graphs: &Graphs, query: &SearchQuery) -> Result<GraphSearch
     let found = find::search(&kept.graph, &kept.tree, &query.q, MAX_LISTED);
     let listed = found.items.iter().map(|&item| {
         let own = &kept.tree.items[item];
-        GraphFound {
+        GraphMatch {
             path: own.path.clone(),
             label: own.label.clone(),
             kind: kept.kind(item),

@@ -7,7 +7,7 @@ use trainscope_analysis::watchpoint::Needs;
 use trainscope_format::TensorSummary;
 use trainscope_format::tensor::{ContentHasher, DType, Select, Tolerance};
 
-use super::{BLOCK_BYTES, Before, Place, Reader, Unread};
+use super::{BLOCK_BYTES, Before, Place, Reader, TensorReadError};
 
 const EVERYTHING: Needs = Needs {
     exponents: true,
@@ -198,7 +198,7 @@ fn what_is_missing_is_told_and_what_came_before_does_not_matter_then() {
         .summary(&cut, Before::Nothing, &EVERYTHING, true)
         .unwrap_err();
     assert!(
-        matches!(unread, Unread::Truncated { offset, .. } if offset == len),
+        matches!(unread, TensorReadError::Truncated { offset, .. } if offset == len),
         "{unread:?}"
     );
     // A truncated previous step yields no change, and no error for this one.

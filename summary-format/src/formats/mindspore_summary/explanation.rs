@@ -3,7 +3,7 @@
 use super::super::event_file::{Fault, detailed};
 use crate::body::Body;
 use crate::explanation::{Benchmark, Explanation, Heatmap, Inference, Occlusion, OcclusionLayer};
-use crate::wire::{Fields, Malformed, Value, floats, int32, text, varints};
+use crate::wire::{Fields, Value, WireError, floats, int32, text, varints};
 
 /// Sample 1, image 2, true labels 3, inference 4, saliency maps 5, benchmarks 6, metadata 7 (labels 1, explainers 2,
 /// benchmarks 3), status 8, occlusions 9.
@@ -39,7 +39,7 @@ pub(super) fn read(message: &[u8]) -> Result<Body, Fault> {
 
 /// An `Inference`: true probabilities 1, predicted labels 2, their probabilities 3, then deviation, lower and upper end
 /// of the true ones 4 to 6 and of the predicted ones 7 to 9.
-fn inference(message: &[u8]) -> Result<Inference, Malformed> {
+fn inference(message: &[u8]) -> Result<Inference, WireError> {
     let mut inference = Inference::default();
     for field in Fields::of(message) {
         let (number, value) = field?;
@@ -66,7 +66,7 @@ fn inference(message: &[u8]) -> Result<Inference, Malformed> {
 }
 
 /// An `Explanation`: explainer 1, label 2, image 3.
-fn heatmap(message: &[u8]) -> Result<Heatmap, Malformed> {
+fn heatmap(message: &[u8]) -> Result<Heatmap, WireError> {
     let mut heatmap = Heatmap::default();
     for field in Fields::of(message) {
         match field? {
@@ -80,7 +80,7 @@ fn heatmap(message: &[u8]) -> Result<Heatmap, Malformed> {
 }
 
 /// A `Benchmark`: benchmark 1, explainer 2, total 3, scores of the labels 4.
-fn benchmark(message: &[u8]) -> Result<Benchmark, Malformed> {
+fn benchmark(message: &[u8]) -> Result<Benchmark, WireError> {
     let mut benchmark = Benchmark::default();
     for field in Fields::of(message) {
         match field? {
@@ -95,7 +95,7 @@ fn benchmark(message: &[u8]) -> Result<Benchmark, Malformed> {
 }
 
 /// A `Hoc`: label 1, mask 2, layers 3 (probability 1, boxes 2 in groups of four).
-fn occlusion(message: &[u8]) -> Result<Occlusion, Malformed> {
+fn occlusion(message: &[u8]) -> Result<Occlusion, WireError> {
     let mut occlusion = Occlusion::default();
     for field in Fields::of(message) {
         match field? {

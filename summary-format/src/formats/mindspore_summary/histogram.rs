@@ -3,7 +3,7 @@
 use super::super::event_file::{Fault, detailed};
 use crate::body::Body;
 use crate::histogram::Histogram;
-use crate::wire::{Fields, Malformed, Value};
+use crate::wire::{Fields, Value, WireError};
 
 /// A `Histogram`: buckets 1 (in them left edge 1, width 2, count 3), NaN 2, +∞ 3, −∞ 4, max 5, min 6, sum 7, count 8.
 pub(super) fn read(message: &[u8]) -> Result<Body, Fault> {
@@ -26,7 +26,7 @@ pub(super) fn read(message: &[u8]) -> Result<Body, Fault> {
     Ok(Body::Histogram(histogram))
 }
 
-fn bucket(message: &[u8], histogram: &mut Histogram) -> Result<(), Malformed> {
+fn bucket(message: &[u8], histogram: &mut Histogram) -> Result<(), WireError> {
     let [mut left, mut width, mut count] = [0.0; 3];
     for field in Fields::of(message) {
         match field? {

@@ -4,7 +4,7 @@ use super::super::event_file::Fault;
 use super::tensor::grid;
 use crate::body::Body;
 use crate::surface::{Landscape, Points};
-use crate::wire::{Fields, Malformed, Value, int32, text, varints};
+use crate::wire::{Fields, Value, WireError, int32, text, varints};
 
 /// A `LossLandscape`: surface 1, path 2 (intervals 1, points 2), metadata 3 (decomposition 1, unit 2, steps per epoch
 /// 3), convergence point 4.
@@ -42,7 +42,7 @@ pub(super) fn read(message: &[u8]) -> Result<Body, Fault> {
 }
 
 /// A `Point`, which holds many: x 1, y 2, z 3.
-fn points(message: &[u8]) -> Result<Points, Malformed> {
+fn points(message: &[u8]) -> Result<Points, WireError> {
     let mut points = Points::default();
     for field in Fields::of(message) {
         match field? {

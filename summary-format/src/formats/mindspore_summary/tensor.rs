@@ -6,7 +6,7 @@ use crate::surface::Grid;
 use crate::tensor::DType;
 use crate::tensor::len_of;
 use crate::values::{OpaqueTensor, Tensor, TensorData};
-use crate::wire::{Fields, Malformed, Value, doubles, floats, int32, varints};
+use crate::wire::{Fields, Value, WireError, doubles, floats, int32, varints};
 
 const WRONG_LEN: Fault = Fault("the shape and the content of a tensor disagree");
 const TOO_LONG: Fault = Fault("a tensor written element by element exceeds 64 MiB");
@@ -120,7 +120,7 @@ impl<'a> List<'a> {
 }
 
 /// The shape and the `f32` list of a tensor that is part of a larger message.
-pub(super) fn grid(message: &[u8]) -> Result<Grid, Malformed> {
+pub(super) fn grid(message: &[u8]) -> Result<Grid, WireError> {
     let mut grid = Grid::default();
     for field in Fields::of(message) {
         match field? {

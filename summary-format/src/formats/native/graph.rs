@@ -2,7 +2,7 @@
 
 use crate::graph::{Dimension, Edge, Graph, GraphOutput, Node, NodeKind, NotAGraph, TensorType};
 use crate::message::Message;
-use crate::wire::{Fields, Malformed, Value, text};
+use crate::wire::{Fields, Value, WireError, text};
 
 use super::super::graph_builder::{MAX_EDGES, MAX_NODES, note_what_is_odd};
 
@@ -107,7 +107,7 @@ pub(crate) fn read(message: &[u8]) -> Result<Graph, NotAGraph> {
     Ok(graph)
 }
 
-fn read_node(message: &[u8]) -> Result<Node, Malformed> {
+fn read_node(message: &[u8]) -> Result<Node, WireError> {
     let mut node = Node::default();
     for field in Fields::of(message) {
         match field? {
@@ -132,7 +132,7 @@ fn read_node(message: &[u8]) -> Result<Node, Malformed> {
     Ok(node)
 }
 
-fn read_attribute(message: &[u8]) -> Result<(String, String), Malformed> {
+fn read_attribute(message: &[u8]) -> Result<(String, String), WireError> {
     let mut attribute = (String::new(), String::new());
     for field in Fields::of(message) {
         match field? {
@@ -144,7 +144,7 @@ fn read_attribute(message: &[u8]) -> Result<(String, String), Malformed> {
     Ok(attribute)
 }
 
-fn read_edge(message: &[u8]) -> Result<Edge, Malformed> {
+fn read_edge(message: &[u8]) -> Result<Edge, WireError> {
     let mut edge = Edge::default();
     for field in Fields::of(message) {
         match field? {
@@ -162,7 +162,7 @@ fn read_edge(message: &[u8]) -> Result<Edge, Malformed> {
     Ok(edge)
 }
 
-fn read_output(message: &[u8]) -> Result<GraphOutput, Malformed> {
+fn read_output(message: &[u8]) -> Result<GraphOutput, WireError> {
     let mut output = GraphOutput::default();
     for field in Fields::of(message) {
         match field? {
@@ -174,7 +174,7 @@ fn read_output(message: &[u8]) -> Result<GraphOutput, Malformed> {
     Ok(output)
 }
 
-fn read_type(message: &[u8]) -> Result<TensorType, Malformed> {
+fn read_type(message: &[u8]) -> Result<TensorType, WireError> {
     let mut tensor = TensorType::default();
     for field in Fields::of(message) {
         match field? {
@@ -193,7 +193,7 @@ fn read_type(message: &[u8]) -> Result<TensorType, Malformed> {
     Ok(tensor)
 }
 
-fn read_dimension(message: &[u8]) -> Result<Dimension, Malformed> {
+fn read_dimension(message: &[u8]) -> Result<Dimension, WireError> {
     let mut dimension = Dimension::Symbol("?".to_owned());
     for field in Fields::of(message) {
         match field? {

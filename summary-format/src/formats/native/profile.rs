@@ -37,7 +37,7 @@ fn differences(values: impl Iterator<Item = i64>) -> impl Iterator<Item = i64> {
 }
 
 impl Profile {
-    /// Decodes the bytes of [`ProfileSource::data`].
+    /// Decodes the bytes of [`ProfileSource::data`](crate::ProfileSource::data).
     pub fn read(bytes: &[u8]) -> Result<Self, NotAProfile> {
         read(bytes)
     }

@@ -175,7 +175,7 @@ pub(super) fn read(message: &[u8]) -> Result<Vec<(&[u8], TensorSummary)>, Fault>
         for (column, count) in integers[6..].iter().zip(COUNTS) {
             *count(&mut stats) = column[row];
         }
-        if !adds_up(&stats) {
+        if !stats.adds_up() {
             return Err(WRONG);
         }
         if stats.finite_count() > 0 {
@@ -211,22 +211,6 @@ pub(super) fn read(message: &[u8]) -> Result<Vec<(&[u8], TensorSummary)>, Fault>
         read_channels(table, &mut tensors)?;
     }
     Ok(tensors)
-}
-
-/// `true` if every element is counted once, so that later sums of these counts cannot overflow.
-fn adds_up(stats: &TensorStats) -> bool {
-    let parts = [
-        stats.nan,
-        stats.pos_inf,
-        stats.neg_inf,
-        stats.zero,
-        stats.negative,
-        stats.positive,
-    ];
-    let sum = parts
-        .iter()
-        .try_fold(0_u64, |sum, part| sum.checked_add(*part));
-    sum == Some(stats.count) && stats.subnormal <= stats.count
 }
 
 fn nth<T: Copy>(all: &[T], index: u64) -> Option<T> {

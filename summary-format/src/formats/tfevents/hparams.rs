@@ -6,7 +6,7 @@ use crate::hparams::{
     Experiment, HparamDomain, HparamInfo, HparamType, HparamValue, Hparams, MetricDataset,
     MetricInfo, SessionEnd, SessionStart, SessionStatus,
 };
-use crate::wire::{Fields, Malformed, Value, bytes_of, text};
+use crate::wire::{Fields, Value, WireError, bytes_of, text};
 
 const NOTHING: Fault = Fault("hyper-parameters have no content");
 
@@ -26,7 +26,7 @@ pub(super) fn read(content: &[u8]) -> Result<Body, Fault> {
 }
 
 /// An `Experiment`: description 1, user 2, time 3, parameters 4, metrics 5, name 6.
-fn experiment(message: &[u8]) -> Result<Experiment, Malformed> {
+fn experiment(message: &[u8]) -> Result<Experiment, WireError> {
     let mut experiment = Experiment::default();
     for field in Fields::of(message) {
         match field? {
@@ -43,7 +43,7 @@ fn experiment(message: &[u8]) -> Result<Experiment, Malformed> {
 }
 
 /// An `HParamInfo`: name 1, display name 2, description 3, type 4, discrete domain 5, interval 6.
-fn hparam_info(message: &[u8]) -> Result<HparamInfo, Malformed> {
+fn hparam_info(message: &[u8]) -> Result<HparamInfo, WireError> {
     let mut info = HparamInfo::default();
     for field in Fields::of(message) {
         match field? {
@@ -85,7 +85,7 @@ fn hparam_info(message: &[u8]) -> Result<HparamInfo, Malformed> {
 }
 
 /// A `MetricInfo`: name 1 (in it group 1, tag 2), display name 3, description 4, data set 5.
-fn metric_info(message: &[u8]) -> Result<MetricInfo, Malformed> {
+fn metric_info(message: &[u8]) -> Result<MetricInfo, WireError> {
     let mut info = MetricInfo::default();
     for field in Fields::of(message) {
         match field? {
@@ -104,7 +104,7 @@ fn metric_info(message: &[u8]) -> Result<MetricInfo, Malformed> {
 }
 
 /// A `SessionStartInfo`: values 1 (name 1, value 2), model 2, monitor 3, group 4, time 5.
-fn session_start(message: &[u8]) -> Result<SessionStart, Malformed> {
+fn session_start(message: &[u8]) -> Result<SessionStart, WireError> {
     let mut start = SessionStart::default();
     for field in Fields::of(message) {
         match field? {
@@ -124,7 +124,7 @@ fn session_start(message: &[u8]) -> Result<SessionStart, Malformed> {
 }
 
 /// A `SessionEndInfo`: status 1, time 2.
-fn session_end(message: &[u8]) -> Result<SessionEnd, Malformed> {
+fn session_end(message: &[u8]) -> Result<SessionEnd, WireError> {
     let mut end = SessionEnd::default();
     for field in Fields::of(message) {
         match field? {
@@ -145,7 +145,7 @@ fn session_end(message: &[u8]) -> Result<SessionEnd, Malformed> {
 
 /// A `google.protobuf.Value`: number 2, text 3, boolean 4. Null (1), structures (5) and lists (6) are not valid for a
 /// hyper-parameter.
-fn value(message: &[u8]) -> Result<HparamValue, Malformed> {
+fn value(message: &[u8]) -> Result<HparamValue, WireError> {
     let mut value = HparamValue::Null;
     for field in Fields::of(message) {
         match field? {

@@ -4,7 +4,7 @@ use super::super::event_file::{Fault, detailed};
 use crate::body::Body;
 use crate::formats::tensor_proto::TensorProto;
 use crate::layout::{Chart, ChartCategory, ChartContent, ChartLayout, MarginSeries};
-use crate::wire::{Fields, Malformed, Value, text};
+use crate::wire::{Fields, Value, WireError, text};
 
 /// A tensor of one text, which is a `Layout`: categories 2.
 pub(super) fn read(tensor: &TensorProto<'_>) -> Result<Body, Fault> {
@@ -18,7 +18,7 @@ pub(super) fn read(tensor: &TensorProto<'_>) -> Result<Body, Fault> {
 }
 
 /// A `Category`: title 1, charts 2, folded 3.
-fn category(message: &[u8]) -> Result<ChartCategory, Malformed> {
+fn category(message: &[u8]) -> Result<ChartCategory, WireError> {
     let mut category = ChartCategory::default();
     for field in Fields::of(message) {
         match field? {
@@ -32,7 +32,7 @@ fn category(message: &[u8]) -> Result<ChartCategory, Malformed> {
 }
 
 /// A `Chart`: title 1, and lines 2 or margins 3.
-fn chart(message: &[u8]) -> Result<Chart, Malformed> {
+fn chart(message: &[u8]) -> Result<Chart, WireError> {
     let mut chart = Chart::default();
     for field in Fields::of(message) {
         match field? {
@@ -62,7 +62,7 @@ fn chart(message: &[u8]) -> Result<Chart, Malformed> {
 }
 
 /// A `MarginChartContent.Series`: tags of the value 1, the lower 2 and the upper bound 3.
-fn margin(message: &[u8]) -> Result<MarginSeries, Malformed> {
+fn margin(message: &[u8]) -> Result<MarginSeries, WireError> {
     let mut series = MarginSeries::default();
     for field in Fields::of(message) {
         match field? {

@@ -3,13 +3,13 @@
 use half::{bf16, f16};
 
 use super::super::tensor_proto::sizes;
-use crate::wire::{Fields, Malformed, Value};
+use crate::wire::{Fields, Value, WireError};
 
 /// The number in a tensor of one element, of any numeric type; `None` if it has another shape or holds no number.
 ///
 /// Fields: type 1, shape 2, raw little-endian content 4, or a list per type from 5 on. An omitted list is a zero.
 /// Integers beyond 2^53 are rounded to the nearest `f64`.
-pub(super) fn single_number(tensor: &[u8]) -> Result<Option<f64>, Malformed> {
+pub(super) fn single_number(tensor: &[u8]) -> Result<Option<f64>, WireError> {
     let mut data_type = 0;
     let mut content = None;
     let mut listed = (0, 0);
@@ -35,7 +35,7 @@ pub(super) fn single_number(tensor: &[u8]) -> Result<Option<f64>, Malformed> {
 }
 
 /// The first element of a list field, packed or not, as raw bits.
-fn first_of_list(number: u32, value: Value<'_>) -> Result<Option<u64>, Malformed> {
+fn first_of_list(number: u32, value: Value<'_>) -> Result<Option<u64>, WireError> {
     let packed = match value {
         Value::Varint(bits) | Value::Fixed64(bits) => return Ok(Some(bits)),
         Value::Fixed32(bits) => return Ok(Some(bits.into())),
@@ -43,9 +43,9 @@ fn first_of_list(number: u32, value: Value<'_>) -> Result<Option<u64>, Malformed
         Value::Bytes(packed) => packed,
     };
     Ok(Some(match number {
-        5 => u32::from_le_bytes(first(packed).ok_or(Malformed)?).into(),
-        6 => u64::from_le_bytes(first(packed).ok_or(Malformed)?),
-        7 | 10 | 11 | 13 | 16 | 17 => Fields::of(packed).varint().ok_or(Malformed)?,
+        5 => u32::from_le_bytes(first(packed).ok_or(WireError)?).into(),
+        6 => u64::from_le_bytes(first(packed).ok_or(WireError)?),
+        7 | 10 | 11 | 13 | 16 | 17 => Fields::of(packed).varint().ok_or(WireError)?,
         // Strings, complex numbers, handles.
         _ => return Ok(None),
     }))

@@ -7,7 +7,7 @@ use crate::prelude::*;
 
 /// Totals of the last answer of a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Drawn {
+pub(crate) struct CardTotals {
     /// Points of all its series; `None` if the card leaves some out.
     points: Option<u64>,
     /// Highest step.
@@ -16,7 +16,7 @@ pub(crate) struct Drawn {
     listed: (u64, Option<i64>),
 }
 
-impl Drawn {
+impl CardTotals {
     /// True if the list of tags has not changed since the answer of the card, which is then the newer one.
     fn is_newer(self, points: u64, last_step: Option<i64>) -> bool {
         self.listed == (points, last_step)
@@ -24,7 +24,7 @@ impl Drawn {
 }
 
 /// Totals by tag.
-pub(super) type DrawnTags = RwSignal<HashMap<String, Drawn>>;
+pub(super) type DrawnTags = RwSignal<HashMap<String, CardTotals>>;
 
 impl Browse {
     /// Takes the totals of an answer about all steps of a tag.
@@ -33,7 +33,7 @@ impl Browse {
         let Some(listed) = entry.map(|entry| (entry.points, entry.last_step)) else {
             return;
         };
-        let now = Drawn {
+        let now = CardTotals {
             points,
             last_step,
             listed,
@@ -48,7 +48,7 @@ impl Browse {
     }
 
     /// Totals of a tag that are newer than its entry; reactive.
-    fn newer(self, entry: &TagEntry) -> Option<Drawn> {
+    fn newer(self, entry: &TagEntry) -> Option<CardTotals> {
         let drawn = self.drawn.with(|all| all.get(&entry.tag).copied());
         drawn.filter(|drawn| drawn.is_newer(entry.points, entry.last_step))
     }
@@ -80,11 +80,11 @@ impl Browse {
 
 #[cfg(test)]
 mod tests {
-    use super::Drawn;
+    use super::CardTotals;
 
     #[test]
     fn a_card_is_newer_until_the_list_changes() {
-        let drawn = Drawn {
+        let drawn = CardTotals {
             points: Some(2_800),
             last_step: Some(2_799),
             listed: (2_420, Some(2_419)),

@@ -117,8 +117,8 @@ pub(crate) fn RunRow(browse: Browse, run: String) -> impl IntoView {
                 on:click=toggle
                 on:dblclick=move |_| alone()
             >
-                <i class=chip_class></i>
-                <span class="cut" class:ink3=move || !is_shown.get() class:bold=is_own>
+                <i class=chip_class data-colour=move || name.with_value(|name| colours.get(name)).index()></i>
+                <span class="cut" data-part="name" class:ink3=move || !is_shown.get() class:bold=is_own>
                     {move || name.with_value(|name| browse.name_of(name))}
                 </span>
                 <Show

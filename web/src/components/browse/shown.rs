@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use trainscope_api::order::natural;
 
-use crate::components::split_name;
 use crate::prelude::*;
+use crate::run_name::split_name;
 use crate::state::use_runs;
 use crate::url_state::UrlState;
 

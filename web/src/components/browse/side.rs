@@ -7,9 +7,10 @@ use super::Browse;
 use super::run_row::RunRow;
 use super::shown::neighbours;
 use super::tag_tree::TagTree;
-use crate::components::{Icon, IconName, Popover, RunChip, split_name};
+use crate::components::{Icon, IconName, Popover, RunChip};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
+use crate::run_name::split_name;
 use crate::state::use_app_state;
 
 /// Maximum number of runs offered below the field that adds one.

@@ -8,7 +8,7 @@ use trainscope_format::Role;
 
 use super::tree::{Row, rows};
 use super::{Browse, ROLES, TagEntry};
-use crate::components::{Check, Icon, IconName, RowsInView};
+use crate::components::{Check, Icon, IconName, RowHeights, RowList};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
@@ -19,7 +19,7 @@ const MOST_OPEN: usize = 24;
 
 /// A row with its index.
 #[derive(Clone, Debug, PartialEq)]
-struct Placed {
+struct ListRow {
     at: usize,
     row: TreeRow,
 }
@@ -38,17 +38,18 @@ enum TreeRow {
     Tag(Row, String, u64, Option<Role>),
 }
 
-/// The tree.
 #[component]
 pub(crate) fn TagTree(browse: Browse) -> impl IntoView {
     let i18n = use_i18n();
     // Groups expanded or collapsed by hand.
     let folds = RwSignal::new(HashMap::<String, bool>::new());
     let all = Memo::new(move |_| tree_rows(browse, folds));
-    let list = RowsInView::new(ROW_PIXELS, move || all.track());
+    let list = RowList::new(0.0, move || {
+        RowHeights::Equal(all.with(Vec::len), ROW_PIXELS)
+    });
     let seen = move || {
         all.with(|all| {
-            let rows = list.of(all).map(|(at, row)| Placed {
+            let rows = list.rows_of(all).map(|(at, row)| ListRow {
                 at,
                 row: row.clone(),
             });
@@ -61,14 +62,14 @@ pub(crate) fn TagTree(browse: Browse) -> impl IntoView {
             role="tree"
             aria-label=i18n.text(|t| t.scalars.tags)
             node_ref=list.holder
-            on:scroll=move |_| list.measure()
+            on:scroll=move |_| list.follow()
         >
-            <div class="rows" style:height=move || list.height_of(all.with(Vec::len))>
+            <div class="rows" style:height=move || list.height()>
                 <For
                     each=seen
                     key=|placed| (placed.at, format!("{:?}", placed.row))
                     children=move |placed| {
-                        let top = list.height_of(placed.at);
+                        let top = list.top_of(placed.at);
                         view! { <TreeRowView browse=browse row=placed.row top=top folds=folds /> }
                     }
                 />

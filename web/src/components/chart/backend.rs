@@ -9,7 +9,7 @@ use plotters_backend::{
 };
 use web_sys::CanvasRenderingContext2d;
 
-type Done = Result<(), DrawingErrorKind<Infallible>>;
+type DrawResult = Result<(), DrawingErrorKind<Infallible>>;
 
 /// Style of strokes.
 type Pen = (BackendColor, u32);
@@ -84,15 +84,15 @@ impl DrawingBackend for Canvas {
         self.size
     }
 
-    fn ensure_prepared(&mut self) -> Done {
+    fn ensure_prepared(&mut self) -> DrawResult {
         Ok(())
     }
 
-    fn present(&mut self) -> Done {
+    fn present(&mut self) -> DrawResult {
         Ok(())
     }
 
-    fn draw_pixel(&mut self, point: BackendCoord, colour: BackendColor) -> Done {
+    fn draw_pixel(&mut self, point: BackendCoord, colour: BackendColor) -> DrawResult {
         self.take_fill(colour);
         let (x, y) = (f64::from(point.0), f64::from(point.1));
         self.context.fill_rect(x, y, 1.0, 1.0);
@@ -104,7 +104,7 @@ impl DrawingBackend for Canvas {
         from: BackendCoord,
         to: BackendCoord,
         style: &S,
-    ) -> Done {
+    ) -> DrawResult {
         self.draw_path([from, to], style)
     }
 
@@ -114,7 +114,7 @@ impl DrawingBackend for Canvas {
         to: BackendCoord,
         style: &S,
         is_filled: bool,
-    ) -> Done {
+    ) -> DrawResult {
         let (x, y) = (f64::from(from.0), f64::from(from.1));
         let (width, height) = (f64::from(to.0) - x, f64::from(to.1) - y);
         if is_filled {
@@ -131,7 +131,7 @@ impl DrawingBackend for Canvas {
         &mut self,
         path: I,
         style: &S,
-    ) -> Done {
+    ) -> DrawResult {
         let pen = (style.color(), style.stroke_width());
         self.take_pen(pen);
         // With a translucent stroke, overlaps of pieces would be visible.
@@ -162,7 +162,7 @@ impl DrawingBackend for Canvas {
         &mut self,
         path: I,
         style: &S,
-    ) -> Done {
+    ) -> DrawResult {
         self.take_fill(style.color());
         let outline: Vec<BackendCoord> = path.into_iter().collect();
         let is_faint = style.color().alpha < FAINT;
@@ -186,7 +186,7 @@ impl DrawingBackend for Canvas {
         radius: u32,
         style: &S,
         is_filled: bool,
-    ) -> Done {
+    ) -> DrawResult {
         self.context.begin_path();
         let (x, y, radius) = (f64::from(centre.0), f64::from(centre.1), f64::from(radius));
         // A canvas rejects only negative radii.
@@ -201,7 +201,12 @@ impl DrawingBackend for Canvas {
         Ok(())
     }
 
-    fn draw_text<S: BackendTextStyle>(&mut self, text: &str, style: &S, at: BackendCoord) -> Done {
+    fn draw_text<S: BackendTextStyle>(
+        &mut self,
+        text: &str,
+        style: &S,
+        at: BackendCoord,
+    ) -> DrawResult {
         let anchor = style.anchor();
         let hangs = (
             match anchor.h_pos {

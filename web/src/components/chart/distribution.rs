@@ -9,7 +9,7 @@ use super::{DRAG_PIXELS, canvas, schedule, size, use_palette};
 use crate::prelude::*;
 
 /// Element under the pointer, and the pointer's position in the chart.
-pub type Pointed = Option<(Hit, f64, f64)>;
+pub type PointedElement = Option<(Hit, f64, f64)>;
 
 /// A distribution chart that fills its parent.
 #[component]
@@ -21,7 +21,7 @@ pub fn DistributionChart(
     #[prop(into)]
     label: Signal<String>,
     /// Element under the pointer; set by this component.
-    pointed: RwSignal<Pointed>,
+    pointed: RwSignal<PointedElement>,
     /// The canvas of the chart, for downloads.
     canvas: NodeRef<html::Canvas>,
     /// A dragged range of the axis of steps, if that is horizontal.

@@ -8,12 +8,12 @@ use web_sys::ResizeObserver;
 use crate::prelude::*;
 
 /// The observer and its callback; dropped together.
-struct Observing {
+struct ElementObserver {
     observer: ResizeObserver,
     _callback: Closure<dyn FnMut()>,
 }
 
-impl Drop for Observing {
+impl Drop for ElementObserver {
     fn drop(&mut self) {
         self.observer.disconnect();
     }
@@ -35,14 +35,14 @@ pub fn use_size(element: NodeRef<html::Div>) -> Signal<(f64, f64, f64)> {
             size.set(now);
         }
     };
-    let observing = LocalValue::new_local(None::<Observing>);
+    let observing = LocalValue::new_local(None::<ElementObserver>);
     Effect::new(move || {
         let Some(element) = element.get() else { return };
         measure();
         let callback = Closure::<dyn FnMut()>::new(measure);
         if let Ok(observer) = ResizeObserver::new(callback.as_ref().unchecked_ref()) {
             observer.observe(&element);
-            observing.set_value(Some(Observing {
+            observing.set_value(Some(ElementObserver {
                 observer,
                 _callback: callback,
             }));

@@ -18,7 +18,6 @@ pub enum Colour {
     /// Operation type.
     #[default]
     Type,
-    /// Device.
     Device,
     /// Severity of hits.
     Health,

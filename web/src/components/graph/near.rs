@@ -21,9 +21,7 @@ pub fn NodeGraph(
     /// Name of the run.
     #[prop(into)]
     run: Signal<String>,
-    /// The tensor.
-    #[prop(into)]
-    tensor: Signal<String>,
+    #[prop(into)] tensor: Signal<String>,
     /// Radius in edges.
     #[prop(default = 2)]
     steps: usize,

@@ -50,6 +50,7 @@ pub(crate) fn bins_picture(bins: &Bins, before: Option<&Bins>) -> AnyView {
     view! {
         <svg
             class="slice-bins"
+            data-part="bins"
             viewBox=format!("0 0 {WIDTH} {HEIGHT}")
             preserveAspectRatio="none"
             role="img"
@@ -78,5 +79,5 @@ pub(crate) fn outline(heights: impl Iterator<Item = f64>, width: f64, height: f6
         let y = (height - own).max(0.5);
         path.extend([format!("{sign}{:.2} {y:.2}h{width:.2}", at as f64 * width)]);
     }
-    view! { <path class="before" d=path /> }.into_any()
+    view! { <path class="before" data-part="before" d=path /> }.into_any()
 }

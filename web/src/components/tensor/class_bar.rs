@@ -30,7 +30,7 @@ pub(crate) fn ClassBar(
     let total = stats.count.max(1) as f64;
     let parts = classes.map(|(class, _, count)| {
         let grow = format!("{}", count as f64 / total * 100.0);
-        view! { <i class=format!("cls-{class}") style:flex-grow=grow hidden=count == 0></i> }
+        view! { <i class=format!("cls-{class}") data-kind=class style:flex-grow=grow hidden=count == 0></i> }
     });
     let mut words = words.into_iter();
     let legend = classes.map(|(class, sign, count)| {
@@ -47,7 +47,7 @@ pub(crate) fn ClassBar(
         }
     });
     view! {
-        <div class="class-bar" aria-hidden="true">{parts.collect_view()}</div>
+        <div class="class-bar" data-part="classes" aria-hidden="true">{parts.collect_view()}</div>
         <div class="legend classes" class:listed=is_listed>{legend.collect_view()}</div>
     }
 }

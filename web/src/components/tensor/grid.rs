@@ -39,16 +39,24 @@ pub(crate) fn grid(
             let place = tile.plane.place(tile.window, row, column);
             match place.and_then(|place| Some((place, values.get(place)?))) {
                 Some((place, value)) => {
-                    let mut class = class(value.number(), most).to_owned();
-                    if is_alike(place, value) {
-                        "alike".clone_into(&mut class);
+                    let is_alike = is_alike(place, value);
+                    let kind = if is_alike {
+                        "alike"
+                    } else {
+                        class(value.number(), most)
+                    };
+                    let is_at = at == Some((row, column));
+                    let class = format!("{kind}{}", if is_at { " at" } else { "" });
+                    // The text says which finite number it is.
+                    let kind = (is_alike || !value.number().is_finite()).then_some(kind);
+                    view! {
+                        <i class=class data-kind=kind aria-current=is_at.then_some("true")>
+                            {short(value)}
+                        </i>
                     }
-                    if at == Some((row, column)) {
-                        class.push_str(" at");
-                    }
-                    view! { <i class=class>{short(value)}</i> }.into_any()
+                    .into_any()
                 }
-                None => view! { <i class="wait"></i> }.into_any(),
+                None => view! { <i class="wait" data-kind="wait"></i> }.into_any(),
             }
         });
         view! {

@@ -112,12 +112,12 @@ impl Peek {
                     <h3 class="flex">
                         {texts.values} <span class="micro ink3 mono cut">"["{tile.values.slice.clone()}"]"</span>
                     </h3>
-                    <div class="sheet few">{cells}</div>
+                    <div class="sheet few" data-part="sheet">{cells}</div>
                 </section>
             }
         });
         view! {
-            <section class="small ink2 elsewhere" hidden=self.elsewhere.is_empty()>
+            <section class="small ink2 elsewhere" data-part="nearest-steps" hidden=self.elsewhere.is_empty()>
                 <p>{texts.nearest_values} " " {links}</p>
             </section>
             {histogram}

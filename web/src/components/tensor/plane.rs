@@ -48,7 +48,6 @@ impl Plane {
             .map_or((0, 1), |axis| (axis.start(), axis.len()))
     }
 
-    /// All of it.
     pub(crate) fn all(&self) -> Window {
         let ((row, rows), (column, columns)) = (self.range(self.rows), self.range(self.columns));
         Window {

@@ -7,7 +7,9 @@ use trainscope_format::Kind;
 
 use super::model::use_model;
 use crate::client;
-use crate::components::{IconName, NodeGraph, SegOption, Segmented, fixed_icon, severity_icon};
+use crate::components::{
+    IconName, NodeGraph, SegOption, Segmented, fixed_icon, severity_icon, severity_name,
+};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 use crate::query::query;
@@ -221,6 +223,7 @@ fn node(one: &Neighbour) -> AnyView {
         <button
             type="button"
             class=format!("node {class}")
+            data-severity=one.severity.map_or("none", severity_name)
             class:cur=is_it
             aria-current=move || is_current().to_string()
             title=title

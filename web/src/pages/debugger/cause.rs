@@ -35,7 +35,7 @@ pub(super) fn Cause() -> impl IntoView {
                 _ => ("cause inf", "ink3", IconName::Info),
             };
             return view! {
-                <div class=class>
+                <div class=class data-part="cause">
                     <span class=icon_class>
                         <Icon name=icon />
                     </span>
@@ -50,8 +50,9 @@ pub(super) fn Cause() -> impl IntoView {
         };
         let hit = cause.hit.clone();
         let (class, icon) = severity_icon(hit.severity);
+        let comma = i18n.texts().overview.comma;
         view! {
-            <div class=format!("cause {class}")>
+            <div class=format!("cause {class}") data-part="cause">
                 <span class=class>
                     <Icon name=icon />
                 </span>
@@ -66,14 +67,14 @@ pub(super) fn Cause() -> impl IntoView {
                     >
                         {format::short_name(&cause.hit.tensor)}
                     </button>
-                    {format!(", {} {}", i18n.texts().frame.step, format::integer(cause.hit.step))}
-                    {model.rank_of(&cause.hit).map(|rank| format!(", {rank}"))}
+                    {format!("{comma}{} {}", i18n.texts().frame.step, format::integer(cause.hit.step))}
+                    {model.rank_of(&cause.hit).map(|rank| format!("{comma}{rank}"))}
                 </span>
                 <span class="ink2 wide">{i18n.words_of(&cause.sentence, &cause.hit.tensor)} {i18n.texts().debugger.stop}</span>
                 {(!cause.advice.en.is_empty())
                     .then(|| {
                         view! {
-                            <span class="wide advice">
+                            <span class="wide" data-part="advice">
                                 <b class="med">{i18n.texts().debugger.try_this}</b>
                                 " "
                                 {i18n.words(&cause.advice)}

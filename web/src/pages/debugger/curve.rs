@@ -40,9 +40,7 @@ struct Part {
 /// The curve of a scalar around a step.
 #[component]
 pub(super) fn Curve(
-    /// The tag.
     tag: String,
-    /// Its rank.
     rank: u32,
     /// The step of the hit.
     step: i64,
@@ -103,7 +101,7 @@ pub(super) fn Curve(
         let text = label::non_finite(value).map_or_else(|| label::value(value), str::to_owned);
         Some(view! {
             <span class="micro ink3">{format!("{} {}", i18n.texts().frame.step, label::step(step))}</span>
-            <b class="num med value" class:err=is_bad>{text}</b>
+            <b class="num med value" class:err=is_bad data-kind=is_bad.then_some("non-finite")>{text}</b>
         })
     };
     let href = move || {
@@ -128,7 +126,7 @@ pub(super) fn Curve(
         fit: Callback::new(|()| {}),
     };
     view! {
-        <section class="hit-curve">
+        <section class="hit-curve" data-part="hit-curve">
             <h3 class="flex">
                 {i18n.text(|t| t.debugger.over_steps)} <span class="grow"></span> {value}
             </h3>

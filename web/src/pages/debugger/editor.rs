@@ -9,9 +9,9 @@ use trainscope_api::watchpoints::{Condition, Parameter, ParameterKind, Setting};
 use trainscope_format::Severity;
 use trainscope_format::float::Float;
 
-use super::model::{severity_name, use_model};
-use super::watching::{Mode, Watching, shown, text, title, use_watching};
-use crate::components::{IconButton, IconName};
+use super::model::use_model;
+use super::watching::{Mode, WatchpointsState, shown, text, title, use_watching};
+use crate::components::{IconButton, IconName, severity_name};
 use crate::i18n::use_i18n;
 use crate::notebook::Refusal;
 
@@ -141,7 +141,7 @@ pub(super) fn Editor() -> impl IntoView {
 /// The form: its draft, its mistakes, and whether they are shown.
 #[derive(Clone, Copy)]
 struct Form {
-    watching: Watching,
+    watching: WatchpointsState,
     /// Keys with a mistake, in the order of the form; empty until the form was sent once.
     mistakes: Memo<Vec<(String, Mistake)>>,
 }
@@ -230,7 +230,7 @@ fn other_refusal(form: Form) -> Option<AnyView> {
 }
 
 /// The choice of severity.
-fn severity(watching: Watching, usual: Severity) -> AnyView {
+fn severity(watching: WatchpointsState, usual: Severity) -> AnyView {
     let i18n = use_i18n();
     let texts = &i18n.texts().debugger;
     let now = watching
@@ -356,7 +356,7 @@ const fn range(kind: ParameterKind) -> &'static str {
 }
 
 /// Puts what was typed into the draft.
-fn put(watching: Watching, key: &str, typed: &str, kind: ParameterKind) {
+fn put(watching: WatchpointsState, key: &str, typed: &str, kind: ParameterKind) {
     watching.draft.update(|draft| {
         match setting(typed, kind) {
             Some(setting) => draft.0.insert(key.to_owned(), setting),

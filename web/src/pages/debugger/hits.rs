@@ -1,30 +1,24 @@
 //! Hits by step and rank, in the order of data flow within each. Of a hundred thousand, those in view are there.
 
 use leptos::ev::MouseEvent;
-use leptos::html::Div;
 use trainscope_api::findings::{Findings, Hit, Words};
 use trainscope_format::Severity;
 use wasm_bindgen::JsCast;
 use web_sys::Element;
 
-use super::model::{parse_steps, severity_name, use_model};
+use super::model::{LINE, parse_steps, use_model};
 use super::numbers::{Names, found, steps};
-use crate::components::{fixed_icon, severity_icon, use_size};
+use crate::components::{RowHeights, RowList, RowRange, fixed_icon, severity_icon, severity_name};
 use crate::format;
 use crate::i18n::{Locale, Texts, use_i18n};
-use crate::pixels::{pixels, whole};
+use crate::pixels::pixels;
 use crate::prelude::*;
 
-/// Height of a line, in pixels: `--hit`.
-pub(super) const LINE: f64 = 27.0;
-/// Lines drawn above and below those in view, and after how many others are drawn.
-const SPARE: u64 = 8;
-const STRIDE: u64 = 4;
 /// Least and greatest width of the columns of found values and limits, in characters.
 const FOUND_CHARS: (usize, usize) = (6, 22);
 const LIMIT_CHARS: (usize, usize) = (5, 12);
-/// Lines in view, before it is known how many there is room for.
-const FIRST_SEEN: u64 = 20;
+/// Share of the view above a line that is scrolled to.
+const ABOVE: f64 = 1.0 / 3.0;
 
 /// The filter, the buttons and the table.
 #[component]
@@ -112,21 +106,11 @@ fn Ranks() -> impl IntoView {
 fn List() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let scroller = NodeRef::<Div>::new();
-    // Window that the rows are built from; other fields may change without a redraw.
-    let window = Memo::new(move |_| model.findings.with(|findings| Window::of(findings)));
+    // Lines that the rows are built from; other fields may change without a redraw.
+    let window = Memo::new(move |_| model.findings.with(|findings| LoadedHits::of(findings)));
     let selected = Memo::new(move |_| model.selected.with(|hit| hit.as_ref().map(Hit::key)));
-    let size = use_size(scroller);
-    let first_seen = RwSignal::new(0_u64);
-    let seen = Memo::new(move |_| {
-        let height = size.get().1;
-        let lines = if height < LINE {
-            FIRST_SEEN
-        } else {
-            line_at(height) + 2 + STRIDE
-        };
-        let first = first_seen.get();
-        (first.saturating_sub(SPARE), first + lines + SPARE)
+    let list = RowList::new(LINE, move || {
+        RowHeights::Equal(window.with(|window| window.lines), LINE)
     });
     // As wide as what is loaded needs, so that names and titles get the rest.
     let widths = Memo::new(move |_| {
@@ -135,11 +119,11 @@ fn List() -> impl IntoView {
     });
     // Plain text in all of them: what they show is put into those that are there, without a signal in any.
     let rows = move || {
-        let (from, to) = seen.get();
+        let RowRange { start, end, .. } = list.range.get();
         let (texts, locale) = (i18n.texts(), i18n.locale());
         selected.with(|selected| {
             window.with(|window| {
-                let (before, drawn, behind) = window.part(from, to);
+                let (before, drawn, behind) = window.part(start, end);
                 let mut rows = Vec::with_capacity(drawn.len() + 2);
                 rows.push(space(before));
                 rows.extend(drawn.iter().map(|line| match *line {
@@ -208,18 +192,21 @@ fn List() -> impl IntoView {
             }
         })
     };
-    // Scroll offset taken from scroll events: reading it from the element would force a layout.
-    let top_seen = StoredValue::new(0.0_f64);
     // Finding scrolled into view and the offset at that time: it is kept in view until the user scrolls.
-    let shown = StoredValue::new(None::<(u64, i32)>);
+    let shown = StoredValue::new(None::<(usize, i32)>);
     // Lines are brought into view once there is room for them.
     Effect::new(move || {
         let lines = window.with(|window| window.lines);
-        let height = size.get().1;
-        let scrolled = pixels(top_seen.get_value());
+        let (_, height, _) = list.size.get();
+        let scroll = list.scroll.get_untracked();
+        let scrolled = pixels(scroll);
         let before = shown.get_value().filter(|(_, at)| *at == scrolled);
-        let line = model.reveal.get().or(before.map(|(line, _)| line));
-        let (Some(line), Some(scroller)) = (line, scroller.get()) else {
+        let line = model
+            .reveal
+            .get()
+            .map(count)
+            .or(before.map(|(line, _)| line));
+        let (Some(line), Some(holder)) = (line, list.holder.get()) else {
             return;
         };
         if line > 0 && line >= lines {
@@ -228,34 +215,19 @@ fn List() -> impl IntoView {
         if model.reveal.with_untracked(Option::is_some) {
             model.reveal.set(None);
         }
-        let top = line as f64 * LINE;
-        let now = top_seen.get_value();
-        let is_seen = top >= now + LINE && top + 2.0 * LINE <= now + height;
-        let to = if line == 0 {
-            0.0
-        } else {
-            (top - height / 3.0).max(0.0)
-        };
-        let to = if is_seen { scrolled } else { pixels(to) };
+        let to = list.position_of(line, (scroll, height), Some(ABOVE));
+        let to = to.map_or(scrolled, pixels);
         shown.set_value(Some((line, to)));
         if to != scrolled {
-            scroller.set_scroll_top(to);
+            holder.set_scroll_top(to);
         }
     });
     let scrolled = move |_| {
-        if let Some(scroller) = scroller.get_untracked() {
-            let top = f64::from(scroller.scroll_top());
-            top_seen.set_value(top);
-            let line = line_at(top);
-            let first = line / STRIDE * STRIDE;
-            if first_seen.get_untracked() != first {
-                first_seen.set(first);
-            }
-            model.show_from(line);
-        }
+        list.follow();
+        model.show_from(list.first_row() as u64);
     };
     view! {
-        <div class="scroll hit-list" node_ref=scroller on:scroll=scrolled>
+        <div class="scroll hit-list" node_ref=list.holder on:scroll=scrolled>
             <table
                 class="dense"
                 style:--found=move || format!("{}ch", widths.get().0)
@@ -303,11 +275,6 @@ fn text_width(text: &str) -> usize {
     text.chars().map(width).sum()
 }
 
-/// The line at so many pixels from the top.
-fn line_at(pixels: f64) -> u64 {
-    whole(pixels / LINE) as u64
-}
-
 /// Content of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Line {
@@ -337,7 +304,7 @@ impl Mark {
 
 /// The lines that are loaded.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Window {
+struct LoadedHits {
     hits: Vec<Hit>,
     loaded: Vec<Line>,
     titles: Vec<Words>,
@@ -346,12 +313,12 @@ struct Window {
     first_cause: Option<String>,
     has_ranks: bool,
     /// Of the whole list.
-    lines: u64,
+    lines: usize,
     /// Lines above those that are loaded.
-    above: u64,
+    above: usize,
 }
 
-impl Window {
+impl LoadedHits {
     fn of(findings: &Findings) -> Self {
         let hits = findings.hits.clone();
         let mut loaded = Vec::with_capacity(hits.len() * 2);
@@ -371,34 +338,34 @@ impl Window {
             names: Names::of(hits.iter().map(|hit| &*hit.tensor)),
             first_cause: first.map(|cause| cause.hit.key()),
             has_ranks: findings.judged.ranks > 1,
-            lines: if hits.is_empty() { 0 } else { findings.lines },
-            above: findings
-                .first_line
-                .saturating_sub(u64::from(findings.starts_group)),
+            lines: if hits.is_empty() {
+                0
+            } else {
+                count(findings.lines)
+            },
+            above: count(findings.first_line).saturating_sub(usize::from(findings.starts_group)),
             loaded,
             hits,
         }
     }
 
     /// Of the loaded lines those from a line of the whole list up to another, with how many are before and behind.
-    fn part(&self, from: u64, to: u64) -> (u64, &[Line], u64) {
-        let place = |line: u64| {
-            let line = usize::try_from(line.saturating_sub(self.above)).unwrap_or(usize::MAX);
-            line.min(self.loaded.len())
-        };
+    fn part(&self, from: usize, to: usize) -> (usize, &[Line], usize) {
+        let place = |line: usize| line.saturating_sub(self.above).min(self.loaded.len());
         let (from, to) = (place(from), place(to));
         let part = self.loaded.get(from..to).unwrap_or_default();
-        let before = (self.above + from as u64).min(self.lines);
-        (
-            before,
-            part,
-            self.lines.saturating_sub(before + part.len() as u64),
-        )
+        let before = (self.above + from).min(self.lines);
+        (before, part, self.lines.saturating_sub(before + part.len()))
     }
 }
 
+/// A number of lines; no list has as many as a word of 32 bits counts.
+fn count(lines: u64) -> usize {
+    usize::try_from(lines).unwrap_or(usize::MAX)
+}
+
 /// Room for lines that are not loaded.
-fn space(lines: u64) -> AnyView {
+fn space(lines: usize) -> AnyView {
     let height = format!("{}px", lines as f64 * LINE);
     view! { <tr class="space" style:height=height hidden=lines == 0></tr> }.into_any()
 }
@@ -499,7 +466,9 @@ impl Row {
                 <td class=class>{fixed_icon(icon, 12)}</td>
                 <td title=place>
                     <div class="hit-name">
-                        <span class=mark_class>{mark}</span>
+                        <span class=mark_class data-part=(self.mark == Mark::First).then_some("first-cause")>
+                            {mark}
+                        </span>
                         <button type="button" class="plain cut">
                             <bdi>{self.name}</bdi>
                         </button>
@@ -548,8 +517,8 @@ mod tests {
     }
 
     /// Two findings of step 7, the first of which is above the window, and one of step 9; ten lines above, five below.
-    fn window(starts_group: bool) -> Window {
-        Window::of(&Findings {
+    fn window(starts_group: bool) -> LoadedHits {
+        LoadedHits::of(&Findings {
             hits: vec![hit(7), hit(7), hit(9)],
             starts_group,
             first_line: 10 + u64::from(starts_group),
@@ -582,6 +551,6 @@ mod tests {
         assert_eq!(own.part(17, 30), (15, &lines[..0], 5));
         // The line of the first step is above.
         assert_eq!(window(false).part(0, 100), (10, &lines[1..], 5));
-        assert_eq!(Window::default().part(0, 100), (0, &lines[..0], 0));
+        assert_eq!(LoadedHits::default().part(0, 100), (0, &lines[..0], 0));
     }
 }

@@ -1,15 +1,13 @@
 //! The tensor of the hit at its step: elements by class, statistics beside the steps before, magnitudes, advice.
 
 use trainscope_api::findings::{Findings, Hit};
-use trainscope_api::tensors::HistoryPoint;
-use trainscope_format::tensor::{ChangeStats, TensorStats};
-use trainscope_format::{Kind, TensorSummary};
+use trainscope_format::Kind;
 
 use super::curve::Curve;
+use super::history::{StepStats, TensorPlace, around, at_step};
 use super::model::{Model, use_model};
 use super::picture::Magnitudes;
 use super::steps::OverSteps;
-use crate::client;
 use crate::components::tensor::{ClassBar, Peek, before_key};
 use crate::components::{Icon, severity_icon};
 use crate::format;
@@ -22,38 +20,14 @@ use crate::state::{AppState, use_app_state};
 
 /// Steps shown beside each other.
 const STEPS: usize = 3;
-/// Recorded steps before and after the one that is looked at.
-pub(super) const AROUND: (usize, usize) = (47, 48);
-
 /// Data of the tensor.
 #[derive(Clone, PartialEq)]
-enum Known {
+enum TensorState {
     Loading,
     /// It is a scalar, or nothing of it is there any more.
     Nothing,
     /// Steps around the one that is looked at, and which that is.
-    Steps(Vec<Seen>, usize),
-}
-
-/// The tensor at a step: as the program has recorded it, or as its elements say.
-#[derive(Clone, PartialEq)]
-pub(super) struct Seen {
-    pub(super) step: i64,
-    pub(super) stats: TensorStats,
-    /// Type and shape, where the statistics are recorded.
-    kind: Option<String>,
-    change: Option<ChangeStats>,
-}
-
-/// A tensor at a step.
-#[derive(Clone, PartialEq)]
-struct TensorPlace {
-    run: String,
-    tensor: String,
-    rank: u32,
-    step: i64,
-    /// Its statistics are recorded.
-    is_recorded: bool,
+    Steps(Vec<StepStats>, usize),
 }
 
 /// The selected place, once the tags of the run are known.
@@ -77,18 +51,18 @@ pub(super) fn Inspector() -> impl IntoView {
             Subject::Tensor(place) => Some(place),
             Subject::Loading | Subject::Nothing => None,
         },
-        |place| async move { Ok((seen(&place).await, place)) },
+        |place| async move { Ok((around(&place).await, place)) },
     );
     // Another step of what is shown takes its place when it is there.
     let seen = seen.cleared_with(move || model.place.get().map(|(tensor, rank, _)| (tensor, rank)));
     let known = Memo::new(
         move |_| match (subject.get(), seen.answer.get().as_deref()) {
-            (Subject::Nothing, _) => Known::Nothing,
+            (Subject::Nothing, _) => TensorState::Nothing,
             (Subject::Tensor(_), Some((found, place))) => match found.len() {
-                0 => Known::Nothing,
-                _ => Known::Steps(found.clone(), at_step(found, place.step)),
+                0 => TensorState::Nothing,
+                _ => TensorState::Steps(found.clone(), at_step(found, place.step)),
             },
-            _ => Known::Loading,
+            _ => TensorState::Loading,
         },
     );
     let peek = query(
@@ -112,7 +86,7 @@ pub(super) fn Inspector() -> impl IntoView {
             _ => return false,
         };
         let next = known.with_untracked(|known| match known {
-            Known::Steps(steps, at) => Some(steps.get(at.checked_add_signed(by)?)?.step),
+            TensorState::Steps(steps, at) => Some(steps.get(at.checked_add_signed(by)?)?.step),
             _ => None,
         });
         if let Some(next) = next {
@@ -126,7 +100,7 @@ pub(super) fn Inspector() -> impl IntoView {
             let tensor = model.place.get().map_or_else(String::new, |place| place.0);
             let is_other = tensor != hit.tensor;
             let kind = known.with(|known| match known {
-                Known::Steps(steps, at) => steps.get(*at).and_then(|at| at.kind.clone()),
+                TensorState::Steps(steps, at) => steps.get(*at).and_then(|at| at.kind.clone()),
                 _ => None,
             });
             let parts = [model.rank_of(&hit), kind].into_iter().flatten();
@@ -137,7 +111,7 @@ pub(super) fn Inspector() -> impl IntoView {
                 let mut tags = list.tags.iter();
                 tags.any(|tag| tag.kind == Kind::Scalars && tag.tag == tensor)
             });
-            let has_values = !is_scalar && known.with(|known| *known != Known::Nothing);
+            let has_values = !is_scalar && known.with(|known| *known != TensorState::Nothing);
             let values = model.place.get().filter(|_| has_values).map(|place| {
                 let (tensor, rank, step) = place;
                 let href = route::tensors_href(&run, &tensor, rank, Some(step));
@@ -180,8 +154,8 @@ pub(super) fn Inspector() -> impl IntoView {
     let content = move || {
         let hit = model.selected.get()?;
         Some(match known.get() {
-            Known::Loading => ().into_any(),
-            Known::Nothing => {
+            TensorState::Loading => ().into_any(),
+            TensorState::Nothing => {
                 let run = model.run.get();
                 let tags = state.tags(&run);
                 let is_tag_of = |kind: Kind| {
@@ -202,7 +176,7 @@ pub(super) fn Inspector() -> impl IntoView {
                     without(texts.debugger.no_statistics, None)
                 }
             }
-            Known::Steps(steps, at) => with(steps, at),
+            TensorState::Steps(steps, at) => with(steps, at),
         })
     };
     let elements = move || peek.with(|peek| peek.as_ref().map(Peek::view));
@@ -273,63 +247,6 @@ fn subject(model: &Model, state: AppState) -> Subject {
     })
 }
 
-/// Steps of a tensor around one; empty without data.
-async fn seen(place: &TensorPlace) -> Vec<Seen> {
-    if !place.is_recorded {
-        return seen_in_files(place).await;
-    }
-    let (run, tensor) = (&place.run, &place.tensor);
-    let found = client::statistics_around(run, tensor, place.rank, place.step, AROUND).await;
-    let found = found.unwrap_or_default().into_iter();
-    found.map(|at| Seen::recorded(at.step, at.body)).collect()
-}
-
-/// Index of the last step up to one.
-fn at_step(found: &[Seen], step: i64) -> usize {
-    found
-        .partition_point(|own| own.step <= step)
-        .saturating_sub(1)
-}
-
-impl Seen {
-    fn recorded(step: i64, body: TensorSummary) -> Self {
-        Self {
-            step,
-            kind: Some(kind_of(&body)),
-            stats: body.stats,
-            change: body.change,
-        }
-    }
-}
-
-/// The steps around one at which the elements of a tensor, or tables of statistics, lie in files. They are read for it,
-/// so that it takes several requests until that step is among them.
-async fn seen_in_files(place: &TensorPlace) -> Vec<Seen> {
-    let step = place.step;
-    loop {
-        let found = client::tensor_history(&place.run, &place.tensor, place.rank).await;
-        let Ok(found) = found else {
-            return Vec::new();
-        };
-        let is_missing = |own: &HistoryPoint| own.step == step && own.stats.is_none();
-        if found.pending_bytes > 0 && found.points.iter().any(is_missing) {
-            continue;
-        }
-        let known = found.points.into_iter().filter_map(|point| {
-            Some(Seen {
-                step: point.step,
-                stats: point.stats?,
-                kind: None,
-                change: None,
-            })
-        });
-        let mut known: Vec<Seen> = known.collect();
-        let at = known.partition_point(|own| own.step < step);
-        known.truncate(at + 1 + AROUND.1);
-        return known.split_off(at.saturating_sub(AROUND.0));
-    }
-}
-
 /// A hit that the address names and that is not there: what it was of, why, and where what is left of it is.
 fn lost(run: &str, named: Option<String>) -> Option<AnyView> {
     let i18n = use_i18n();
@@ -354,16 +271,6 @@ fn lost(run: &str, named: Option<String>) -> Option<AnyView> {
     Some(view.into_any())
 }
 
-fn kind_of(summary: &TensorSummary) -> String {
-    let sizes: Vec<String> = summary.shape.iter().map(u64::to_string).collect();
-    let shape = if sizes.is_empty() {
-        String::new()
-    } else {
-        format!(" · {}", sizes.join("×"))
-    };
-    format!("{}{shape}", summary.dtype)
-}
-
 /// True if a hit is about the program or the run as a whole, so that there are no values to show.
 fn is_about_run(found: &Findings, hit: &Hit) -> bool {
     let watched = found.watchpoints.get(hit.watchpoint as usize);
@@ -383,7 +290,7 @@ fn without(text: &'static str, href: Option<String>) -> AnyView {
     .into_any()
 }
 
-fn with(around: Vec<Seen>, at: usize) -> AnyView {
+fn with(around: Vec<StepStats>, at: usize) -> AnyView {
     let i18n = use_i18n();
     let texts = &i18n.texts().debugger;
     let until = around.get(..=at).unwrap_or(&around);
@@ -400,7 +307,7 @@ fn with(around: Vec<Seen>, at: usize) -> AnyView {
     let heads = steps.iter().map(|at| {
         view! { <th class="num">{format!("{step_word} {}", format::integer(at.step))}</th> }
     });
-    let figure = |name: &'static str, read: fn(&Seen) -> Option<f64>| {
+    let figure = |name: &'static str, read: fn(&StepStats) -> Option<f64>| {
         let cells = steps.iter().map(|at| {
             let value = read(at);
             let is_bad = value.is_none_or(|value| !value.is_finite());
@@ -409,7 +316,7 @@ fn with(around: Vec<Seen>, at: usize) -> AnyView {
         });
         view! { <tr><td class="ink3">{name}</td> {cells.collect_view()}</tr> }
     };
-    let counted = |name: &'static str, read: fn(&Seen) -> u64| {
+    let counted = |name: &'static str, read: fn(&StepStats) -> u64| {
         let cells = steps.iter().map(|at| {
             let count = read(at);
             view! { <td class="num" class:err=count != 0 class:med=count != 0>{format::count(count)}</td> }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use trainscope_api::findings::{Findings, FindingsQuery, Hit, Judging};
+use trainscope_api::findings::{Findings, FindingsQuery, Hit, JudgementState};
 use trainscope_format::Severity;
 
-use super::hits::LINE;
 use crate::client;
+use crate::components::severity_name;
 use crate::frames::after_paint;
 use crate::i18n::use_i18n;
 use crate::pixels::whole;
@@ -24,6 +24,8 @@ const HIT: &str = "hit";
 const TENSOR: &str = "tensor";
 const STEP: &str = "step";
 
+/// Height of a line of the list, in pixels: `--hit`.
+pub(super) const LINE: f64 = 27.0;
 /// Hits asked for at a time, beside those that the window has room for: to bring more of them is what a key in the filter
 /// takes.
 const SPARE: usize = 32;
@@ -59,7 +61,6 @@ pub(super) struct Model {
     pub(super) selected: Memo<Option<Hit>>,
     /// `true` if the address names a finding that does not exist.
     pub(super) is_lost: Memo<bool>,
-    /// That name.
     pub(super) named: Memo<Option<String>>,
     /// Tensor, rank and step that are looked at: those of the hit, unless the address says otherwise.
     pub(super) place: Memo<Option<(String, u32, i64)>>,
@@ -77,19 +78,8 @@ pub(super) fn use_model() -> Model {
 }
 
 pub(super) fn parse_severity(text: Option<&str>) -> Option<Severity> {
-    let named = Severity::ALL.into_iter();
-    named
-        .zip(["info", "warning", "error"])
-        .find_map(|(severity, name)| (Some(name) == text).then_some(severity))
-}
-
-/// Name of a severity in addresses and in the API.
-pub(super) const fn severity_name(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Info => "info",
-        Severity::Warning => "warning",
-        Severity::Error => "error",
-    }
+    let mut all = Severity::ALL.into_iter();
+    all.find(|severity| Some(severity_name(*severity)) == text)
 }
 
 /// First and last step of a filter.
@@ -133,7 +123,7 @@ impl Model {
             findings.unwrap_or_default()
         });
         let load = Memo::new(move |_| {
-            let is_judged = |answer: Arc<Answer>| answer.findings.state != Judging::Waiting;
+            let is_judged = |answer: Arc<Answer>| answer.findings.state != JudgementState::Waiting;
             answer.load().map(is_judged)
         });
         let selected = Memo::new(move |before: Option<&Option<Hit>>| {

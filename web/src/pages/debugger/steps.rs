@@ -4,7 +4,7 @@
 use leptos::ev::MouseEvent;
 use wasm_bindgen::JsCast;
 
-use super::inspector::{AROUND, Seen};
+use super::history::{AROUND, StepStats};
 use super::model::use_model;
 use crate::format;
 use crate::i18n::use_i18n;
@@ -26,14 +26,14 @@ const FOOT: f64 = 6.0;
     clippy::needless_pass_by_value,
     reason = "components own what they are given"
 )]
-pub(super) fn OverSteps(records: Vec<Seen>, at: usize) -> impl IntoView {
+pub(super) fn OverSteps(records: Vec<StepStats>, at: usize) -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let (Some(first), Some(last)) = (records.first(), records.last()) else {
         return ().into_any();
     };
     let (first, last) = (first.step, last.step);
-    let pair = |record: &Seen| {
+    let pair = |record: &StepStats| {
         let finite = record.stats.finite?;
         Some((finite.min.abs().max(finite.max.abs()), finite.mean_abs))
     };
@@ -142,6 +142,7 @@ pub(super) fn OverSteps(records: Vec<Seen>, at: usize) -> impl IntoView {
                 </div>
                 <svg
                     class="over-steps"
+                    data-part="over-steps"
                     viewBox=format!("0 0 {WIDTH} {HEIGHT}")
                     preserveAspectRatio="none"
                     role="img"

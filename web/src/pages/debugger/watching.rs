@@ -20,7 +20,6 @@ use crate::query::{put, query};
 /// Mode of the left panel.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Mode {
-    /// The list.
     List,
     /// The catalogue, to add one.
     Add,
@@ -38,7 +37,7 @@ pub(super) struct Undo {
 
 /// The list and its editing. `Copy`: take it with [`use_watching`].
 #[derive(Clone, Copy)]
-pub(super) struct Watching {
+pub(super) struct WatchpointsState {
     run: Memo<String>,
     /// Last list of the server, and its run.
     saved: RwSignal<Option<Arc<(WatchpointList, String)>>>,
@@ -59,11 +58,11 @@ pub(super) struct Watching {
     version: RwSignal<String>,
 }
 
-pub(super) fn use_watching() -> Watching {
+pub(super) fn use_watching() -> WatchpointsState {
     expect_context()
 }
 
-impl Watching {
+impl WatchpointsState {
     pub(super) fn provide(run: Memo<String>) -> Self {
         let saved = query(
             move || Some(run.get()),
@@ -124,7 +123,6 @@ impl Watching {
         self.list.set(Some(Arc::new(list)));
     }
 
-    /// The condition that a watchpoint is of.
     pub(super) fn condition(self, keys: &WatchpointKeys) -> Option<Condition> {
         let id = text(keys, "condition")?;
         self.catalogue.with(|all| {

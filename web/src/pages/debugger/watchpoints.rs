@@ -2,7 +2,7 @@
 //! the list can be exported for CI.
 
 use leptos::task::spawn_local;
-use trainscope_api::findings::{Judging, Watched};
+use trainscope_api::findings::{JudgementState, WatchpointResult};
 use trainscope_api::watchpoints::{Condition, Origin, Setting, WatchpointKeys};
 use trainscope_format::Severity;
 
@@ -112,7 +112,7 @@ fn Progress() -> impl IntoView {
                 .into_any(),
             )
         }
-        (_, Judging::Behind) => Some(
+        (_, JudgementState::Behind) => Some(
             view! {
                 <div class="judging micro ink2" role="status">
                     {i18n.texts().debugger.behind}
@@ -126,7 +126,7 @@ fn Progress() -> impl IntoView {
 
 /// A watchpoint of the list, with what was found for it.
 #[derive(Clone, PartialEq)]
-struct Listed {
+struct ListItem {
     index: usize,
     /// As in addresses: it stays the same when others are added.
     name: String,
@@ -138,7 +138,7 @@ struct Listed {
     open: Option<String>,
 }
 
-impl Listed {
+impl ListItem {
     fn target(&self) -> usize {
         let mut all = TARGETS.iter();
         let target = all.position(|own| *own == self.condition.target);
@@ -153,12 +153,12 @@ impl Listed {
 
 /// Names in the order of the list: groups in which something was found come first, and in them what was found. Under the
 /// pointer or the keyboard the order of `before` stays, so that a second click meets the same row.
-fn order(all: &[Listed], before: Option<&[String]>, is_held: bool) -> Vec<String> {
+fn order(all: &[ListItem], before: Option<&[String]>, is_held: bool) -> Vec<String> {
     let has_hits = |target: usize| {
         let mut all = all.iter();
         all.any(|own| own.target() == target && own.hits > 0)
     };
-    let mut sorted: Vec<&Listed> = all.iter().collect();
+    let mut sorted: Vec<&ListItem> = all.iter().collect();
     sorted.sort_by_key(|own| {
         let severity = own
             .worst
@@ -191,10 +191,10 @@ fn Rows() -> impl IntoView {
     let counts = Memo::new(move |_| {
         model.findings.with(|findings| {
             let all = findings.watchpoints.iter();
-            let missing = |own: &Watched| {
+            let missing = |own: &WatchpointResult| {
                 let mut all = findings.inconclusive.iter();
                 let first = all.find(|one| one.condition == own.condition)?;
-                Some(first.reason.clone())
+                Some(first.words.clone())
             };
             all.map(|own| {
                 let open = (own.unjudged, missing(own).unwrap_or_default());
@@ -214,10 +214,10 @@ fn Rows() -> impl IntoView {
             .filter_map(|(index, keys)| {
                 let condition = watching.condition(keys)?;
                 let known = counts.get(index).filter(|own| own.0 == condition.id);
-                let open = known.filter(|own| own.3.0 > 0).map(|own| {
-                    (texts.debugger.unjudged)(own.3.0, (texts.overview.missing)(&own.3.1))
-                });
-                Some(Listed {
+                let open = known
+                    .filter(|own| own.3.0 > 0)
+                    .map(|own| (texts.debugger.unjudged)(own.3.0, &i18n.raw(&own.3.1)));
+                Some(ListItem {
                     index,
                     name: name_of(&list.watchpoints, index),
                     keys: keys.clone(),
@@ -227,7 +227,7 @@ fn Rows() -> impl IntoView {
                     condition,
                 })
             });
-        Some(all.collect::<Vec<Listed>>())
+        Some(all.collect::<Vec<ListItem>>())
     });
     let is_held = RwSignal::new(false);
     let sorted = Memo::new(move |before: Option<&Vec<String>>| {
@@ -240,7 +240,7 @@ fn Rows() -> impl IntoView {
         let mut rows = Vec::new();
         let mut last = usize::MAX;
         let named = |name: &String| all.iter().find(|own| own.name == *name);
-        let (quiet, shown): (Vec<&Listed>, Vec<&Listed>) = sorted
+        let (quiet, shown): (Vec<&ListItem>, Vec<&ListItem>) = sorted
             .get()
             .iter()
             .filter_map(named)
@@ -254,7 +254,7 @@ fn Rows() -> impl IntoView {
         let folded = quiet.len() as u64;
         let is_open = unfolds.get();
         let more = quiet.into_iter().filter(|_| is_open);
-        let push = |rows: &mut Vec<AnyView>, last: &mut usize, own: &Listed| {
+        let push = |rows: &mut Vec<AnyView>, last: &mut usize, own: &ListItem| {
             if own.target() != *last {
                 *last = own.target();
                 let head = (i18n.texts().debugger.target)(&own.condition.target);
@@ -302,8 +302,8 @@ fn Rows() -> impl IntoView {
     }
 }
 
-fn row(own: Listed) -> AnyView {
-    let Listed {
+fn row(own: ListItem) -> AnyView {
+    let ListItem {
         index,
         name,
         keys,
@@ -365,6 +365,7 @@ fn row(own: Listed) -> AnyView {
                 type="button"
                 class="w"
                 class:found=hits != 0
+                data-state=(hits != 0).then_some("found")
                 aria-pressed=is_pressed
                 title=hint
                 on:click=move |_| model.press_watchpoint(&name)
@@ -473,7 +474,7 @@ fn Said() -> impl IntoView {
             let scope = usize::from(watching.only_run.get());
             return Some(
                 view! {
-                    <div class="said small" role="alert">
+                    <div class="said small" data-part="message" role="alert">
                         <p>{texts.confirm_recommended[scope]}</p>
                         <div class="flex">
                             <button
@@ -502,7 +503,7 @@ fn Said() -> impl IntoView {
         {
             return Some(
                 view! {
-                    <div class="said undo small flex" role="status">
+                    <div class="said undo small flex" data-part="message" role="status">
                         <span class="grow">{(texts.switched)(&title)}</span>
                         <button
                             type="button"
@@ -523,7 +524,9 @@ fn Said() -> impl IntoView {
             Refusal::Refused(_) if matches!(watching.mode.get(), Mode::Edit(_)) => return None,
             Refusal::Refused(reason) => reason,
         };
-        Some(view! { <p class="said small err" role="alert">{sentence}</p> }.into_any())
+        let refusal =
+            view! { <p class="said small err" data-part="message" role="alert">{sentence}</p> };
+        Some(refusal.into_any())
     }
 }
 
@@ -532,7 +535,7 @@ mod tests {
     use super::*;
     use trainscope_api::findings::Words;
 
-    fn listed(name: &str, target: &str, hits: u64) -> Listed {
+    fn listed(name: &str, target: &str, hits: u64) -> ListItem {
         let condition = Condition {
             id: name.to_owned(),
             target: target.to_owned(),
@@ -547,7 +550,7 @@ mod tests {
             parameters: Vec::new(),
             preset: WatchpointKeys::default(),
         };
-        Listed {
+        ListItem {
             index: 0,
             name: name.to_owned(),
             keys: WatchpointKeys::default(),
@@ -584,7 +587,7 @@ mod tests {
         let quiet = listed("a", "tensor", 0);
         assert!(quiet.is_quiet());
         assert!(!listed("a", "tensor", 1).is_quiet());
-        let open = Listed {
+        let open = ListItem {
             open: Some("too few steps".to_owned()),
             ..quiet.clone()
         };

@@ -1,7 +1,8 @@
 //! Differences between the two compared graphs.
 
-use super::beside::use_beside;
-use super::model::use_model;
+use trainscope_api::graphs::NodeDifference;
+
+use super::model::{use_beside, use_model};
 use super::shape::short;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
@@ -25,32 +26,7 @@ pub(super) fn Differing() -> impl IntoView {
         let texts = &i18n.texts().graph;
         let [added, removed, changed, renamed] = diff.totals;
         let counts = (texts.compared)([added, removed, changed, renamed, diff.same]);
-        let here = diff
-            .changed
-            .iter()
-            .chain(&diff.added)
-            .take(LISTED)
-            .map(|own| {
-                let path = own.path.clone();
-                view! {
-                    <button
-                        type="button"
-                        class="link cut"
-                        title=own.name.clone()
-                        on:click=move |_| {
-                            if let Some(path) = &path {
-                                select(first, path);
-                            }
-                        }
-                    >
-                        {short(&own.name).to_owned()}
-                        " "
-                        <span class="ink3">{own.what.join(", ")}</span>
-                    </button>
-                }
-            });
-        let here = here.collect::<Vec<_>>();
-        let gone = diff.removed.iter().take(LISTED).map(|own| {
+        let button = |at: usize, own: &NodeDifference, beside: String| {
             let path = own.path.clone();
             view! {
                 <button
@@ -59,16 +35,21 @@ pub(super) fn Differing() -> impl IntoView {
                     title=own.name.clone()
                     on:click=move |_| {
                         if let Some(path) = &path {
-                            select(second, path);
+                            select(at, path);
                         }
                     }
                 >
                     {short(&own.name).to_owned()}
                     " "
-                    <span class="ink3">{own.op_type.clone()}</span>
+                    <span class="ink3">{beside}</span>
                 </button>
             }
-        });
+        };
+        let here = diff.changed.iter().chain(&diff.added).take(LISTED);
+        let here = here.map(|own| button(first, own, own.what.join(", ")));
+        let here = here.collect::<Vec<_>>();
+        let gone = diff.removed.iter().take(LISTED);
+        let gone = gone.map(|own| button(second, own, own.op_type.clone()));
         let gone = gone.collect::<Vec<_>>();
         let has_gone = !gone.is_empty();
         Some(view! {

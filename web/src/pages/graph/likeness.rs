@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use trainscope_api::graphs::GraphNode;
 
-use super::beside::use_beside;
-use super::model::use_model;
+use super::model::{use_beside, use_model};
 use super::shape::shape;
 use crate::format;
 use crate::i18n::{GraphTexts, use_i18n};

@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use trainscope_charts::graph::Figure;
 
-use super::beside::use_beside;
 use super::legend::Legend;
-use super::model::use_model;
+use super::model::{use_beside, use_model};
 use super::pane::Others;
-use super::press::{Pressed, pressed};
+use super::press::{ClickTarget, pressed};
 use super::shape::short;
 use super::toolbar::Toolbar;
 use crate::components::{GraphCanvas, IconButton, IconName, RunChip};
@@ -29,10 +28,10 @@ pub(super) fn Middle(
     let on_press = Callback::new(move |(at, is_twice): ((f64, f64), bool)| {
         let scene = model.scene.get_untracked();
         match pressed(&scene, at, is_twice) {
-            Pressed::Nothing => {}
-            Pressed::Ground => model.deselect(),
-            Pressed::Node(path) => model.choose(&path),
-            Pressed::Scope(path) => model.toggle(&path),
+            ClickTarget::Nothing => {}
+            ClickTarget::Ground => model.deselect(),
+            ClickTarget::Node(path) => model.choose(&path),
+            ClickTarget::Scope(path) => model.toggle(&path),
         }
     });
     let label = move || {

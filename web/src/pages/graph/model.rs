@@ -3,14 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use trainscope_api::graphs::{
-    BoxKind, GraphBox, GraphDiff, GraphNode, GraphScene, GraphSearch, SceneQuery,
-};
+use trainscope_api::graphs::{GraphBox, GraphDiff, GraphNode, GraphScene, GraphSearch, SceneQuery};
 use trainscope_api::paths;
 
-use super::beside::Beside;
-use super::columns::{self, BESIDE, Column, Graph};
-use super::shape::{innermost, with_scopes_around};
+use super::shape::{innermost, is_scope, place, with_scopes_around};
 use crate::client::{self, ClientError};
 use crate::components::{Colour, Look, View, first_view};
 use crate::prelude::*;
@@ -18,10 +14,16 @@ use crate::query::{Query, query};
 use crate::route::use_run;
 use crate::url_state::{History, UrlState, use_url_state};
 
+mod beside;
+mod columns;
+
+pub(super) use beside::{Beside, use_beside};
+use columns::{BESIDE, Column, Graph};
+
 const TAG: &str = "graph";
 const RANK: &str = "rank";
 const OPEN: &str = "open";
-pub(super) const NODE: &str = "node";
+const NODE: &str = "node";
 const FROM: &str = "from";
 const TO: &str = "to";
 const COLOUR: &str = "colour";
@@ -497,7 +499,7 @@ async fn scene_of(query: SceneQuery) -> Result<GraphScene, ClientError> {
 }
 
 /// A node or scope of a graph.
-pub(super) async fn node_of((graph, node): (Graph, String)) -> Result<GraphNode, ClientError> {
+async fn node_of((graph, node): (Graph, String)) -> Result<GraphNode, ClientError> {
     let more = [("node", Some(&*node))];
     let (run, tag, rank) = &graph;
     client::of_graph(paths::GRAPH_NODE, run, (tag.as_deref(), *rank), &more).await
@@ -507,12 +509,4 @@ async fn found_in((graph, text): (Graph, String)) -> Result<GraphSearch, ClientE
     let more = [("q", Some(&*text))];
     let (run, tag, rank) = &graph;
     client::of_graph(paths::GRAPH_SEARCH, run, (tag.as_deref(), *rank), &more).await
-}
-
-pub(super) fn place(own: &GraphBox) -> [f64; 4] {
-    [own.x, own.y, own.w, own.h].map(f64::from)
-}
-
-pub(super) fn is_scope(own: &GraphBox) -> bool {
-    matches!(own.kind, BoxKind::Scope | BoxKind::Fold)
 }

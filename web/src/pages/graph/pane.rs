@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::beside::{Beside, use_beside};
-use super::model::use_model;
+use super::model::{Beside, use_beside, use_model};
 use crate::components::{GraphCanvas, IconButton, IconName, RunChip, figure_of};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
@@ -61,7 +60,7 @@ fn pane(beside: &Beside) -> AnyView {
     let content = move || {
         is_there.get().then(|| {
             view! {
-                <div class="other">
+                <div class="other" data-part="other-graph">
                     <div class="flex head small">
                         {name} <span class="grow"></span>
                         <IconButton

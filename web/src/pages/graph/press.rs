@@ -2,7 +2,7 @@
 
 use trainscope_api::graphs::GraphScene;
 
-use super::model::{is_scope, place};
+use super::shape::{is_scope, place};
 use crate::components::hit_at;
 
 /// Pixels at the left of a box with its arrow, and height of its row.
@@ -11,7 +11,7 @@ const ROW: f64 = 28.0;
 
 /// Element under a click.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Pressed {
+pub(super) enum ClickTarget {
     /// Nothing that does anything.
     Nothing,
     /// The ground: nothing is looked at any more.
@@ -23,22 +23,22 @@ pub(super) enum Pressed {
 }
 
 /// Element at a position, after a single or double click.
-pub(super) fn pressed(scene: &GraphScene, (x, y): (f64, f64), is_twice: bool) -> Pressed {
+pub(super) fn pressed(scene: &GraphScene, (x, y): (f64, f64), is_twice: bool) -> ClickTarget {
     let Some(own) = hit_at(scene, (x, y)).and_then(|at| scene.boxes.get(at)) else {
         return if is_twice {
-            Pressed::Nothing
+            ClickTarget::Nothing
         } else {
-            Pressed::Ground
+            ClickTarget::Ground
         };
     };
     let [left, top, _, _] = place(own);
     let icon = if own.severity.is_some() { 16.0 } else { 0.0 };
     let is_on_arrow = x - left < CHEVRON + icon && y - top < ROW;
     if is_scope(own) && is_twice != is_on_arrow {
-        Pressed::Scope(own.path.clone())
+        ClickTarget::Scope(own.path.clone())
     } else if is_twice {
-        Pressed::Nothing
+        ClickTarget::Nothing
     } else {
-        Pressed::Node(own.path.clone())
+        ClickTarget::Node(own.path.clone())
     }
 }

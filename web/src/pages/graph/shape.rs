@@ -1,5 +1,6 @@
-//! Types of tensors and names of nodes in few characters.
+//! Types of tensors and names of nodes in few characters; places and kinds of boxes.
 
+use trainscope_api::graphs::{BoxKind, GraphBox};
 use trainscope_format::graph::{Dimension, TensorType};
 
 /// `64×8×128 f16`; unknown sizes and types are left out.
@@ -47,6 +48,16 @@ pub(super) fn with_scopes_around(paths: &[String]) -> Vec<String> {
         }
     }
     all
+}
+
+/// Left, top, width and height of a box, in units of the picture.
+pub(super) fn place(own: &GraphBox) -> [f64; 4] {
+    [own.x, own.y, own.w, own.h].map(f64::from)
+}
+
+/// True for boxes that hold others.
+pub(super) fn is_scope(own: &GraphBox) -> bool {
+    matches!(own.kind, BoxKind::Scope | BoxKind::Fold)
 }
 
 #[cfg(test)]

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use trainscope_api::graphs::{BoxKind, GraphBox, GraphFound, GraphScene};
+use trainscope_api::graphs::{BoxKind, GraphBox, GraphMatch, GraphScene};
 use trainscope_charts::graph::Figure;
 
 use super::differing::Differing;
-use super::model::{is_scope, use_model};
+use super::model::use_model;
+use super::shape::is_scope;
 use crate::components::{
-    GraphOverview, Icon, IconName, RowsInView, fixed_icon, marked, severity_icon,
+    GraphOverview, Icon, IconName, RowHeights, RowList, fixed_icon, marked, severity_icon,
 };
 use crate::format;
 use crate::i18n::use_i18n;
@@ -147,11 +148,13 @@ fn Tree() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let depths = Memo::new(move |_| model.scene.with(|scene| depths(&scene.boxes)));
-    let list = RowsInView::new(ROW_PIXELS, move || depths.track());
+    let list = RowList::new(0.0, move || {
+        RowHeights::Equal(depths.with(Vec::len), ROW_PIXELS)
+    });
     let seen = Memo::new(move |_| {
         model.scene.with(|scene| {
             depths.with(|depths| {
-                let rows = list.of(&scene.boxes).map(|(at, own)| Row {
+                let rows = list.rows_of(&scene.boxes).map(|(at, own)| Row {
                     at,
                     depth: depths.get(at).copied().unwrap_or_default(),
                     own: own.clone(),
@@ -174,7 +177,7 @@ fn Tree() -> impl IntoView {
                     .scene
                     .try_with_untracked(|scene| place_of(&node, scene));
                 if let Some(Some(at)) = place {
-                    list.reveal(at);
+                    list.reveal(at, None);
                 }
             });
         }
@@ -185,9 +188,9 @@ fn Tree() -> impl IntoView {
             role="tree"
             aria-label=i18n.text(|t| t.graph.tree)
             node_ref=list.holder
-            on:scroll=move |_| list.measure()
+            on:scroll=move |_| list.follow()
         >
-            <div class="rows" style:height=move || list.height_of(depths.with(Vec::len))>
+            <div class="rows" style:height=move || list.height()>
                 <For
                     each=move || seen.get()
                     key=|row| (row.own.path.clone(), is_scope(&row.own))
@@ -219,7 +222,7 @@ fn depths(boxes: &[GraphBox]) -> Vec<usize> {
 }
 
 /// A row that follows what is drawn, so that the keyboard stays at a scope that it opens.
-fn tree_row(first: Row, seen: Memo<Vec<Row>>, list: RowsInView) -> AnyView {
+fn tree_row(first: Row, seen: Memo<Vec<Row>>, list: RowList) -> AnyView {
     let model = use_model();
     let i18n = use_i18n();
     let path = first.own.path.clone();
@@ -276,7 +279,7 @@ fn tree_row(first: Row, seen: Memo<Vec<Row>>, list: RowsInView) -> AnyView {
         <div
             class="t"
             class:cur=move || is_chosen.get()
-            style:top=move || list.height_of(row.with(|row| row.at))
+            style:top=move || list.top_of(row.with(|row| row.at))
             style:--d=move || row.with(|row| row.depth.to_string())
             role="treeitem"
             attr:aria-level=move || row.with(|row| (row.depth + 1).to_string())
@@ -308,7 +311,7 @@ fn count(own: &GraphBox) -> String {
     }
 }
 
-fn found_row(own: &GraphFound, index: usize, at: RwSignal<usize>, words: &str) -> AnyView {
+fn found_row(own: &GraphMatch, index: usize, at: RwSignal<usize>, words: &str) -> AnyView {
     let model = use_model();
     let path = own.path.clone();
     let severity = own.severity.map(|severity| {

@@ -12,7 +12,6 @@ use crate::i18n::use_i18n;
 use crate::prelude::*;
 use crate::state::use_app_state;
 
-/// The toolbar.
 #[component]
 pub(super) fn Toolbar(
     /// Drawn figure, for the download.

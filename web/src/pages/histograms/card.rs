@@ -18,8 +18,8 @@ use crate::client;
 use crate::components::browse::SeriesId;
 use crate::components::download::{file_name, save as save_blob};
 use crate::components::{
-    CardFault, DistributionChart, IconButton, IconName, Panel, Place, Pointed, RunChip, to_png,
-    use_palette,
+    CardFault, DistributionChart, FullButton, IconButton, IconName, Panel, Place, PointedElement,
+    RunChip, to_png, use_palette,
 };
 use crate::i18n::use_i18n;
 use crate::prelude::*;
@@ -61,7 +61,6 @@ fn series_of(settings: Settings, tag: &str) -> Vec<SeriesId> {
     series
 }
 
-/// The card of a tag.
 #[component]
 pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> impl IntoView {
     let i18n = use_i18n();
@@ -326,15 +325,8 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
                         label=i18n.label(|t| t.scalars.download_png)
                         on_press=save
                     />
-                    <IconButton
-                        icon=Signal::derive(move || {
-                            if is_full.get() { IconName::Close } else { IconName::Full }
-                        })
-                        size=12
-                        label=Signal::derive(move || {
-                            let texts = &i18n.texts().scalars;
-                            if is_full.get() { texts.small } else { texts.full }.to_owned()
-                        })
+                    <FullButton
+                        is_full=is_full
                         on_press=move || {
                             let wanted = tag.get_value();
                             settings.set_full((!is_full.get_untracked()).then_some(&*wanted));
@@ -368,7 +360,7 @@ fn Picture(
     is_alone: Signal<bool>,
 ) -> impl IntoView {
     let i18n = use_i18n();
-    let pointed = RwSignal::new(None as Pointed);
+    let pointed = RwSignal::new(None as PointedElement);
     let drawn = Memo::new(move |_| {
         let answer = answer.get().unwrap_or_default();
         spec(&answer, &parts.get(), look.get())

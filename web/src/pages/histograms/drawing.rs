@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use trainscope_api::distributions::{Distribution, DistributionsAnswer, Row, Spacing};
-use trainscope_charts::distribution::{Row as Drawn, Spec, Stack, View};
+use trainscope_charts::distribution::{Row as ChartRow, Spec, Stack, View};
 use trainscope_charts::label;
 use trainscope_charts::line::XKind;
 use trainscope_charts::scale::Scale;
@@ -20,7 +20,6 @@ pub(super) struct Part {
     pub(super) id: SeriesId,
     /// Its rows.
     pub(super) of: Distribution,
-    /// Its colour.
     pub(super) colour: Rgb,
     /// When its run began, for times since then.
     pub(super) start: Option<f64>,
@@ -29,7 +28,6 @@ pub(super) struct Part {
 /// Rendering options common to all pictures of a card.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Look {
-    /// View.
     pub(super) view: View,
     /// Unit of the step axis.
     pub(super) over: Over,
@@ -66,11 +64,11 @@ pub(super) fn spec(answer: &DistributionsAnswer, parts: &[Part], look: Look) -> 
     let stack = |part: &Part| {
         let first = part.of.rows.first().map(|row| row.wall_time_secs);
         let start = part.start.or(first).unwrap_or(0.0);
-        let rows: Vec<Drawn> = part
+        let rows: Vec<ChartRow> = part
             .of
             .rows
             .iter()
-            .map(|row| Drawn {
+            .map(|row| ChartRow {
                 at: match look.over {
                     Over::Step => row.step as f64,
                     Over::Relative => row.wall_time_secs - start,

@@ -115,7 +115,7 @@ pub(super) fn ReadOut(
         })
         .collect_view();
     view! {
-        <div class="tip" style:left=left style:top=format!("{:.0}px", (at.1 - 80.0).max(4.0))>
+        <div class="tip" data-part="readout" style:left=left style:top=format!("{:.0}px", (at.1 - 80.0).max(4.0))>
             <div class="row">
                 <b class="first">{steps}</b>
             </div>

@@ -31,7 +31,6 @@ const SPACINGS: [(Spacing, &str); 3] = [
 /// Unit of the step axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Over {
-    /// Steps.
     #[default]
     Step,
     /// Time since the run began.

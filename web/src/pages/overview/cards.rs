@@ -1,6 +1,6 @@
 //! One small card for each kind of data that the run has. A card that has a page leads to it.
 
-use trainscope_api::findings::{Verdict, Watched, watchpoint_name};
+use trainscope_api::findings::{Verdict, WatchpointResult, watchpoint_name};
 use trainscope_api::tags::Tag;
 use trainscope_format::Kind;
 
@@ -172,7 +172,7 @@ fn frame(model: Model, card: Card, i18n: I18n) -> AnyView {
     view! {
         <section class="card" data-card=card.name()>
             {head}
-            <div class="body">{body(model, card, i18n)}</div>
+            <div class="body" data-part="body">{body(model, card, i18n)}</div>
         </section>
     }
     .into_any()
@@ -305,7 +305,7 @@ fn tensor(model: Model, i18n: I18n) -> AnyView {
 /// The worst watchpoints, with how often and since when.
 fn hits(model: Model, i18n: I18n) -> Option<AnyView> {
     let found = model.findings.get()?;
-    let mut own: Vec<(usize, &Watched)> = found.watchpoints.iter().enumerate().collect();
+    let mut own: Vec<(usize, &WatchpointResult)> = found.watchpoints.iter().enumerate().collect();
     let silent = own
         .iter()
         .filter(|(_, own)| own.hits == 0 && own.has_data)

@@ -44,7 +44,7 @@ pub(super) fn view(model: Model) -> AnyView {
         rows.collect::<Vec<AnyView>>()
     };
     view! {
-        <details class="checks" hidden=move || !has_some.get()>
+        <details class="checks" data-part="checks" hidden=move || !has_some.get()>
             <summary class="link">{summary}</summary>
             <ul>{list}</ul>
         </details>

@@ -19,8 +19,31 @@ use crate::i18n::{I18n, OverviewTexts, use_i18n};
 use crate::prelude::*;
 use crate::route;
 
-/// Code that records weights and gradients where the server finds them, for a training in `PyTorch`.
-const PYTORCH: &str = r#"# pip install safetensors
+/// A way to record tensors.
+struct Way {
+    framework: &'static str,
+    /// The call that records.
+    call: &'static str,
+    /// The whole code.
+    code: &'static str,
+}
+
+/// Statistics of the tensors of a training in `PyTorch`, with this program's own package.
+const WATCH: Way = Way {
+    framework: "PyTorch",
+    call: "run.watch(…)",
+    code: r#"# pip install ./collector/python
+import trainscope
+
+# Before the first step, with the folder of this run:
+run = trainscope.start("runs/name")
+run.watch(model, optimizer)"#,
+};
+/// Weights and gradients in full, where the server finds them, for a training in `PyTorch`.
+const PYTORCH: Way = Way {
+    framework: "PyTorch",
+    call: "save_file(…)",
+    code: r#"# pip install safetensors
 import os
 from safetensors.torch import save_file
 
@@ -31,9 +54,13 @@ for name, p in model.named_parameters():
     if p.grad is not None:
         tensors[name + ".grad"] = p.grad.detach().clone()
 os.makedirs(f"{run}/dump", exist_ok=True)
-save_file(tensors, f"{run}/dump/step_{step}.safetensors")"#;
+save_file(tensors, f"{run}/dump/step_{step}.safetensors")"#,
+};
 /// The same for `TensorFlow` and Keras.
-const TENSORFLOW: &str = r#"# pip install safetensors
+const TENSORFLOW: Way = Way {
+    framework: "TensorFlow",
+    call: "save_file(…)",
+    code: r#"# pip install safetensors
 import os
 import tensorflow as tf
 from safetensors.tensorflow import save_file
@@ -45,9 +72,13 @@ for v, grad in zip(model.trainable_variables, grads):
     if grad is not None:
         tensors[v.name + ".grad"] = tf.convert_to_tensor(grad)
 os.makedirs(f"{run}/dump", exist_ok=True)
-save_file(tensors, f"{run}/dump/step_{step}.safetensors")"#;
-/// The same for a training in Rust, with this program's own collector.
-const RUST: &str = r#"// cargo add trainscope-collector
+save_file(tensors, f"{run}/dump/step_{step}.safetensors")"#,
+};
+/// Statistics of the tensors of a training in Rust, with this program's own collector.
+const RUST: Way = Way {
+    framework: "Rust",
+    call: "step.tensor(…)",
+    code: r#"// cargo add trainscope-collector
 use trainscope_collector::{Collector, Role, TensorView};
 
 // Once, before the training:
@@ -57,12 +88,16 @@ let mut step = collector.step(number);
 step.tensor("fc1.weight", Role::Weight, TensorView::of(&weight, &[2, 3]));
 step.tensor("fc1.weight.grad", Role::Gradient, TensorView::of(&gradient, &[2, 3]));
 // At the end:
-collector.finish();"#;
-/// Kinds of records that only this program's own collector puts into event files.
+collector.finish();"#,
+};
+/// Kinds of records that only this program's own collectors, for Python and for Rust, put into event files.
 const OF_COLLECTOR: [&str; 4] = ["profile", "lineage", "statistics", "dumps"];
 
 /// A dump of a `MindSpore` training: its settings, and the variable that names them.
-const MINDSPORE: &str = r#"# Write dump.json, with the absolute path of this run's folder:
+const MINDSPORE: Way = Way {
+    framework: "MindSpore",
+    call: "MINDSPORE_DUMP_CONFIG",
+    code: r#"# Write dump.json, with the absolute path of this run's folder:
 cat > dump.json <<'EOF'
 {
   "common_dump_settings": {
@@ -74,26 +109,23 @@ cat > dump.json <<'EOF'
 }
 EOF
 # Before the training starts:
-export MINDSPORE_DUMP_CONFIG=$PWD/dump.json"#;
+export MINDSPORE_DUMP_CONFIG=$PWD/dump.json"#,
+};
 
-/// Name of a framework, what it calls to record tensors, and the whole code, by the files that it has written.
-fn recording(
-    formats: &[&str],
-    names: &[&str],
-    kinds: &[&str],
-) -> (&'static str, &'static str, &'static str) {
+/// Ways to record the tensors of a training, by the files that it has written.
+fn recording(formats: &[&str], names: &[&str], kinds: &[&str]) -> &'static [Way] {
     let is_of_collector = || kinds.iter().any(|kind| OF_COLLECTOR.contains(kind));
     if formats.contains(&"mindspore_summary") {
-        ("MindSpore", "MINDSPORE_DUMP_CONFIG", MINDSPORE)
+        &[MINDSPORE]
     } else if formats.contains(&"tfevents") && is_of_collector() {
-        ("Rust", "step.tensor(…)", RUST)
+        &[WATCH, RUST]
     } else if names
         .iter()
         .any(|name| name.rsplit('.').next() == Some("v2"))
     {
-        ("TensorFlow", "save_file(…)", TENSORFLOW)
+        &[TENSORFLOW]
     } else {
-        ("PyTorch", "save_file(…)", PYTORCH)
+        &[WATCH, PYTORCH]
     }
 }
 
@@ -280,11 +312,15 @@ fn recorded(model: Model, i18n: I18n) -> AnyView {
     let found = model.findings.get();
     let (tensors, open, notes) = found.map_or((0, Vec::new(), Vec::new()), |found| {
         let notes = notes_on_files(&found, texts);
-        (found.judged.tensors, undecided(&found), notes)
+        (
+            found.judged.tensors,
+            undecided(&found, |words| i18n.raw(words)),
+            notes,
+        )
     });
     let open = open
         .into_iter()
-        .map(|(reason, count)| (texts.undecided)(count, (texts.missing)(&reason)));
+        .map(|(reason, count)| (texts.undecided)(count, &reason));
     let has_unread = !notes.is_empty();
     let open: Vec<String> = notes.into_iter().chain(open).collect();
     if tensors == 0 && !has_unread {
@@ -294,28 +330,11 @@ fn recorded(model: Model, i18n: I18n) -> AnyView {
         let names: Vec<&str> = files.iter().map(|file| &*file.path).collect();
         let kinds = info.iter().flat_map(|run| run.kinds.keys());
         let kinds: Vec<&str> = kinds.map(String::as_str).collect();
-        let (framework, call, code) = recording(&formats, &names, &kinds);
-        let copy = move |_| {
-            spawn_local(async move {
-                let clipboard = window().navigator().clipboard();
-                // Without the permission the code can be selected.
-                drop(wasm_bindgen_futures::JsFuture::from(clipboard.write_text(code)).await);
-            });
-        };
+        let ways = recording(&formats, &names, &kinds).iter();
+        let ways = ways.map(|way| code_of(way, i18n)).collect_view();
         return view! {
             {texts.no_tensors}
-            " "
-            <details class="record">
-                <summary class="link">
-                    {(texts.record_with)(framework)} " " <code>{call}</code>
-                </summary>
-                <div class="code">
-                    <button type="button" class="btn" on:click=copy>
-                        {i18n.texts().record.copy}
-                    </button>
-                    <pre>{code}</pre>
-                </div>
-            </details>
+            {ways}
         }
         .into_any();
     }
@@ -333,6 +352,33 @@ fn recorded(model: Model, i18n: I18n) -> AnyView {
     view! {
         {open}
         {kinds.join(" · ")}
+    }
+    .into_any()
+}
+
+/// The code of a way to record tensors, which opens in place.
+fn code_of(way: &'static Way, i18n: I18n) -> AnyView {
+    let texts = i18n.texts();
+    let copy = move |_| {
+        spawn_local(async move {
+            let clipboard = window().navigator().clipboard();
+            // Without the permission the code can be selected.
+            drop(wasm_bindgen_futures::JsFuture::from(clipboard.write_text(way.code)).await);
+        });
+    };
+    view! {
+        " "
+        <details class="record">
+            <summary class="link">
+                {(texts.overview.record_with)(way.framework)} " " <code>{way.call}</code>
+            </summary>
+            <div class="code">
+                <button type="button" class="btn" on:click=copy>
+                    {texts.record.copy}
+                </button>
+                <pre>{way.code}</pre>
+            </div>
+        </details>
     }
     .into_any()
 }
@@ -438,23 +484,38 @@ mod tests {
 
     #[test]
     fn code_is_of_the_framework_that_wrote_the_files() {
-        let of = |format, name| recording(&[format], &[name], &["scalars"]).0;
+        let of = |format, name| {
+            let ways = recording(&[format], &[name], &["scalars"]).iter();
+            ways.map(|way| (way.framework, way.call))
+                .collect::<Vec<_>>()
+        };
         let own = recording(&["tfevents"], &["events.out.tfevents.1.vm.0"], &["profile"]);
-        assert_eq!(own.0, "Rust");
+        let [python, rust] = own else {
+            panic!("{} ways", own.len());
+        };
+        assert!(python.code.contains("run.watch(model, optimizer)"));
+        assert_eq!(rust.framework, "Rust");
         for line in [
             "use trainscope_collector",
             ".start()?",
             "step.tensor(",
             "finish()",
         ] {
-            assert!(own.2.contains(line), "{line}");
+            assert!(rust.code.contains(line), "{line}");
         }
-        assert_eq!(of("mindspore_summary", "events.summary.1_MS"), "MindSpore");
+        assert_eq!(
+            of("mindspore_summary", "events.summary.1_MS"),
+            [("MindSpore", "MINDSPORE_DUMP_CONFIG")]
+        );
         assert_eq!(
             of("tfevents", "events.out.tfevents.1.vm.0.v2"),
-            "TensorFlow"
+            [("TensorFlow", "save_file(…)")]
         );
-        assert_eq!(of("tfevents", "events.out.tfevents.1.vm.0"), "PyTorch");
+        // The package first: it records statistics of all tensors.
+        assert_eq!(
+            of("tfevents", "events.out.tfevents.1.vm.0"),
+            [("PyTorch", "run.watch(…)"), ("PyTorch", "save_file(…)")]
+        );
     }
 
     #[test]

@@ -29,7 +29,6 @@ pub(super) struct Bins {
 /// The heat map of a tag.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Heat {
-    /// The tag.
     pub(super) tag: String,
     /// The step of each column.
     pub(super) steps: Vec<i64>,
@@ -46,7 +45,6 @@ pub(super) struct Heat {
 /// Elements of a histogram without finite values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NotFinite {
-    /// Its step.
     pub(super) step: i64,
     /// Elements that are NaN.
     pub(super) nan: u64,

@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use super::measured::{BEYOND, Measured};
+use super::cell::{Cell, State};
+use super::measured::{BEYOND, Quantity};
 use super::model::Model;
-use super::onset::{Cell, Onset, Row, State};
+use super::onset::{Onset, Row};
 use crate::format;
 use crate::i18n::{I18n, use_i18n};
 use crate::prelude::*;
@@ -60,14 +61,14 @@ fn table(model: Model, onset: &Onset, i18n: I18n) -> AnyView {
     let heads = onset.steps.iter().enumerate().map(|(column, step)| {
         let is_now = onset.column == Some(column);
         let text = named.contains(&column).then(|| format::integer(*step));
-        view! { <th class:now=is_now><span>{text}</span></th> }
+        view! { <th class:now=is_now aria-current=is_now.then_some("true")><span>{text}</span></th> }
     });
     let rows = onset
         .rows
         .iter()
         .map(|own| row(own, onset, hits.get(own.name.as_str()), i18n));
     view! {
-        <table class="onset">
+        <table class="onset" data-part="map">
             <thead>
                 <tr>
                     <td></td>
@@ -96,7 +97,16 @@ fn row(own: &Row, onset: &Onset, hits: Option<&Vec<(i64, String)>>, i18n: I18n) 
         let is_first = is_cause && onset.column == Some(column);
         let says = says(cell, onset.measured.as_ref(), i18n);
         let text = (i18n.texts().overview.cell)(&own.name, &format::integer(*step), &says);
-        let mark = view! { <i class=class(cell) class:began=is_first>{mark(cell)}</i> };
+        let mark = view! {
+            <i
+                class=class(cell)
+                class:began=is_first
+                data-kind=kind(cell.state)
+                data-state=is_first.then_some("began")
+            >
+                {mark(cell)}
+            </i>
+        };
         // Finding at this step, or the last one before: later findings are consequences.
         let hit = hits
             .into_iter()
@@ -120,12 +130,24 @@ fn row(own: &Row, onset: &Onset, hits: Option<&Vec<(i64, String)>>, i18n: I18n) 
         None => view! { <bdi>{name}</bdi> }.into_any(),
     };
     view! {
-        <tr class:now=is_cause>
+        <tr class:now=is_cause aria-current=is_cause.then_some("true")>
             <th scope="row" title=own.name.clone()>{name}</th>
             {cells.collect_view()}
         </tr>
     }
     .into_any()
+}
+
+/// Name of a state in `data-kind`.
+const fn kind(state: State) -> &'static str {
+    match state {
+        State::Missing => "missing",
+        State::Finite => "finite",
+        State::Grown(_) => "grown",
+        State::Measured(_) => "measured",
+        State::Inf => "inf",
+        State::Nan => "nan",
+    }
 }
 
 fn class(cell: &Cell) -> String {
@@ -154,7 +176,7 @@ fn mark(cell: &Cell) -> &'static str {
     }
 }
 
-fn says(cell: &Cell, measured: Option<&Measured>, i18n: I18n) -> String {
+fn says(cell: &Cell, measured: Option<&Quantity>, i18n: I18n) -> String {
     let seen = cell.seen;
     let size = || {
         seen.largest
@@ -224,7 +246,7 @@ fn legend(onset: Option<&Onset>, is_wrong: bool, i18n: I18n) -> AnyView {
         })
     };
     view! {
-        <p class="legend onset-legend">
+        <p class="legend onset-legend" data-part="legend">
             {part(is_wrong, "began", texts.first)} <span class="grow"></span> {measured}
             {part(has(|state| state == State::Finite), "fin", texts.finite)}
             {part(has(|state| matches!(state, State::Grown(_))), "grown g2", texts.grows)}

@@ -4,7 +4,7 @@ use trainscope_api::findings::{Findings, Hit, Words};
 use trainscope_format::digits::Operator;
 use trainscope_format::tensor::TensorStats;
 
-use super::onset::{Cell, State};
+use super::cell::{Cell, State};
 
 /// Parts of the limit from which a value is drawn: a quarter, half, the limit, four times the limit.
 const PARTS: [f64; 4] = [0.25, 0.5, 1.0, 4.0];
@@ -13,7 +13,7 @@ pub(super) const BEYOND: u8 = 3;
 
 /// A measured quantity with its limit.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Measured {
+pub(super) struct Quantity {
     /// Name of the quantity; of rules without one the title of the watchpoint.
     pub(super) name: Words,
     /// Operator and limit: `< 1e−7`; may be empty.
@@ -26,7 +26,7 @@ pub(super) struct Measured {
     is_of_all: bool,
 }
 
-impl Measured {
+impl Quantity {
     /// The one of the first cause; `None` where it is about NaN or infinities.
     pub(super) fn of(findings: &Findings) -> Option<Self> {
         let hit = &findings.first_cause.as_ref()?.hit;
@@ -114,11 +114,12 @@ impl Measured {
 
 #[cfg(test)]
 mod tests {
-    use super::super::onset::{Seen, cells};
+    use super::super::cell::CellStats;
+    use super::super::onset::cells;
     use super::*;
 
-    fn measured(parameter: &str, operator: Operator, limit: f64) -> Measured {
-        Measured {
+    fn measured(parameter: &str, operator: Operator, limit: f64) -> Quantity {
+        Quantity {
             name: Words::default(),
             threshold: String::new(),
             condition: "c".to_owned(),
@@ -159,9 +160,9 @@ mod tests {
         };
         let stats = [stats(0), stats(6), stats(10), None];
         let seen = [
-            Some(Seen::default()),
-            Some(Seen::default()),
-            Some(Seen::default()),
+            Some(CellStats::default()),
+            Some(CellStats::default()),
+            Some(CellStats::default()),
             None,
         ];
         let mut row = cells(&seen);

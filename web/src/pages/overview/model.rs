@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use leptos::task::spawn_local;
 use serde::Deserialize;
-use trainscope_api::findings::{Findings, FindingsQuery, Judging};
+use trainscope_api::findings::{Findings, FindingsQuery, JudgementState};
 use trainscope_api::markdown::{Node, NodeKind};
 use trainscope_api::paths;
 use trainscope_api::records::{Blob, RecordsQuery};
@@ -17,11 +17,12 @@ use trainscope_format::tensor::TensorStats;
 
 use super::heat::{Bins, Heat};
 use super::onset::Onset;
-use super::recorded;
 use crate::client::{self, ClientError};
 use crate::live::use_live;
 use crate::prelude::*;
 use crate::state::use_app_state;
+
+mod recorded;
 
 /// A round begins at least so long after the one before.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -53,7 +54,6 @@ pub(super) struct Newest {
     pub(super) content: String,
 }
 
-/// Size of the graph.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(super) struct GraphSize {
     #[serde(rename = "total_nodes")]
@@ -79,7 +79,6 @@ impl GraphSize {
 /// Curves by their tags; of each its first point, and of the metric its best one, are there as recorded.
 pub(super) type Curves = Vec<(String, Series)>;
 
-/// The curve of a tag.
 pub(super) fn curve_of<'a>(curves: &'a Curves, tag: &str) -> Option<&'a Series> {
     let curve = curves.iter().find(|curve| curve.0 == tag);
     curve.map(|curve| &curve.1)
@@ -95,7 +94,6 @@ pub(super) fn by_count(mut counted: Vec<(String, u64)>) -> Vec<(String, u64)> {
 #[derive(Clone, Copy)]
 pub(super) struct Model {
     run: StoredValue<String>,
-    /// Its tags.
     pub(super) tags: Memo<Option<Arc<TagList>>>,
     /// The run in the list of runs.
     pub(super) info: Memo<Option<Arc<Run>>>,
@@ -200,7 +198,7 @@ impl Model {
         let curves = curves(info, &findings, tags).await?;
         put(self.curves, Arc::clone(&curves));
         if let Some(tag) = histogram_tag(&findings, tags) {
-            let found: Listed<Bins> = client::records(
+            let found: ShortRecords<Bins> = client::records(
                 paths::HISTOGRAMS,
                 &newest(run, &tag.tag, tag.rank, HISTOGRAMS),
             )
@@ -211,14 +209,14 @@ impl Model {
             );
         }
         if let Some(tag) = of_kind(tags, Kind::Images).next() {
-            let mut found: Listed<Items<Blob>> =
+            let mut found: ShortRecords<Items<Blob>> =
                 client::records(paths::IMAGES, &last(run, tag)).await?;
             let newest = found.records.pop();
             let content = newest.and_then(|at| Some((at.step, at.items.into_iter().next()?.id)));
             put(self.picture, content.map(|content| of_tag(tag, content)));
         }
         if let Some(tag) = of_kind(tags, Kind::Text).next() {
-            let mut found: Listed<Items<Vec<Node>>> =
+            let mut found: ShortRecords<Items<Vec<Node>>> =
                 client::records(paths::MARKDOWN, &last(run, tag)).await?;
             let newest = found.records.pop();
             let content = newest.and_then(|at| Some((at.step, plain(at.items.first()?))));
@@ -229,7 +227,7 @@ impl Model {
         if is_new && of_kind(tags, Kind::Graphs).next().is_some() {
             put(self.graph, Some(client::graph_summary(run).await?));
         }
-        Ok(is_whole && findings.state == Judging::Done)
+        Ok(is_whole && findings.state == JudgementState::Done)
     }
 }
 
@@ -416,7 +414,7 @@ fn histogram_tag<'a>(findings: &Findings, tags: &'a TagList) -> Option<&'a Tag> 
 
 /// Records without what this page does not show: code that reads them whole is a tenth of the page.
 #[derive(Deserialize)]
-struct Listed<T> {
+struct ShortRecords<T> {
     records: Vec<T>,
 }
 

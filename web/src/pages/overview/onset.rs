@@ -2,9 +2,9 @@
 
 use trainscope_api::distributions;
 use trainscope_api::scalars::{NonFiniteClass, Series};
-use trainscope_format::tensor::TensorStats;
 
-use super::measured::Measured;
+use super::cell::{Cell, CellStats, State};
+use super::measured::Quantity;
 
 /// Columns of the matrix.
 pub(super) const COLUMNS: usize = 16;
@@ -14,59 +14,6 @@ pub(super) const ROWS: usize = 11;
 const BEFORE: usize = 10;
 /// From these multiples of what it was at first the range of a tensor is drawn as growing, more and more.
 const GROWTH: [f64; 4] = [4.0, 16.0, 256.0, 65_536.0];
-
-/// Data of a tensor at a step.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Seen {
-    /// Elements that are NaN.
-    pub(super) nan: u64,
-    /// Elements that are infinite.
-    pub(super) inf: u64,
-    /// The largest magnitude of those that are finite.
-    pub(super) largest: Option<f64>,
-}
-
-impl Seen {
-    pub(super) fn of(stats: &TensorStats) -> Self {
-        Self {
-            nan: stats.nan,
-            inf: stats.pos_inf + stats.neg_inf,
-            largest: stats
-                .finite
-                .map(|finite| finite.min.abs().max(finite.max.abs())),
-        }
-    }
-}
-
-/// State of a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
-    /// Nothing was recorded.
-    Missing,
-    /// Finite, and about as large as before.
-    Finite,
-    /// Finite, and larger than before: 1 to 4.
-    Grown(u8),
-    /// Finite, and near the limit of the first cause, or beyond it: 1 to 4.
-    Measured(u8),
-    /// Infinite.
-    Inf,
-    /// Not a number.
-    Nan,
-}
-
-/// A tensor at a step.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Cell {
-    /// State of the cell.
-    pub(super) state: State,
-    /// `true` for the first cell of its row in that state.
-    pub(super) is_first: bool,
-    /// Data of the cell.
-    pub(super) seen: Seen,
-    /// The quantity of the first cause, where it is known.
-    pub(super) value: Option<f64>,
-}
 
 /// A row of the matrix.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,7 +36,7 @@ pub(super) struct Onset {
     /// Tensors in the order of the hits, then by name.
     pub(super) rows: Vec<Row>,
     /// The quantity that the first cause is about, unless it is about NaN and infinities.
-    pub(super) measured: Option<Measured>,
+    pub(super) measured: Option<Quantity>,
 }
 
 impl Onset {
@@ -159,7 +106,7 @@ pub(super) fn rows<'a>(
 }
 
 /// The cells of a row from what is known at each column.
-pub(super) fn cells(seen: &[Option<Seen>]) -> Vec<Cell> {
+pub(super) fn cells(seen: &[Option<CellStats>]) -> Vec<Cell> {
     let sizes = seen.iter().flatten().filter_map(|seen| seen.largest);
     let usual = sizes.filter(|size| *size > 0.0).take(3).fold(0.0, f64::max);
     let mut before: Vec<State> = Vec::new();
@@ -178,7 +125,7 @@ pub(super) fn cells(seen: &[Option<Seen>]) -> Vec<Cell> {
         .collect()
 }
 
-fn state(seen: &Seen, usual: f64) -> State {
+fn state(seen: &CellStats, usual: f64) -> State {
     if seen.nan > 0 {
         return State::Nan;
     }
@@ -194,7 +141,7 @@ fn state(seen: &Seen, usual: f64) -> State {
 }
 
 /// State of a scalar at each column: points recorded since the previous column.
-pub(super) fn of_series(series: &Series, steps: &[i64]) -> Vec<Option<Seen>> {
+pub(super) fn of_series(series: &Series, steps: &[i64]) -> Vec<Option<CellStats>> {
     let mut after = None;
     let mut seen = Vec::with_capacity(steps.len());
     for &step in steps {
@@ -222,7 +169,7 @@ pub(super) fn of_series(series: &Series, steps: &[i64]) -> Vec<Option<Seen>> {
             Some(value.max(edge(&series.min)).max(edge(&series.max)))
         });
         let largest = sizes.filter(|size| size.is_finite()).reduce(f64::max);
-        seen.push(Some(Seen {
+        seen.push(Some(CellStats {
             nan: nan.into(),
             inf: inf.into(),
             largest,
@@ -232,21 +179,21 @@ pub(super) fn of_series(series: &Series, steps: &[i64]) -> Vec<Option<Seen>> {
 }
 
 /// State of a tensor at each column, from the histograms recorded since the previous column.
-pub(super) fn of_histograms(rows: &[distributions::Row], steps: &[i64]) -> Vec<Option<Seen>> {
+pub(super) fn of_histograms(rows: &[distributions::Row], steps: &[i64]) -> Vec<Option<CellStats>> {
     let mut after = None;
     let mut seen = Vec::with_capacity(steps.len());
     for &step in steps {
         let from = after.map_or(step, |before: i64| before.saturating_add(1));
         after = Some(step);
         let own = rows.iter().filter(|row| (from..=step).contains(&row.step));
-        seen.push(own.fold(None, |before: Option<Seen>, row| {
+        seen.push(own.fold(None, |before: Option<CellStats>, row| {
             let before = before.unwrap_or_default();
             let ends = row
                 .percentiles
                 .first()
                 .into_iter()
                 .chain(row.percentiles.last());
-            Some(Seen {
+            Some(CellStats {
                 nan: before.nan + row.nan,
                 inf: before.inf + row.pos_inf + row.neg_inf,
                 largest: ends
@@ -289,11 +236,11 @@ mod tests {
         assert_eq!(cells(&seen)[3].state, State::Nan);
     }
 
-    fn finite(largest: impl Into<Option<f64>>) -> Option<Seen> {
+    fn finite(largest: impl Into<Option<f64>>) -> Option<CellStats> {
         let largest = Some(largest.into()?);
-        Some(Seen {
+        Some(CellStats {
             largest,
-            ..Seen::default()
+            ..CellStats::default()
         })
     }
 
@@ -350,13 +297,13 @@ mod tests {
 
     #[test]
     fn growth_and_what_is_not_finite_stand_out() {
-        let nan = Some(Seen {
+        let nan = Some(CellStats {
             nan: 3,
-            ..Seen::default()
+            ..CellStats::default()
         });
-        let inf = Some(Seen {
+        let inf = Some(CellStats {
             inf: 1,
-            ..Seen::default()
+            ..CellStats::default()
         });
         let row = [
             finite(1.0),

@@ -2,24 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use trainscope_api::findings::Findings;
+use trainscope_api::findings::{Findings, Words};
 
 use super::model::by_count;
 
-/// Number of undecided conditions, by missing data, most frequent first.
-pub(super) fn undecided(findings: &Findings) -> Vec<(String, u64)> {
-    let mut reasons: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+/// Number of undecided conditions by missing data in the given language, most frequent first.
+pub(super) fn undecided(
+    findings: &Findings,
+    text: impl Fn(&Words) -> String,
+) -> Vec<(String, u64)> {
+    let mut reasons: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for one in &findings.inconclusive {
-        reasons
-            .entry(&one.reason)
-            .or_default()
-            .insert(&one.condition);
+        let conditions = reasons.entry(text(&one.words)).or_default();
+        conditions.insert(&one.condition);
     }
     let counted = reasons.into_iter();
-    let counted: Vec<(String, u64)> = counted
-        .map(|(reason, conditions)| (reason.to_owned(), conditions.len() as u64))
-        .collect();
-    by_count(counted)
+    let counted = counted.map(|(reason, conditions)| (reason, conditions.len() as u64));
+    by_count(counted.collect())
 }
 
 #[cfg(test)]
@@ -28,25 +27,32 @@ mod tests {
     use trainscope_api::findings::Inconclusive;
 
     #[test]
-    fn what_is_missing_is_counted_by_conditions() {
+    fn missing_data_are_counted_by_conditions() {
         let lacks = |condition: &str, reason: &str| Inconclusive {
             condition: condition.to_owned(),
             rank: 0,
             step: 0,
             tensor: String::new(),
-            reason: reason.to_owned(),
+            reason: String::new(),
+            words: Words {
+                en: reason.to_owned(),
+                ..Words::default()
+            },
             steps: 1,
         };
         let findings = Findings {
             inconclusive: vec![
-                lacks("a", "too_short"),
-                lacks("a", "no_hash"),
-                lacks("b", "no_hash"),
-                lacks("b", "no_hash"),
+                lacks("a", "too few steps"),
+                lacks("a", "no content hashes"),
+                lacks("b", "no content hashes"),
+                lacks("b", "no content hashes"),
             ],
             ..Findings::default()
         };
-        let expected = [("no_hash".to_owned(), 2), ("too_short".to_owned(), 1)];
-        assert_eq!(undecided(&findings), expected);
+        let expected = [
+            ("no content hashes".to_owned(), 2),
+            ("too few steps".to_owned(), 1),
+        ];
+        assert_eq!(undecided(&findings, |words| words.en.clone()), expected);
     }
 }

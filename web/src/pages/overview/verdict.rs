@@ -1,6 +1,6 @@
 //! The verdict: what happened first, where and when, in one sentence; or that nothing did, and how much was judged.
 
-use trainscope_api::findings::{Findings, Judging, Verdict};
+use trainscope_api::findings::{Findings, JudgementState, Verdict};
 use trainscope_api::runs::Run;
 use trainscope_api::scalars::NonFiniteClass;
 
@@ -35,7 +35,7 @@ pub(super) fn view(model: Model) -> AnyView {
         }
     };
     view! {
-        <section class="verdict-head">
+        <section class="verdict-head" data-part="verdict">
             {icon}
             <div class="grow">
                 <h1>{move || model.findings.get().map(|found| sentence(model, &found, i18n))}</h1>
@@ -62,7 +62,7 @@ fn icon_of(findings: &Findings) -> (&'static str, IconName) {
             let worst = findings.hits.iter().map(|hit| hit.severity).max();
             severity_icon(worst.unwrap_or(cause.hit.severity).max(cause.hit.severity))
         }
-        None if findings.state == Judging::Waiting => ("ink3", IconName::Clock),
+        None if findings.state == JudgementState::Waiting => ("ink3", IconName::Clock),
         None if findings.verdict == Verdict::NoProblem => ("okc", IconName::Ok),
         None => ("ink3", IconName::Info),
     }
@@ -73,7 +73,7 @@ fn sentence(model: Model, findings: &Findings, i18n: I18n) -> AnyView {
     let texts = &i18n.texts().overview;
     let Some(cause) = &findings.first_cause else {
         let text = match findings.state {
-            Judging::Waiting => i18n.texts().debugger.waiting.to_owned(),
+            JudgementState::Waiting => i18n.texts().debugger.waiting.to_owned(),
             _ => i18n.words(&findings.summary),
         };
         return text.into_any();
@@ -105,7 +105,7 @@ fn sentence(model: Model, findings: &Findings, i18n: I18n) -> AnyView {
 /// Number of findings, and the curve that has diverged.
 fn below(model: Model, findings: &Findings, i18n: I18n) -> String {
     let texts = &i18n.texts().overview;
-    if findings.state == Judging::Waiting {
+    if findings.state == JudgementState::Waiting {
         return i18n.texts().debugger.waiting_next.to_owned();
     }
     let mut sentences = Vec::new();
@@ -137,7 +137,7 @@ fn below(model: Model, findings: &Findings, i18n: I18n) -> String {
     if findings.first_cause.is_none() {
         sentences.extend(info.as_deref().and_then(last_values));
     }
-    if findings.state == Judging::Behind {
+    if findings.state == JudgementState::Behind {
         sentences.push(texts.behind.to_owned());
     }
     sentences.join(texts.gap)

@@ -6,10 +6,9 @@ use trainscope_api::pipeline::{Pipeline, PipelineOperation};
 
 /// Differences between two pipelines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Differing {
+pub(super) struct Differences {
     /// `true` if there is a pipeline to compare with.
     pub(super) is_there: bool,
-    /// Each operation of this one.
     pub(super) operations: Vec<Difference>,
     /// Names of the operations that only the other one has.
     pub(super) only_there: Vec<String>,
@@ -24,7 +23,7 @@ pub(super) enum Difference {
     Values(BTreeMap<String, Option<String>>),
 }
 
-impl Differing {
+impl Differences {
     /// `true` if nothing differs.
     pub(super) fn is_same(&self) -> bool {
         let same = Difference::Values(BTreeMap::new());
@@ -35,9 +34,9 @@ impl Differing {
 }
 
 /// Operations are matched by name, in order, as many as can be.
-pub(super) fn differing(own: &Pipeline, other: Option<&Pipeline>) -> Differing {
+pub(super) fn differing(own: &Pipeline, other: Option<&Pipeline>) -> Differences {
     let Some(other) = other else {
-        return Differing::default();
+        return Differences::default();
     };
     let (here, there) = (&own.operations, &other.operations);
     let partners = matched(here, there);
@@ -49,7 +48,7 @@ pub(super) fn differing(own: &Pipeline, other: Option<&Pipeline>) -> Differing {
     });
     let is_alone = |(index, _): &(usize, &PipelineOperation)| !partners.contains(&Some(*index));
     let alone = there.iter().enumerate().filter(is_alone);
-    Differing {
+    Differences {
         is_there: true,
         operations: operations.collect(),
         only_there: alone.map(|(_, own)| own.name.clone()).collect(),

@@ -3,9 +3,8 @@
 use trainscope_api::pipeline::PipelineOperation;
 
 use super::against::Difference;
-use super::model::{View, use_model};
-use super::recording::{Recording, Wanted};
-use super::waiting::whole_share;
+use super::model::{View, use_model, whole_share};
+use super::recording::{MissingData, Recording};
 use crate::components::{IconName, SegOption, Segmented, fixed_icon};
 use crate::format;
 use crate::i18n::use_i18n;
@@ -61,7 +60,7 @@ pub(super) fn Flow() -> impl IntoView {
             view! {
                 <div class="unknown">
                     <p class="med">{texts.no_graph}</p>
-                    <Recording wanted=Wanted::Graph />
+                    <Recording wanted=MissingData::Graph />
                 </div>
             }
             .into_any()
@@ -73,7 +72,7 @@ pub(super) fn Flow() -> impl IntoView {
                 <Choice />
                 <span class="small ink2 cut">{totals}</span>
                 <span class="grow"></span>
-                <Shown />
+                <ViewChoice />
                 <Against />
             </div>
             <div class="scroll">{picture}</div>
@@ -120,6 +119,12 @@ fn operation(index: usize, own: &PipelineOperation, is_slow: bool, view: View) -
                 Difference::Values(values) => (!values.is_empty()).then_some(1),
             })
     });
+    let state = move || match (is_slow, difference.get().is_some()) {
+        (true, true) => Some("slow differs"),
+        (true, false) => Some("slow"),
+        (false, true) => Some("differs"),
+        (false, false) => None,
+    };
     let sign = move || {
         let texts = i18n.texts().pipeline;
         let text = match difference.get() {
@@ -194,6 +199,7 @@ fn operation(index: usize, own: &PipelineOperation, is_slow: bool, view: View) -
             class:cur=is_shown
             class:slow=is_slow
             class:differs=move || difference.get().is_some()
+            data-state=state
             style:--c=own.column.to_string()
             style:--r=own.row.to_string()
         >
@@ -229,7 +235,7 @@ pub(super) fn of_all(some: u64, all: u64) -> String {
 
 /// Choice of view, if there are several.
 #[component]
-fn Shown() -> impl IntoView {
+fn ViewChoice() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     move || {

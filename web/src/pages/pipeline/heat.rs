@@ -6,8 +6,7 @@ use std::fmt::Write as _;
 use leptos::html;
 use trainscope_api::pipeline::{Pipeline, PipelineOperation};
 
-use super::model::{View, use_model};
-use super::waiting::whole_share;
+use super::model::{View, use_model, whole_share};
 use crate::format;
 use crate::i18n::{PipelineTexts, use_i18n};
 use crate::prelude::*;
@@ -92,7 +91,7 @@ pub(super) fn Heat() -> impl IntoView {
             let nanos = nanos as u64;
             format::nanos(nanos)
         };
-        let pointed = Pointed::new((columns, count));
+        let pointed = PlotPointer::new((columns, count));
         let rows = StoredValue::new(rows);
         let reading = move || {
             let (column, row) = pointed.get()?;
@@ -105,7 +104,7 @@ pub(super) fn Heat() -> impl IntoView {
         };
         let picture = view! {
             {head(title, beside.to_owned(), legend.into_any(), reading)}
-            <div class="heat" class:queues=view == View::Queues style:--rows=count.to_string()>
+            <div class="heat" data-part="heat" class:queues=view == View::Queues style:--rows=count.to_string()>
                 <div class="names">{names}</div>
                 {pointed.plot(title.to_owned(), paths)}
                 <div class="ends">{ends}</div>
@@ -209,12 +208,12 @@ pub(super) fn head(
 
 /// Pointer position over a plot of columns and rows. `Copy`.
 #[derive(Clone, Copy)]
-pub(super) struct Pointed {
+pub(super) struct PlotPointer {
     size: (usize, usize),
     at: RwSignal<Option<(usize, usize)>>,
 }
 
-impl Pointed {
+impl PlotPointer {
     /// Creates it without a position.
     pub(super) fn new(size: (usize, usize)) -> Self {
         Self {
@@ -284,7 +283,7 @@ fn cell(share: f64, of: usize) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use trainscope_api::pipeline::Running;
+    use trainscope_api::pipeline::OperationStats;
 
     use super::*;
 
@@ -306,12 +305,12 @@ mod tests {
         let operation = |name: &str, inputs: &[u32], sizes: &[u64]| PipelineOperation {
             name: name.to_owned(),
             inputs: inputs.to_vec(),
-            running: Some(Running {
+            running: Some(OperationStats {
                 capacity: 4,
                 judged: true,
                 empty: sizes.iter().filter(|size| **size == 0).count() as u64,
                 sizes: sizes.to_vec(),
-                ..Running::default()
+                ..OperationStats::default()
             }),
             ..PipelineOperation::default()
         };

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use trainscope_api::pipeline::{PipelinePart, Running, SlowOperation, WorkersEstimate};
+use trainscope_api::pipeline::{OperationStats, PipelinePart, SlowOperation, WorkersEstimate};
 
 use super::against::Difference;
 use super::flow::of_all;
-use super::model::use_model;
-use super::waiting::{bars, sentences, whole_share};
+use super::model::{use_model, whole_share};
+use super::waiting::{bars, sentences};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
@@ -126,7 +126,7 @@ fn others(values: &Values, parameters: &[(String, String)]) -> Vec<AnyView> {
 }
 
 /// Execution of the operation: times, and occupancy of its output queue.
-fn ran(own: &Running, interval_millis: u64) -> AnyView {
+fn ran(own: &OperationStats, interval_millis: u64) -> AnyView {
     let texts = use_i18n().texts().pipeline;
     let [workers, mean, empty, busy] = texts.ran_rows;
     let mut rows = vec![(workers.to_owned(), format::count(own.workers))];
@@ -174,7 +174,7 @@ fn help(slow: &SlowOperation, processors: u64) -> Option<AnyView> {
             "ink2"
         };
         view! {
-            <div class=format!("estimate small {class}")>
+            <div class=format!("estimate small {class}") data-part="estimate">
                 <span>{(texts.with_workers)(own.workers)}</span>
                 <span class="track">
                     <i style:width=format!("{}%", share * 100.0)></i>

@@ -6,8 +6,9 @@ use trainscope_api::pipeline::{
     InputTimes, Pipeline, PipelineAnswer, PipelineOperation, SlowOperation,
 };
 
-use super::against::{Differing, differing};
+use super::against::{Differences, differing};
 use crate::client;
+use crate::format;
 use crate::prelude::*;
 use crate::query::{Load, Query, query};
 use crate::route::use_run;
@@ -24,7 +25,6 @@ const VIEWS: [&str; 3] = ["parameters", "queues", "cpu"];
 /// View of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum View {
-    /// Parameters.
     Parameters,
     /// Occupancy of the output queue.
     Queues,
@@ -65,7 +65,7 @@ pub(super) struct Model {
     /// The run it is compared with.
     pub(super) base: Memo<Option<String>>,
     /// Differences, if a run is compared.
-    pub(super) differing: Memo<Option<Arc<Differing>>>,
+    pub(super) differing: Memo<Option<Arc<Differences>>>,
 }
 
 /// The state of this page.
@@ -218,4 +218,9 @@ impl Model {
         }
         next.is_some()
     }
+}
+
+/// A share in whole percent.
+pub(super) fn whole_share(share: f64) -> String {
+    format!("{} %", format::number((share * 100.0).round(), 3))
 }

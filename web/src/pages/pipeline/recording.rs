@@ -4,14 +4,22 @@ use crate::prelude::*;
 
 /// Missing data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum MissingData {
     /// Graph of the pipeline.
     Graph,
     /// Times per batch.
     Times,
 }
 
-const GRAPH: [(&str, &str); 2] = [
+const GRAPH: [(&str, &str); 3] = [
+    (
+        "Python",
+        r#"run = trainscope.start(folder)
+run.dataset([
+    {"op": "Mnist", "path": "data/mnist"},
+    {"op": "Batch", "size": 32},
+])"#,
+    ),
     (
         "Rust",
         r#"let pipeline = DatasetPipeline::source("Mnist")
@@ -27,7 +35,12 @@ collector.lineage(pipeline.build());"#,
     ),
 ];
 
-const TIMES: [(&str, &str); 2] = [
+const TIMES: [(&str, &str); 3] = [
+    (
+        "Python",
+        "for batch in run.steps(loader):
+    train(batch)",
+    ),
     (
         "Rust",
         r#"let batch = {
@@ -47,11 +60,11 @@ profiler.analyse()",
 #[component]
 pub(super) fn Recording(
     /// Missing data.
-    wanted: Wanted,
+    wanted: MissingData,
 ) -> impl IntoView {
     let snippets = match wanted {
-        Wanted::Graph => &GRAPH[..],
-        Wanted::Times => &TIMES[..],
+        MissingData::Graph => &GRAPH[..],
+        MissingData::Times => &TIMES[..],
     };
     let one = |(language, code): &(&'static str, &'static str)| {
         view! {

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use trainscope_api::pipeline::{InputClock, InputTimes, StepTime, WorkersEstimate};
 use trainscope_format::Severity;
 
-use super::heat::{Heat, Pointed, head};
-use super::model::use_model;
-use super::recording::{Recording, Wanted};
+use super::heat::{Heat, PlotPointer, head};
+use super::model::{use_model, whole_share};
+use super::recording::{MissingData, Recording};
 use crate::components::{IconName, fixed_icon, severity_icon};
 use crate::format;
 use crate::i18n::use_i18n;
@@ -160,7 +160,7 @@ pub(super) fn Waiting() -> impl IntoView {
             None => view! {
                 <div class="unknown">
                     <p class="small ink2">{texts.not_timed_next}</p>
-                    <Recording wanted=Wanted::Times />
+                    <Recording wanted=MissingData::Times />
                 </div>
             }
             .into_any(),
@@ -180,7 +180,7 @@ fn over_steps(input: InputTimes) -> AnyView {
         let all = all.iter().map(|own| own.input_nanos);
         bars(&all.collect::<Vec<_>>(), longest.input_nanos)
     });
-    let pointed = Pointed::new((all, 1));
+    let pointed = PlotPointer::new((all, 1));
     let reading = move || {
         let texts = i18n.texts().pipeline;
         let own = stretches.with_value(|all| all.get(pointed.get()?.0).copied());
@@ -207,7 +207,7 @@ fn over_steps(input: InputTimes) -> AnyView {
     let path = view! { <path d=path></path> }.into_any();
     view! {
         {head(texts.over_steps, by, ().into_any(), reading)}
-        <div class="bars">
+        <div class="bars" data-part="bars">
             <span class="micro ink3 top">{format::nanos(longest.input_nanos)}</span>
             {pointed.plot(label, path)}
             <span class="micro ink3 first">{format::integer(first)}</span>
@@ -240,11 +240,6 @@ fn steps(own: StepTime) -> String {
             format::integer(own.last_step)
         )
     }
-}
-
-/// Fill level of a queue in percent.
-pub(super) fn whole_share(share: f64) -> String {
-    format!("{} %", format::number((share * 100.0).round(), 3))
 }
 
 fn share(share: f64) -> String {

@@ -8,17 +8,16 @@ use super::audio::Clips;
 use super::curve::Curves;
 use super::difference::references;
 use super::image::Pictures;
-use super::load::{Loading, Shown};
+use super::load::{CardRecords, SeriesRecord};
 use super::settings::Settings;
 use super::step::{OwnStep, step_text};
 use super::text::{Texts, found};
 use crate::components::browse::SeriesId;
-use crate::components::{CardFault, IconButton, IconName, RunChip};
+use crate::components::{CardFault, FullButton, RunChip};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 
-/// The card of a tag.
 #[component]
 pub(super) fn Card(settings: Settings, tag: String) -> impl IntoView {
     let tag = StoredValue::new(tag);
@@ -35,10 +34,10 @@ pub(super) fn Card(settings: Settings, tag: String) -> impl IntoView {
     });
     match kind {
         Some(Kind::Images) => {
-            let loading = Loading::<Images>::start(settings, tag, series, paths::IMAGES);
+            let loading = CardRecords::<Images>::start(settings, tag, series, paths::IMAGES);
             let pointed = RwSignal::new(None);
             let references = references(settings, tag, loading.shown);
-            let cell = move |shown: Shown<Images>| {
+            let cell = move |shown: SeriesRecord<Images>| {
                 let id = shown.id;
                 let other = Signal::derive(move || references.with(|all| all.get(&id).cloned()));
                 view! {
@@ -55,12 +54,13 @@ pub(super) fn Card(settings: Settings, tag: String) -> impl IntoView {
             frame(settings, tag, loading, cell).into_any()
         }
         Some(Kind::Audio) => {
-            let loading = Loading::<Audio>::start(settings, tag, series, paths::AUDIO);
-            let cell = |shown: Shown<Audio>| view! { <Clips record=shown.record /> }.into_any();
+            let loading = CardRecords::<Audio>::start(settings, tag, series, paths::AUDIO);
+            let cell =
+                |shown: SeriesRecord<Audio>| view! { <Clips record=shown.record /> }.into_any();
             frame(settings, tag, loading, cell).into_any()
         }
         Some(Kind::PrCurves) => {
-            let loading = Loading::<PrCurve>::start(settings, tag, series, paths::PR_CURVES);
+            let loading = CardRecords::<PrCurve>::start(settings, tag, series, paths::PR_CURVES);
             let (shown, steps) = (loading.shown, loading.steps);
             let (is_fetching, has_failed) = (loading.is_fetching, loading.has_failed);
             let body = view! { <Curves settings=settings tag=tag shown=shown /> };
@@ -75,8 +75,8 @@ pub(super) fn Card(settings: Settings, tag: String) -> impl IntoView {
             .into_any()
         }
         _ => {
-            let loading = Loading::start(settings, tag, series, paths::MARKDOWN);
-            let cell = move |shown: Shown<trainscope_api::markdown::Markdown>| {
+            let loading = CardRecords::start(settings, tag, series, paths::MARKDOWN);
+            let cell = move |shown: SeriesRecord<trainscope_api::markdown::Markdown>| {
                 let id = shown.id.clone();
                 view! {
                     {found(settings, tag, id)}
@@ -97,8 +97,8 @@ pub(super) fn Card(settings: Settings, tag: String) -> impl IntoView {
 fn frame<T: Clone + Send + Sync + 'static>(
     settings: Settings,
     tag: StoredValue<String>,
-    loading: Loading<T>,
-    cell: impl Fn(Shown<T>) -> AnyView + Copy + Send + Sync + 'static,
+    loading: CardRecords<T>,
+    cell: impl Fn(SeriesRecord<T>) -> AnyView + Copy + Send + Sync + 'static,
 ) -> impl IntoView {
     let i18n = use_i18n();
     let (shown, is_fetching) = (loading.shown, loading.is_fetching);
@@ -112,7 +112,7 @@ fn frame<T: Clone + Send + Sync + 'static>(
                 let step = step_text(record.step, wanted, texts.step, texts.nearest);
                 let moment = format::moment(record.wall_time_secs);
                 view! {
-                    <span class="at-step">{step}</span>
+                    <span data-part="step">{step}</span>
                     <span class="ink3">{moment}</span>
                 }
             });
@@ -126,7 +126,7 @@ fn frame<T: Clone + Send + Sync + 'static>(
             };
             view! {
                 <div class="cell" data-run=run>
-                    <div class="names micro ink2">{name} {when} {empty}</div>
+                    <div class="names micro ink2" data-part="names">{name} {when} {empty}</div>
                     {cell(one)}
                 </div>
             }
@@ -163,7 +163,6 @@ fn around(
     has_failed: Signal<bool>,
     body: AnyView,
 ) -> impl IntoView {
-    let i18n = use_i18n();
     let is_full = Signal::derive(move || {
         settings
             .full
@@ -185,15 +184,8 @@ fn around(
                 <CardFault has_failed=has_failed is_drawn=Signal::derive(move || steps.with(|steps| !steps.is_empty())) />
                 <OwnStep settings=settings tag=tag steps=steps />
                 <span class="acts">
-                    <IconButton
-                        icon=Signal::derive(move || {
-                            if is_full.get() { IconName::Close } else { IconName::Full }
-                        })
-                        size=12
-                        label=Signal::derive(move || {
-                            let texts = &i18n.texts().scalars;
-                            if is_full.get() { texts.small } else { texts.full }.to_owned()
-                        })
+                    <FullButton
+                        is_full=is_full
                         on_press=move || {
                             let wanted = tag.get_value();
                             settings.set_full((!is_full.get_untracked()).then_some(&*wanted));

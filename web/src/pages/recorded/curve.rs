@@ -10,7 +10,7 @@ use trainscope_charts::overlay::Crosshair;
 use trainscope_charts::scale::Scale;
 use trainscope_format::PrCurve;
 
-use super::load::Shown;
+use super::load::SeriesRecord;
 use super::settings::Settings;
 use crate::components::{ChartEvents, Figure, LineChart, RunChip, use_palette};
 use crate::format;
@@ -23,7 +23,7 @@ use crate::run_colour::use_run_colours;
 pub(super) fn Curves(
     settings: Settings,
     tag: StoredValue<String>,
-    shown: Signal<Vec<Shown<PrCurve>>>,
+    shown: Signal<Vec<SeriesRecord<PrCurve>>>,
 ) -> impl IntoView {
     let i18n = use_i18n();
     let palette = use_palette();
@@ -91,25 +91,25 @@ pub(super) fn Curves(
                         </span>
                     </td>
                     <td class="num">{label::step(record.step)}</td>
-                    <td class="num auc">{area(&record.body).map(label::value)}</td>
-                    <td class="num threshold">{number(&record.body.thresholds)}</td>
+                    <td class="num" data-column="area">{area(&record.body).map(label::value)}</td>
+                    <td class="num" data-column="threshold">{number(&record.body.thresholds)}</td>
                     <td class="num">{number(&record.body.precision)}</td>
                     <td class="num">{number(&record.body.recall)}</td>
-                    <td class="num f1">{f1.map(label::value)}</td>
+                    <td class="num" data-column="f1">{f1.map(label::value)}</td>
                 </tr>
                 <tr class="counts micro ink3">
                     <td colspan="7">
                         <span title=texts.true_positives>
-                            "TP " <b class="tp">{count(&record.body.true_positives)}</b>
+                            "TP " <b data-column="tp">{count(&record.body.true_positives)}</b>
                         </span>
                         <span title=texts.false_positives>
-                            "FP " <b class="fp">{count(&record.body.false_positives)}</b>
+                            "FP " <b data-column="fp">{count(&record.body.false_positives)}</b>
                         </span>
                         <span title=texts.true_negatives>
-                            "TN " <b class="tn">{count(&record.body.true_negatives)}</b>
+                            "TN " <b data-column="tn">{count(&record.body.true_negatives)}</b>
                         </span>
                         <span title=texts.false_negatives>
-                            "FN " <b class="fn">{count(&record.body.false_negatives)}</b>
+                            "FN " <b data-column="fn">{count(&record.body.false_negatives)}</b>
                         </span>
                     </td>
                 </tr>

@@ -9,7 +9,7 @@ use trainscope_api::paths;
 use trainscope_api::records::{At, Blob, Images};
 use wasm_bindgen::{Clamped, JsCast};
 
-use super::load::{Shown, at_steps};
+use super::load::{SeriesRecord, at_steps};
 use super::pixel::{Difference, Pixels};
 use super::settings::{Against, Settings};
 use crate::client;
@@ -25,7 +25,7 @@ pub(super) type References = HashMap<SeriesId, Arc<At<Images>>>;
 pub(super) fn references(
     settings: Settings,
     tag: StoredValue<String>,
-    shown: Signal<Vec<Shown<Images>>>,
+    shown: Signal<Vec<SeriesRecord<Images>>>,
 ) -> Signal<References> {
     let want = move || {
         let is_first = match settings.against.get() {
@@ -54,7 +54,7 @@ pub(super) fn references(
 }
 
 /// The record of the same rank of a run, or its first, for each record of other runs.
-fn of_run(shown: &[Shown<Images>], run: &str) -> References {
+fn of_run(shown: &[SeriesRecord<Images>], run: &str) -> References {
     let of_run = || shown.iter().filter(|one| one.id.run == run);
     let others = shown.iter().filter(|one| one.id.run != run);
     let pairs = others.filter_map(|one| {
@@ -67,7 +67,7 @@ fn of_run(shown: &[Shown<Images>], run: &str) -> References {
 
 /// The state of one comparison. `Copy`.
 #[derive(Clone, Copy)]
-pub(super) struct Compared {
+pub(super) struct Comparison {
     /// Counts pictures that have arrived.
     loaded: RwSignal<u32>,
     /// Values of the picture that is subtracted.
@@ -84,7 +84,7 @@ enum Outcome {
     OtherSize,
 }
 
-impl Default for Compared {
+impl Default for Comparison {
     fn default() -> Self {
         Self {
             loaded: RwSignal::new(0),
@@ -94,7 +94,7 @@ impl Default for Compared {
     }
 }
 
-impl Compared {
+impl Comparison {
     /// The picture itself has arrived.
     pub(super) fn own_loaded(self) {
         self.loaded.update(|count| *count += 1);
@@ -133,7 +133,7 @@ impl Compared {
 /// The difference, drawn over its picture.
 #[component]
 pub(super) fn Subtracted(
-    compared: Compared,
+    compared: Comparison,
     /// The picture.
     image: NodeRef<html::Img>,
     /// The one that is subtracted from it.

@@ -8,7 +8,7 @@ use trainscope_api::records::{At, Blob, Images};
 use trainscope_format::ImageEncoding;
 use wasm_bindgen::JsCast;
 
-use super::difference::{Compared, Subtracted};
+use super::difference::{Comparison, Subtracted};
 use super::pixel::{self, Pixels};
 use super::settings::Settings;
 use crate::client;
@@ -78,7 +78,7 @@ fn Picture(
     let image = NodeRef::<html::Img>::new();
     // A canvas of the picture, made when the pointer first asks for a value.
     let pixels = LocalValue::new_local(None::<Pixels>);
-    let compared = Compared::default();
+    let compared = Comparison::default();
     let on_load = move |event: ev::Event| {
         let image = event
             .target()

@@ -13,8 +13,7 @@ use crate::query::query;
 
 /// One run's record at the step of its card.
 #[derive(Clone)]
-pub(super) struct Shown<T> {
-    /// Series.
+pub(super) struct SeriesRecord<T> {
     pub(super) id: SeriesId,
     /// The record; `None` while it is asked for.
     pub(super) record: Option<Arc<At<T>>>,
@@ -25,9 +24,9 @@ pub(super) struct Shown<T> {
 }
 
 /// Loading state of a card's runs.
-pub(super) struct Loading<T: Send + Sync + 'static> {
+pub(super) struct CardRecords<T: Send + Sync + 'static> {
     /// In the order of the runs.
-    pub(super) shown: Signal<Vec<Shown<T>>>,
+    pub(super) shown: Signal<Vec<SeriesRecord<T>>>,
     /// The steps of all of them.
     pub(super) steps: Memo<Arc<Vec<i64>>>,
     /// `true` while a request is pending.
@@ -51,7 +50,7 @@ pub(super) fn nearest(steps: &[i64], wanted: Option<i64>) -> Option<i64> {
     steps.get(behind.saturating_sub(1)).copied()
 }
 
-impl<T: DeserializeOwned + Clone + PartialEq + Send + Sync + 'static> Loading<T> {
+impl<T: DeserializeOwned + Clone + PartialEq + Send + Sync + 'static> CardRecords<T> {
     /// Asks for the records of a tag.
     pub(super) fn start(
         settings: Settings,
@@ -113,7 +112,7 @@ impl<T: DeserializeOwned + Clone + PartialEq + Send + Sync + 'static> Loading<T>
                         .filter(|(asked, _)| *asked == Some(step))
                         .and_then(|(_, records)| records.records.last()),
                 };
-                Shown {
+                SeriesRecord {
                     id,
                     record: record.cloned().map(Arc::new),
                     first_step,

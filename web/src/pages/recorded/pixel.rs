@@ -73,7 +73,6 @@ pub(super) struct Difference {
     pub(super) width: u32,
     /// Pixels that differ in any channel.
     pub(super) differing: u64,
-    /// All pixels.
     pub(super) pixels: u64,
     /// Greatest difference of a channel, 1 to 255; 0 for equal pictures.
     pub(super) greatest: u8,

@@ -65,7 +65,7 @@ pub(super) fn Ruler(settings: Settings) -> impl IntoView {
     };
     view! {
         <Show when=move || settings.whole.with(|(first, last)| first < last)>
-            <div class="ruler">
+            <div class="ruler" data-part="ruler">
                 {rows}
                 <div class="ruler-row axis micro ink3">
                     <button

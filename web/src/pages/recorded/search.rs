@@ -1,7 +1,7 @@
 //! Words in all texts of the shown runs: one series after another is asked for, whether or not its card is in view. A
 //! tag without the words has no card once that is known.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use trainscope_api::records::{MAX_RECORDS, Records, RecordsQuery};
 use trainscope_format::Text;
 
 use super::load::nearest;
-use super::settings::Settings;
+use super::settings::{Matches, Places, Settings};
 use crate::client;
 use crate::components::browse::SeriesId;
 use crate::components::places;
@@ -22,20 +22,6 @@ use crate::prelude::*;
 const REST: Duration = Duration::from_millis(250);
 /// Series searched between updates of the results.
 const BATCH: usize = 32;
-
-/// Matches of the words in one series.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Places {
-    /// Steps with a match, ascending.
-    pub(super) steps: Vec<i64>,
-    /// Steps that were searched, ascending.
-    pub(super) all: Vec<i64>,
-    /// `true` if the list is truncated.
-    pub(super) cut: bool,
-}
-
-/// Results of each series, by tag.
-pub(super) type Found = HashMap<(String, SeriesId), Arc<Places>>;
 
 /// Looks for the words whenever they or the texts change.
 pub(super) fn keep(settings: Settings) {
@@ -57,7 +43,7 @@ pub(super) fn keep(settings: Settings) {
         }
         let is_wanted = move || round.try_get_value() == Some(mine);
         let search = async move {
-            let mut found = Found::default();
+            let mut found = Matches::default();
             let of_tag = |entry: &crate::components::browse::TagEntry| {
                 let series = entry.series.iter().cloned();
                 let tag = entry.tag.clone();
@@ -118,7 +104,7 @@ async fn look(find: &str, tag: &str, id: &SeriesId) -> Result<Places, client::Cl
 }
 
 /// The first step with a match of each tag that has none at its chosen step in any of its series.
-fn jumps(found: &Found, chosen: impl Fn(&str) -> Option<i64>) -> BTreeMap<String, i64> {
+fn jumps(found: &Matches, chosen: impl Fn(&str) -> Option<i64>) -> BTreeMap<String, i64> {
     let mut first = BTreeMap::new();
     let mut settled = HashSet::new();
     // The result is the same in any order.

@@ -1,11 +1,10 @@
 //! Settings of these pages, all of them in the address: a link opens the same view.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::search::Found;
-use crate::components::browse::Browse;
+use crate::components::browse::{Browse, SeriesId};
 use crate::prelude::*;
 use crate::registry::RunPage;
 use crate::url_state::History;
@@ -13,12 +12,25 @@ use crate::url_state::History;
 /// Sizes of pictures: fitted into their card, or so many pixels of the screen for each of theirs.
 pub(super) const ZOOMS: [u32; 4] = [0, 1, 4, 16];
 
+/// Matches of the words in one series.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Places {
+    /// Steps with a match, ascending.
+    pub(super) steps: Vec<i64>,
+    /// Steps that were searched, ascending.
+    pub(super) all: Vec<i64>,
+    /// `true` if the list is truncated.
+    pub(super) cut: bool,
+}
+
+/// Results of each series, by tag.
+pub(super) type Matches = HashMap<(String, SeriesId), Arc<Places>>;
+
 /// The choices, as signals.
 #[derive(Clone, Copy)]
 pub(super) struct Settings {
     /// Runs and tags.
     pub(super) browse: Browse,
-    /// Page.
     pub(super) page: RunPage,
     /// The step of all cards; `None` is the last. Follows the slider at once, the address once it is let go.
     pub(super) step: RwSignal<Option<i64>>,
@@ -39,7 +51,7 @@ pub(super) struct Settings {
     /// Words that are looked for in all texts.
     pub(super) find: Memo<String>,
     /// Results by series.
-    pub(super) found: RwSignal<Arc<Found>>,
+    pub(super) found: RwSignal<Arc<Matches>>,
     /// Steps of the cards whose text at the chosen step has none of the words: the first one that does.
     pub(super) jumps: RwSignal<BTreeMap<String, i64>>,
     /// True if the cards go from step to step by themselves.

@@ -22,7 +22,6 @@ const MOST_FOUND: usize = 24;
 /// Distance of the first match from the upper edge, in pixels.
 const LEAD: f64 = 40.0;
 
-/// The texts of a record.
 #[component]
 pub(super) fn Texts(settings: Settings, record: Option<Arc<At<Markdown>>>) -> impl IntoView {
     let i18n = use_i18n();
@@ -38,7 +37,7 @@ pub(super) fn Texts(settings: Settings, record: Option<Arc<At<Markdown>>>) -> im
                 view! { <pre class="source">{marked(&source, &find)}</pre> }.into_any()
             } else {
                 let nodes = record.body.items.get(index).map(Vec::as_slice);
-                view! { <div class="md">{nodes_view(nodes.unwrap_or_default(), &find)}</div> }
+                view! { <div class="md" data-part="markdown">{nodes_view(nodes.unwrap_or_default(), &find)}</div> }
                     .into_any()
             }
         }
@@ -85,7 +84,7 @@ pub(super) fn Texts(settings: Settings, record: Option<Arc<At<Markdown>>>) -> im
         });
     });
     view! {
-        <div class="reading" node_ref=holder>
+        <div class="reading" data-part="text" node_ref=holder>
             {whole}
             <Show when=move || is_cut>
                 <p class="micro warn">{i18n.text(|t| t.recorded.text_cut)}</p>

@@ -3,15 +3,10 @@
 use std::collections::BTreeMap;
 
 use trainscope_api::runs::Run;
-use trainscope_format::Kind;
 use trainscope_format::hparams::HparamValue;
 
-use super::layout::Own;
-use super::model::use_model;
-use crate::components::{Check, RightPanel};
+use super::layout::StandardColumn;
 use crate::format;
-use crate::i18n::use_i18n;
-use crate::prelude::*;
 
 /// Columns shown at most; more do not fit anywhere.
 pub(super) const MAX_COLUMNS: usize = 6;
@@ -25,10 +20,6 @@ pub(super) const RATE_NAMES: [&str; 5] = [
 ];
 /// In front of a column of every list that is switched off, in the address and in the notebook.
 const OFF: &str = "hide:";
-/// Names of one kind that the panel lists.
-const MAX_LISTED: usize = 200;
-/// Runs whose tags are asked for, to know which scalars there are.
-const RUNS_ASKED: usize = 50;
 /// In front of a scalar's tag, in the address and in the notebook.
 const METRIC: &str = "metric:";
 
@@ -102,14 +93,18 @@ pub(super) fn shown(chosen: Option<&[String]>, runs: &[Run]) -> Vec<Column> {
 }
 
 /// The columns of every list that people have switched off.
-pub(super) fn switched_off(chosen: &[String]) -> Vec<Own> {
+pub(super) fn switched_off(chosen: &[String]) -> Vec<StandardColumn> {
     let names = chosen.iter().filter_map(|text| text.strip_prefix(OFF));
-    let known = |name: &str| Own::ALL.into_iter().find(|own| own.key() == name);
+    let known = |name: &str| {
+        StandardColumn::ALL
+            .into_iter()
+            .find(|own| own.key() == name)
+    };
     names.filter_map(known).collect()
 }
 
 /// Text of a disabled column in the address and in the notebook.
-pub(super) fn off_text(own: Own) -> String {
+pub(super) fn off_text(own: StandardColumn) -> String {
     format!("{OFF}{}", own.key())
 }
 
@@ -121,105 +116,6 @@ pub(super) fn text(value: &HparamValue) -> String {
         HparamValue::Text(text) => text.clone(),
         HparamValue::Bool(true) => "true".to_owned(),
         HparamValue::Bool(false) => "false".to_owned(),
-    }
-}
-
-/// The panel that chooses them.
-#[component]
-pub(super) fn ColumnsPanel() -> impl IntoView {
-    let model = use_model();
-    let i18n = use_i18n();
-    let texts = move || &i18n.texts().runs;
-    let search = RwSignal::new(String::new());
-    Effect::new(move || {
-        let list = model.state.runs.get();
-        let first = list.runs.iter().take(RUNS_ASKED);
-        let first: Vec<String> = first.map(|run| run.id.clone()).collect();
-        model.state.load_tags(first, false);
-    });
-    let hparams = Memo::new(move |_| model.state.runs.with(|list| names(&list.runs)));
-    let metrics = Memo::new(move |_| {
-        model.state.with_tags(|known| {
-            let mut names = BTreeMap::new();
-            for list in known.values() {
-                let scalars = list.tags.iter().filter(|tag| tag.kind == Kind::Scalars);
-                // Ranks and writers of one tag stand one after the other.
-                let mut last = None;
-                for tag in scalars.filter(|tag| last.replace(&tag.tag) != Some(&tag.tag)) {
-                    *names.entry(tag.tag.clone()).or_insert(0) += 1;
-                }
-            }
-            names
-        })
-    });
-    let rows =
-        move |all: Memo<BTreeMap<String, usize>>, column: fn(String) -> Column, none: &str| {
-            let wanted = search.get().to_lowercase();
-            let all = all.get();
-            if all.is_empty() {
-                return view! { <p class="small ink2">{none.to_owned()}</p> }.into_any();
-            }
-            let found = all
-                .into_iter()
-                .filter(|(name, _)| name.to_lowercase().contains(&wanted))
-                .take(MAX_LISTED);
-            let rows = found.map(|(name, runs)| {
-                let own = column(name.clone());
-                let toggled = own.clone();
-                let checked = Memo::new(move |_| model.columns.with(|shown| shown.contains(&own)));
-                view! {
-                    <li class="flex column-choice">
-                        <Check
-                            checked=checked
-                            label=Signal::stored(name.clone())
-                            on_press=move || model.toggle_column(&toggled)
-                        />
-                        <span class="cut" title=name.clone()>{name.clone()}</span>
-                        <span class="grow"></span>
-                        <span class="ink3 num">{format::count(runs as u64)}</span>
-                    </li>
-                }
-            });
-            view! { <ul class="column-choices">{rows.collect_view()}</ul> }.into_any()
-        };
-    view! {
-        <RightPanel
-            title=Signal::derive(move || texts().columns.to_owned())
-            on_close=move || model.open_panel(None)
-        >
-            <p class="small ink2">{move || texts().columns_next}</p>
-            <input
-                class="field"
-                type="search"
-                name="columns"
-                aria-label=move || texts().find_column
-                placeholder=move || texts().find_column
-                on:input=move |event| search.set(event_target_value(&event))
-            />
-            <h3 class="small med">{move || texts().own_columns}</h3>
-            <ul class="column-choices own-columns">
-                {Own::ALL
-                    .into_iter()
-                    .map(|own| {
-                        let checked = Memo::new(move |_| model.off.with(|off| !off.contains(&own)));
-                        view! {
-                            <li class="flex column-choice">
-                                <Check
-                                    checked=checked
-                                    label=Signal::derive(move || own.head(texts()).to_owned())
-                                    on_press=move || model.toggle_own(own)
-                                />
-                                <span class="cut">{move || own.head(texts())}</span>
-                            </li>
-                        }
-                    })
-                    .collect_view()}
-            </ul>
-            <h3 class="small med">{move || texts().last_values}</h3>
-            {move || rows(metrics, Column::Metric, texts().no_metrics)}
-            <h3 class="small med">{move || (texts().kind)("hparams")}</h3>
-            {move || rows(hparams, Column::Hparam, texts().no_hparams)}
-        </RightPanel>
     }
 }
 
@@ -256,8 +152,8 @@ mod tests {
         assert_eq!(hparam(&runs[1], "Batch"), Some(HparamValue::Number(8.0)));
         assert_eq!(hparam(&runs[1], "beta"), None);
         let off = ["batch", "hide:status", "hide:nothing"].map(str::to_owned);
-        assert_eq!(switched_off(&off), [Own::Status]);
-        assert_eq!(off_text(Own::Status), off[1]);
+        assert_eq!(switched_off(&off), [StandardColumn::Status]);
+        assert_eq!(off_text(StandardColumn::Status), off[1]);
         assert_eq!(texts(Some(&["batch", "hide:status"]), &runs), ["batch"]);
     }
 }

@@ -13,10 +13,10 @@ use trainscope_api::tags::TagList;
 use trainscope_format::hparams::HparamValue;
 
 use super::columns::{RATE_NAMES, hparam};
-use super::model::Only;
 use super::order::duration_secs;
-use crate::components::split_name;
+use super::run_state::Only;
 use crate::format;
+use crate::run_name::split_name;
 
 /// Keys that every list has.
 const KEYS: [&str; 12] = [
@@ -43,7 +43,7 @@ struct Term {
 
 /// Facts that a run is compared by, beside those of the list of runs.
 #[derive(Clone, Copy)]
-pub(super) struct Known<'a> {
+pub(super) struct RunFacts<'a> {
     /// Its tags, once they have arrived.
     pub(super) tags: Option<&'a TagList>,
     /// Notes and tags of the run.
@@ -77,7 +77,7 @@ impl Filter {
     }
 
     /// `true` if all terms match. For a run without loaded tags, only the names of its loss and metric are compared.
-    pub(super) fn matches(&self, run: &Run, known: Known<'_>) -> bool {
+    pub(super) fn matches(&self, run: &Run, known: RunFacts<'_>) -> bool {
         self.terms.iter().all(|term| {
             let holds = |value: &String| match &term.key {
                 None => is_word(run, value, known),
@@ -256,7 +256,7 @@ fn comparison(value: &str) -> (Comparison, String) {
 }
 
 /// True if a word is in the name, the note or the tags of a run; `NaN` and `Inf` are found among the values, too.
-fn is_word(run: &Run, word: &str, known: Known<'_>) -> bool {
+fn is_word(run: &Run, word: &str, known: RunFacts<'_>) -> bool {
     let is_noted = known.notes.is_some_and(|notes| {
         contains(&notes.note, word) || notes.tags.iter().any(|tag| contains(tag, word))
     });
@@ -277,7 +277,7 @@ fn is_class(value: f64, text: &str) -> bool {
     }
 }
 
-fn is_value(run: &Run, key: &str, value: &str, known: Known<'_>) -> bool {
+fn is_value(run: &Run, key: &str, value: &str, known: RunFacts<'_>) -> bool {
     let is_labelled = || {
         let tags = known.notes.into_iter().flat_map(|notes| &notes.tags);
         tags.into_iter().any(|tag| contains(tag, value))

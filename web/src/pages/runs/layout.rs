@@ -2,11 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use trainscope_charts::label;
+
 use crate::i18n::RunsTexts;
+use crate::prelude::*;
 
 /// A column of every list, in the order of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Own {
+pub(super) enum StandardColumn {
     Health,
     Status,
     Steps,
@@ -19,7 +22,7 @@ pub(super) enum Own {
     Note,
 }
 
-impl Own {
+impl StandardColumn {
     pub(super) const ALL: [Self; 10] = [
         Self::Health,
         Self::Status,
@@ -49,7 +52,6 @@ impl Own {
         }
     }
 
-    /// Its head.
     pub(super) const fn head(self, texts: &RunsTexts) -> &'static str {
         match self {
             Self::Health => texts.files,
@@ -82,14 +84,14 @@ pub(super) struct Needs {
     /// Heads or values of the extra columns.
     pub(super) extra: Vec<f64>,
     /// Columns that people have switched off.
-    pub(super) off: Vec<Own>,
+    pub(super) off: Vec<StandardColumn>,
 }
 
 /// Columns with their widths.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Layout {
     /// Columns of every list, in the order of the table.
-    pub(super) shown: Vec<Own>,
+    pub(super) shown: Vec<StandardColumn>,
     /// True if there are boxes to select runs.
     pub(super) has_check: bool,
     /// True if the extra columns are shown.
@@ -116,31 +118,52 @@ const METRIC: (f64, f64) = (64.0, 150.0);
 /// One icon of a kind of data with its gap, and the padding of their cell.
 const ICON: (f64, f64) = (17.0, 24.0);
 
+/// Changes that rows follow.
+#[derive(Clone, Copy)]
+pub(super) struct RowLook {
+    /// Width of the names.
+    pub(super) name: Memo<f64>,
+    /// Kinds of data that have an icon.
+    pub(super) kinds: Memo<Vec<&'static str>>,
+}
+
+/// A cell's text is a little larger than a label of a chart, and has room at both sides.
+const LETTERS: f64 = 12.0 / 11.0;
+pub(super) const PADDING: f64 = 14.0;
+/// Chip before a name, icon and count before words of health.
+pub(super) const CHIP: f64 = 18.0;
+pub(super) const COUNT: f64 = 40.0;
+
+/// Width of a cell with this text, in CSS pixels.
+pub(super) fn text_width(text: &str) -> f64 {
+    (label::width(text) * LETTERS + PADDING).ceil()
+}
+
 /// Something that may be left out.
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
-    Own(Own),
+    Own(StandardColumn),
     Extra,
     Check,
 }
 
 /// In this order columns are left out where there is too little room: what one misses least first.
 const DROPPED: [Part; 10] = [
-    Part::Own(Own::Note),
-    Part::Own(Own::Data),
-    Part::Own(Own::Duration),
-    Part::Own(Own::Metric),
-    Part::Own(Own::Status),
+    Part::Own(StandardColumn::Note),
+    Part::Own(StandardColumn::Data),
+    Part::Own(StandardColumn::Duration),
+    Part::Own(StandardColumn::Metric),
+    Part::Own(StandardColumn::Status),
     Part::Extra,
-    Part::Own(Own::Updated),
-    Part::Own(Own::Curve),
+    Part::Own(StandardColumn::Updated),
+    Part::Own(StandardColumn::Curve),
     Part::Check,
-    Part::Own(Own::Loss),
+    Part::Own(StandardColumn::Loss),
 ];
 
 /// Columns and widths for a table of this width.
 pub(super) fn arrange(room: f64, needs: &Needs) -> Layout {
-    let mut parts: Vec<Part> = Own::ALL
+    let mut parts: Vec<Part> = StandardColumn::ALL
         .into_iter()
         .filter(|own| !needs.off.contains(own))
         .map(Part::Own)
@@ -150,7 +173,9 @@ pub(super) fn arrange(room: f64, needs: &Needs) -> Layout {
     let total = |parts: &[Part]| parts.iter().map(|part| least(*part, needs)).sum::<f64>();
     for part in DROPPED {
         let wanted = match part {
-            Part::Own(Own::Note | Own::Data | Own::Duration) => name.min(NAME_BEFORE_OTHERS),
+            Part::Own(StandardColumn::Note | StandardColumn::Data | StandardColumn::Duration) => {
+                name.min(NAME_BEFORE_OTHERS)
+            }
             _ => NAME.0,
         };
         if total(&parts) + wanted <= room {
@@ -165,45 +190,48 @@ pub(super) fn arrange(room: f64, needs: &Needs) -> Layout {
         taken
     };
     let name = NAME.0 + take(name - NAME.0);
-    let has = |own: Own| parts.contains(&Part::Own(own));
-    let mut grown = |own: Own, need: f64| {
+    let has = |own: StandardColumn| parts.contains(&Part::Own(own));
+    let mut grown = |own: StandardColumn, need: f64| {
         let least = least(Part::Own(own), needs);
         if has(own) { take(need - least) } else { 0.0 }
     };
-    let health = grown(Own::Health, needs.health.min(HEALTH.1));
-    let note = grown(Own::Note, needs.note.min(NOTE.1));
+    let health = grown(StandardColumn::Health, needs.health.min(HEALTH.1));
+    let note = grown(StandardColumn::Note, needs.note.min(NOTE.1));
     let has_extra = parts.contains(&Part::Extra) && !needs.extra.is_empty();
     let has_check = parts.contains(&Part::Check);
-    let shown: Vec<Own> = Own::ALL.into_iter().filter(|own| has(*own)).collect();
+    let shown: Vec<StandardColumn> = StandardColumn::ALL
+        .into_iter()
+        .filter(|own| has(*own))
+        .collect();
     let mut widths = Vec::new();
     widths.extend(has_check.then_some(CHECK));
     let name_at = widths.len();
     widths.push(name);
     for own in &shown {
         let more = match own {
-            Own::Health => health,
-            Own::Note => note,
+            StandardColumn::Health => health,
+            StandardColumn::Note => note,
             _ => 0.0,
         };
         widths.push(least(Part::Own(*own), needs) + more);
-        if *own == Own::Metric && has_extra {
+        if *own == StandardColumn::Metric && has_extra {
             widths.extend(needs.extra.iter().map(|need| extra(*need)));
         }
     }
-    if has_extra && !shown.contains(&Own::Metric) {
+    if has_extra && !shown.contains(&StandardColumn::Metric) {
         // Behind the last of the columns that stand before them.
         let before = shown
             .iter()
-            .filter(|own| (**own as usize) < Own::Metric as usize)
+            .filter(|own| (**own as usize) < StandardColumn::Metric as usize)
             .count();
         let at = name_at + 1 + before;
         widths.splice(at..at, needs.extra.iter().map(|need| extra(*need)));
     }
     // The remaining width goes to the last text column, otherwise to the names.
-    let stretched = if shown.last() == Some(&Own::Note) {
+    let stretched = if shown.last() == Some(&StandardColumn::Note) {
         widths.len() - 1
     } else {
-        name_at + usize::from(has(Own::Health))
+        name_at + usize::from(has(StandardColumn::Health))
     };
     let template = widths.iter().enumerate().map(|(at, width)| {
         if at == stretched {
@@ -212,7 +240,10 @@ pub(super) fn arrange(room: f64, needs: &Needs) -> Layout {
             format!("{width:.0}px")
         }
     });
-    let missing = Own::ALL.into_iter().filter(|own| !has(*own)).map(Own::key);
+    let missing = StandardColumn::ALL
+        .into_iter()
+        .filter(|own| !has(*own))
+        .map(StandardColumn::key);
     let missing = missing
         .chain((!has_check).then_some("check"))
         .chain((!has_extra).then_some("hparam"));
@@ -236,16 +267,16 @@ fn least(part: Part, needs: &Needs) -> f64 {
         Part::Check => CHECK,
         Part::Extra => needs.extra.iter().map(|need| extra(*need)).sum(),
         Part::Own(own) => match own {
-            Own::Health => HEALTH.0,
-            Own::Status | Own::Steps => 66.0,
-            Own::Curve => 88.0,
-            Own::Loss => 70.0,
-            Own::Metric => needs.metric.clamp(METRIC.0, METRIC.1),
-            Own::Updated => 102.0,
-            Own::Duration => 74.0,
-            Own::Data => needs.kinds.len().max(1) as f64 * ICON.0 + ICON.1,
-            Own::Note if needs.note > 0.0 => NOTE.0,
-            Own::Note => NO_NOTE,
+            StandardColumn::Health => HEALTH.0,
+            StandardColumn::Status | StandardColumn::Steps => 66.0,
+            StandardColumn::Curve => 88.0,
+            StandardColumn::Loss => 70.0,
+            StandardColumn::Metric => needs.metric.clamp(METRIC.0, METRIC.1),
+            StandardColumn::Updated => 102.0,
+            StandardColumn::Duration => 74.0,
+            StandardColumn::Data => needs.kinds.len().max(1) as f64 * ICON.0 + ICON.1,
+            StandardColumn::Note if needs.note > 0.0 => NOTE.0,
+            StandardColumn::Note => NO_NOTE,
         },
     }
 }
@@ -296,7 +327,9 @@ mod tests {
     fn names_get_what_they_need_before_columns_of_little_news() {
         let layout = arrange(1_064.0, &needs(190.0));
         assert!(layout.name >= 190.0, "{layout:?}");
-        assert!(layout.shown.contains(&Own::Metric) && layout.has_extra && layout.has_check);
+        assert!(
+            layout.shown.contains(&StandardColumn::Metric) && layout.has_extra && layout.has_check
+        );
         assert!(sum(&layout) <= 1_064.5, "{layout:?}");
         // More than the longest name needs is no use.
         assert!(arrange(1_900.0, &needs(190.0)).name < 191.0);
@@ -309,7 +342,7 @@ mod tests {
         own.extra = vec![70.0; 4];
         let layout = arrange(1_064.0, &own);
         assert!(
-            layout.has_extra && layout.shown.contains(&Own::Updated),
+            layout.has_extra && layout.shown.contains(&StandardColumn::Updated),
             "{layout:?}"
         );
         for width in [260.0, 358.0, 460.0, 660.0, 840.0, 980.0, 1_064.0, 1_600.0] {
@@ -324,9 +357,9 @@ mod tests {
     #[test]
     fn columns_can_be_switched_off() {
         let mut own = needs(150.0);
-        own.off = vec![Own::Status, Own::Metric];
+        own.off = vec![StandardColumn::Status, StandardColumn::Metric];
         let layout = arrange(1_600.0, &own);
-        assert!(!layout.shown.contains(&Own::Status));
+        assert!(!layout.shown.contains(&StandardColumn::Status));
         assert!(layout.class.contains(" no-status") && layout.class.contains(" no-metric"));
         let columns = layout.shown.len() + 2 + own.extra.len();
         assert_eq!(layout.template.matches("px").count(), columns);

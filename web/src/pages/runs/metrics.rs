@@ -16,12 +16,12 @@ const PAUSE_MILLIS: f64 = 1_500.0;
 
 /// A value, and how far its run was when it was asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Held {
+struct MetricEntry {
     value: Option<f64>,
     last_step: Option<i64>,
 }
 
-type Values = HashMap<String, HashMap<String, Held>>;
+type Values = HashMap<String, HashMap<String, MetricEntry>>;
 
 /// The values that are known, by tag and run. `Copy`.
 #[derive(Clone, Copy)]
@@ -54,8 +54,8 @@ impl Metrics {
     }
 
     /// Loaded data; reactive.
-    pub(super) fn known(self) -> Known {
-        Known(self.values.get())
+    pub(super) fn known(self) -> MetricValues {
+        MetricValues(self.values.get())
     }
 
     fn ask<'a>(self, state: AppState, tags: impl Iterator<Item = &'a str>) {
@@ -103,7 +103,7 @@ impl Metrics {
                 for ((key, last_step), series) in wanted.into_iter().zip(answer.series) {
                     let value = series.and_then(|series| series.values.last().copied());
                     let runs = all.entry(key.tag).or_default();
-                    runs.insert(key.run, Held { value, last_step });
+                    runs.insert(key.run, MetricEntry { value, last_step });
                 }
                 self.values.set(values);
             }
@@ -114,9 +114,9 @@ impl Metrics {
 
 /// The values that were known at one time.
 #[derive(Clone)]
-pub(super) struct Known(Arc<Values>);
+pub(super) struct MetricValues(Arc<Values>);
 
-impl Known {
+impl MetricValues {
     /// The last value of a scalar.
     pub(super) fn get(&self, run: &str, tag: &str) -> Option<f64> {
         self.0.get(tag)?.get(run)?.value

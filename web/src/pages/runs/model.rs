@@ -3,18 +3,17 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use trainscope_api::findings::{Counts as Counted, Verdict};
 use trainscope_api::notebook::RunNotes;
-use trainscope_api::runs::{Run, RunStatus};
+use trainscope_api::runs::Run;
 use trainscope_api::tags::TagList;
-use trainscope_format::Severity;
 use trainscope_format::hparams::HparamValue;
 
 use super::columns::{self, Column, MAX_COLUMNS};
-use super::filter::{self, Filter, Known};
-use super::layout::Own;
+use super::filter::{self, Filter, RunFacts};
+use super::layout::StandardColumn;
 use super::metrics::Metrics;
-use super::order::{Files, Item, Sort, SortKey, arrange};
+use super::order::{Item, Sort, SortKey, arrange};
+use super::run_state::{Counts, Only};
 use crate::notebook::{Notes, use_notebook};
 use crate::prelude::*;
 use crate::route;
@@ -32,117 +31,6 @@ const COLUMNS: &str = "cols";
 const HIDDEN: &str = "hidden";
 /// Runs whose tags are asked for when the filter asks for tags.
 const TAGS_ASKED: usize = 200;
-
-/// The state of a run, and which runs the state buttons leave. Each run is in exactly one state, and may be live.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Only {
-    All,
-    /// Something is certainly wrong.
-    Errors,
-    /// Something may be wrong, and nothing worse.
-    Warnings,
-    /// Nothing was found in what could be read, and some of the files could not.
-    Damaged,
-    /// No problem was found.
-    Healthy,
-    /// Nothing was judged, or the loss alone.
-    Unjudged,
-    Live,
-}
-
-impl Only {
-    /// The states, worst first.
-    pub(super) const STATES: [Self; 5] = [
-        Self::Errors,
-        Self::Warnings,
-        Self::Damaged,
-        Self::Healthy,
-        Self::Unjudged,
-    ];
-
-    /// The word for the address.
-    pub(super) const fn text(self) -> Option<&'static str> {
-        match self {
-            Self::All => None,
-            Self::Errors => Some("errors"),
-            Self::Warnings => Some("warnings"),
-            Self::Damaged => Some("damaged"),
-            Self::Healthy => Some("healthy"),
-            Self::Unjudged => Some("unjudged"),
-            Self::Live => Some("live"),
-        }
-    }
-
-    fn parse(text: Option<&str>) -> Self {
-        let mut some = Self::STATES.into_iter().chain([Self::Live]);
-        some.find(|only| only.text() == text).unwrap_or(Self::All)
-    }
-
-    /// The state of a run.
-    pub(super) fn of(run: &Run) -> Self {
-        match worst(run) {
-            Some(Severity::Error) => Self::Errors,
-            Some(_) => Self::Warnings,
-            None if Files::of(run).is_bad() => Self::Damaged,
-            None => match run.health.as_ref().map(|health| health.verdict) {
-                Some(Verdict::NoProblem) => Self::Healthy,
-                _ => Self::Unjudged,
-            },
-        }
-    }
-
-    pub(super) fn holds(self, run: &Run) -> bool {
-        match self {
-            Self::All => true,
-            Self::Live => run.status == RunStatus::Live,
-            state => Self::of(run) == state,
-        }
-    }
-}
-
-/// The worst that was found in a run; what is only worth knowing does not count.
-pub(super) fn worst(run: &Run) -> Option<Severity> {
-    let counts = run.health.as_ref()?.counts;
-    match counts {
-        Counted { error: 1.., .. } => Some(Severity::Error),
-        Counted { warning: 1.., .. } => Some(Severity::Warning),
-        _ => None,
-    }
-}
-
-/// Number of runs per state button, without hidden ones.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counts {
-    pub(super) all: u64,
-    /// In the order of [`Only::STATES`].
-    pub(super) states: [u64; Only::STATES.len()],
-    pub(super) live: u64,
-}
-
-impl Counts {
-    /// Counts these runs.
-    fn of<'a>(runs: impl Iterator<Item = &'a Run>) -> Self {
-        let mut counts = Self::default();
-        for run in runs {
-            counts.all += 1;
-            let state = Only::of(run);
-            for (count, only) in counts.states.iter_mut().zip(Only::STATES) {
-                *count += u64::from(only == state);
-            }
-            counts.live += u64::from(Only::Live.holds(run));
-        }
-        counts
-    }
-
-    /// The runs in a state.
-    pub(super) fn of_state(self, only: Only) -> u64 {
-        let counts = Only::STATES.into_iter().zip(self.states);
-        counts
-            .filter(|(state, _)| *state == only)
-            .map(|(_, count)| count)
-            .sum()
-    }
-}
 
 /// Content of the right panel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -191,7 +79,7 @@ pub(super) struct Model {
     /// Optional columns of the list.
     pub(super) columns: Memo<Vec<Column>>,
     /// Columns of every list that people have switched off.
-    pub(super) off: Memo<Vec<Own>>,
+    pub(super) off: Memo<Vec<StandardColumn>>,
     metrics: Metrics,
     pub(super) notebook: Notes,
     parsed: Memo<Filter>,
@@ -281,7 +169,7 @@ impl Model {
                 notebook.with(|book| {
                     let matches = |run: &Run, tags: Option<&TagList>| {
                         let scalar = |tag: &str| values.as_ref()?.get(&run.id, tag);
-                        let known = Known {
+                        let known = RunFacts {
                             tags,
                             notes: book.runs.get(&run.id),
                             scalar: &scalar,
@@ -375,7 +263,7 @@ impl Model {
     }
 
     /// Shows a column of every list, or takes it away.
-    pub(super) fn toggle_own(self, own: Own) {
+    pub(super) fn toggle_own(self, own: StandardColumn) {
         let mut off = self.off.get_untracked();
         match off.iter().position(|other| *other == own) {
             Some(position) => {
@@ -387,7 +275,7 @@ impl Model {
         self.keep_columns(shown.iter().map(Column::text).collect(), &off);
     }
 
-    fn keep_columns(self, mut all: Vec<String>, off: &[Own]) {
+    fn keep_columns(self, mut all: Vec<String>, off: &[StandardColumn]) {
         all.extend(off.iter().map(|own| columns::off_text(*own)));
         if all.is_empty() {
             // None is a choice, too.
@@ -556,6 +444,3 @@ fn toggle(list: &mut Vec<String>, item: &str) {
         None => list.push(item.to_owned()),
     }
 }
-
-#[cfg(test)]
-mod tests;

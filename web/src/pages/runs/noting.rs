@@ -17,7 +17,7 @@ pub(super) fn NoteCell(run: Signal<String>) -> impl IntoView {
     let words = move || {
         let tags = notes.with(|notes| notes.tags.clone());
         tags.into_iter()
-            .map(|tag| view! { <span class="tok">{tag}</span> })
+            .map(|tag| view! { <span class="tok" data-part="word">{tag}</span> })
             .collect_view()
     };
     let title = move || {
@@ -27,7 +27,7 @@ pub(super) fn NoteCell(run: Signal<String>) -> impl IntoView {
         })
     };
     view! {
-        <td role="cell" class="c-note">
+        <td role="cell" class="c-note" data-column="note">
             <a
                 class="note-link"
                 href=move || {

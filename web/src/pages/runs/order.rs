@@ -7,12 +7,12 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use trainscope_api::order::natural;
-use trainscope_api::runs::{FileStatus, LastValue, Run, RunStatus};
+use trainscope_api::runs::{LastValue, Run, RunStatus};
 use trainscope_format::hparams::HparamValue;
 
 use super::columns::Column;
-use super::model::Only;
-use crate::components::split_name;
+use super::run_state::{Files, Only};
+use crate::run_name::split_name;
 
 /// A column to sort by.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -148,58 +148,6 @@ pub(super) fn duration_secs(run: &Run) -> Option<f64> {
     secs.is_finite().then_some(secs)
 }
 
-/// Damage of a run's files, worst last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Files {
-    /// Nothing is known of any file.
-    None,
-    /// All were read to their end.
-    Readable,
-    /// Number of files that end within a record and have no writer.
-    Truncated(u64),
-    /// They were removed.
-    Gone,
-    /// So many cannot be opened.
-    Unreadable(u64),
-    /// So many have a stretch that cannot be read.
-    Damaged(u64),
-}
-
-impl Files {
-    /// The worst of a run's files.
-    pub(super) fn of(run: &Run) -> Self {
-        let count = |status| {
-            run.files
-                .iter()
-                .filter(|file| file.status == status)
-                .count() as u64
-        };
-        let (damaged, unreadable) = (count(FileStatus::Damaged), count(FileStatus::Unreadable));
-        let truncated = count(FileStatus::Truncated);
-        if damaged > 0 {
-            Self::Damaged(damaged)
-        } else if unreadable > 0 {
-            Self::Unreadable(unreadable)
-        } else if run.status == RunStatus::Gone {
-            Self::Gone
-        } else if truncated > 0 && run.status != RunStatus::Live {
-            Self::Truncated(truncated)
-        } else if run.files.is_empty() {
-            Self::None
-        } else {
-            Self::Readable
-        }
-    }
-
-    /// `true` if recorded data are lost.
-    pub(super) fn is_bad(self) -> bool {
-        matches!(
-            self,
-            Self::Damaged(_) | Self::Unreadable(_) | Self::Truncated(_)
-        )
-    }
-}
-
 /// Trainings that write at this moment are equally new, or their rows would change places every second.
 fn updated(run: &Run) -> Option<f64> {
     if run.status == RunStatus::Live {
@@ -269,7 +217,6 @@ fn by_cell(a: Option<HparamValue>, b: Option<HparamValue>, descending: bool) -> 
 pub(super) enum Item {
     /// The head of a folder.
     Group(Group),
-    /// A run.
     Run {
         /// Its name.
         id: String,
@@ -350,6 +297,8 @@ pub(super) fn arrange(
 
 #[cfg(test)]
 mod tests {
+    use trainscope_api::runs::FileStatus;
+
     use super::super::test_runs::run;
     use super::*;
 

@@ -4,7 +4,7 @@ use trainscope_api::runs::{File, FileStatus, Run};
 
 use super::model::use_model;
 use super::noting::NoteFields;
-use super::order::Files;
+use super::run_state::Files;
 use crate::components::{Icon, IconName, RightPanel};
 use crate::i18n::{Texts, use_i18n};
 use crate::prelude::*;

@@ -15,7 +15,16 @@ struct Snippet {
     code: &'static str,
 }
 
-const SNIPPETS: [Snippet; 7] = [
+const SNIPPETS: [Snippet; 8] = [
+    Snippet {
+        tab: "Python",
+        code: r#"import trainscope
+
+run = trainscope.start("{dir}/my-run")
+run.watch(model, optimizer)
+for step, batch in enumerate(loader):
+    run.scalar("train/loss", train(batch), step)"#,
+    },
     Snippet {
         tab: "PyTorch",
         code: r#"from torch.utils.tensorboard import SummaryWriter

@@ -5,20 +5,21 @@ use trainscope_api::runs::{LastValue, Run, RunStatus};
 use trainscope_format::hparams::HparamValue;
 
 use super::columns::{self, Column};
-use super::layout::telling_end;
-use super::model::{SidePanel, use_model, worst};
+use super::layout::{CHIP, RowLook, telling_end, text_width};
+use super::model::{SidePanel, use_model};
 use super::noting::NoteCell;
-use super::order::{Files, Group, duration_secs};
+use super::order::{Group, duration_secs};
+use super::run_state::{Files, worst};
 use super::spark::{HEIGHT, Spark, WIDTH};
 use super::sparks::use_sparks;
-use super::table::{CHIP, RowLook, text_width};
 use crate::components::{
-    Check, IconName, RunChip, RunStatusLabel, fixed_icon, severity_icon, short_name,
+    Check, IconName, RunChip, RunStatusLabel, fixed_icon, severity_icon, severity_name,
 };
 use crate::format::{self, use_now_secs};
-use crate::i18n::{I18n, Texts, use_i18n};
+use crate::i18n::{self, I18n, Texts, use_i18n};
 use crate::prelude::*;
 use crate::route::{self, RunPage};
+use crate::run_name::short_name;
 
 /// Kinds with a column of their own among the data icons: name in the API, icon.
 const KINDS: [(&str, IconName); 8] = [
@@ -97,7 +98,7 @@ pub(super) fn GroupRow(
 
 /// Run of a row. It changes while scrolling, so that rows are reused instead of created.
 #[derive(Clone, Copy)]
-pub(super) struct Shown {
+pub(super) struct RowRun {
     /// Its name.
     pub(super) id: Signal<String>,
     /// `true` below a folder's header, which displays the folder.
@@ -108,11 +109,11 @@ pub(super) struct Shown {
 
 /// A run. All its cells follow the list of runs in place.
 #[component]
-pub(super) fn RunRow(shown: Shown) -> impl IntoView {
+pub(super) fn RunRow(shown: RowRun) -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let now = use_now_secs();
-    let Shown {
+    let RowRun {
         id,
         is_grouped,
         is_spare,
@@ -169,7 +170,7 @@ pub(super) fn RunRow(shown: Shown) -> impl IntoView {
         let updated = updated.get();
         updated.map_or_else(
             || "–".to_owned(),
-            |secs| format::age(secs, now.get(), i18n.locale()),
+            |secs| i18n::age(secs, now.get(), i18n.locale()),
         )
     };
     view! {
@@ -188,7 +189,7 @@ pub(super) fn RunRow(shown: Shown) -> impl IntoView {
                     on_press=move || id.with_untracked(|id| model.toggle_selected(id))
                 />
             </td>
-            <td role="cell" class="c-name" title=move || id.get()>
+            <td role="rowheader" class="c-name" title=move || id.get()>
                 <span class="nm">
                     <RunChip run=id />
                     <a
@@ -224,8 +225,8 @@ pub(super) fn RunRow(shown: Shown) -> impl IntoView {
             <td role="cell" class="c-curve">
                 <Curve id=id run=run />
             </td>
-            <LastCell class="c-loss num" value=Memo::new(move |_| run.with(|run| run.as_ref()?.loss.clone())) />
-            <LastCell class="c-metric num" value=Memo::new(move |_| run.with(|run| run.as_ref()?.metric.clone())) />
+            <LastCell class="c-loss num" column="loss" value=Memo::new(move |_| run.with(|run| run.as_ref()?.loss.clone())) />
+            <LastCell class="c-metric num" column="metric" value=Memo::new(move |_| run.with(|run| run.as_ref()?.metric.clone())) />
             {move || {
                 let columns = model.columns.get();
                 columns.into_iter().map(|column| view! { <ColumnCell run=run column=column /> }).collect_view()
@@ -297,14 +298,15 @@ fn health_cell(id: Signal<String>, run: &Run, i18n: I18n) -> impl IntoView + use
             None => files_cell(id, run, texts).into_any(),
         };
     };
-    let (class, icon) = severity_icon(worst(run).unwrap_or(first.severity));
+    let severity = worst(run).unwrap_or(first.severity);
+    let (class, icon) = severity_icon(severity);
     let count = health.counts.error + health.counts.warning;
     let words = i18n.words(&first.title);
     let at = (texts.runs.at_step)(&format::integer(first.step));
     let title = format!("{words} · {} · {at}", first.tensor);
     let debugger = move || id.with(|id| route::run_href(id, RunPage::Debugger));
     view! {
-        <a class="sev" href=debugger title=title>
+        <a class="sev" href=debugger title=title data-severity=severity_name(severity)>
             <span class=format!("sev {class}")>
                 {fixed_icon(icon, 14)} <b class="med">{format::count(count)}</b>
             </span>
@@ -346,7 +348,12 @@ fn files_cell(id: Signal<String>, run: &Run, texts: &'static Texts) -> impl Into
 
 /// Last value of a scalar; NaN and infinities are highlighted.
 #[component]
-fn LastCell(class: &'static str, value: Memo<Option<LastValue>>) -> impl IntoView {
+fn LastCell(
+    class: &'static str,
+    /// Name in `data-column`.
+    column: &'static str,
+    value: Memo<Option<LastValue>>,
+) -> impl IntoView {
     let text = move || {
         value.with(|value| {
             value
@@ -364,7 +371,15 @@ fn LastCell(class: &'static str, value: Memo<Option<LastValue>>) -> impl IntoVie
         })
     };
     view! {
-        <td role="cell" class=class class:err=is_bad class:bold=is_bad title=title>
+        <td
+            role="cell"
+            class=class
+            class:err=is_bad
+            class:bold=is_bad
+            data-column=column
+            data-kind=move || is_bad().then_some("non-finite")
+            title=title
+        >
             {text}
         </td>
     }
@@ -379,7 +394,7 @@ fn ColumnCell(run: Memo<Option<Run>>, column: Column) -> impl IntoView {
     let is_bad =
         move || value.with(|value| matches!(value, Some(HparamValue::Number(n)) if !n.is_finite()));
     view! {
-        <td role="cell" class="c-hparam num" class:err=is_bad class:bold=is_bad title=text>
+        <td role="cell" class="c-hparam num" data-column="chosen" class:err=is_bad class:bold=is_bad title=text>
             {move || text().unwrap_or_else(|| "–".to_owned())}
         </td>
     }

@@ -58,7 +58,7 @@ pub(super) fn SelectionBar() -> impl IntoView {
     };
     view! {
         <Show when=move || { count.get() > 0 }>
-            <div class="selbar" role="toolbar">
+            <div class="selbar" role="toolbar" data-part="selection">
                 <b class="med">{move || (i18n.texts().runs.selected)(count.get() as u64)}</b>
                 <span class="small ink3">
                     {move || {

@@ -23,14 +23,14 @@ const CHANGED: usize = 24;
 pub(super) struct Slot {
     /// Index in order of creation.
     pub(super) number: usize,
-    pub(super) shows: Shows,
+    pub(super) shows: RowContent,
     /// `true` while nothing is assigned to the row.
     pub(super) is_spare: ArcRwSignal<bool>,
 }
 
 /// Content of a row. Its kind never changes.
 #[derive(Clone)]
-pub(super) enum Shows {
+pub(super) enum RowContent {
     Group(ArcRwSignal<Group>),
     Run {
         id: ArcRwSignal<String>,
@@ -176,8 +176,8 @@ impl Slots {
 impl Slot {
     fn new(number: usize, item: &Item) -> Self {
         let shows = match item {
-            Item::Group(group) => Shows::Group(ArcRwSignal::new(group.clone())),
-            Item::Run { id, grouped } => Shows::Run {
+            Item::Group(group) => RowContent::Group(ArcRwSignal::new(group.clone())),
+            Item::Run { id, grouped } => RowContent::Run {
                 id: ArcRwSignal::new(id.clone()),
                 is_grouped: ArcRwSignal::new(*grouped),
             },
@@ -190,14 +190,14 @@ impl Slot {
     }
 
     const fn is_group(&self) -> bool {
-        matches!(self.shows, Shows::Group(_))
+        matches!(self.shows, RowContent::Group(_))
     }
 
     /// Identity of the row.
     fn key(&self) -> (bool, String) {
         match &self.shows {
-            Shows::Group(group) => (true, group.with_untracked(|group| group.folder.clone())),
-            Shows::Run { id, .. } => (false, id.get_untracked()),
+            RowContent::Group(group) => (true, group.with_untracked(|group| group.folder.clone())),
+            RowContent::Run { id, .. } => (false, id.get_untracked()),
         }
     }
 
@@ -208,9 +208,9 @@ impl Slot {
     /// Shows an item of its kind.
     fn show(&self, item: &Item) {
         match (&self.shows, item) {
-            (Shows::Group(own), Item::Group(group)) => set(own, group.clone()),
+            (RowContent::Group(own), Item::Group(group)) => set(own, group.clone()),
             (
-                Shows::Run {
+                RowContent::Run {
                     id: own,
                     is_grouped,
                 },

@@ -17,7 +17,7 @@ const PAUSE_MILLIS: f64 = 1_500.0;
 
 /// A curve and how far its run was when it was asked for.
 #[derive(Clone, Default)]
-struct Held {
+struct SparkEntry {
     /// Not in the arena: it outlives the row that asks first.
     spark: ArcRwSignal<Option<Arc<Spark>>>,
     at: Option<Stamp>,
@@ -38,7 +38,7 @@ struct Stamp {
 #[derive(Clone, Copy)]
 pub(super) struct Sparks {
     state: AppState,
-    held: StoredValue<HashMap<String, Held>>,
+    held: StoredValue<HashMap<String, SparkEntry>>,
     /// Names of the runs in view.
     in_view: RwSignal<Vec<String>>,
     asked: RwSignal<bool>,
@@ -78,7 +78,7 @@ impl Sparks {
             .held
             .with_value(|held| held.get(run).map(|held| held.spark.clone()));
         held.unwrap_or_else(|| {
-            let new = Held::default();
+            let new = SparkEntry::default();
             let spark = new.spark.clone();
             self.held.update_value(|held| {
                 held.insert(run.to_owned(), new);

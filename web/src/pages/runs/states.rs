@@ -17,7 +17,7 @@ const NOTES: usize = 3;
 
 /// State of the page.
 #[derive(Clone, PartialEq)]
-enum Shown {
+enum PageState {
     /// Nothing has arrived yet; shown as an empty card, so that a fast answer does not flicker.
     First,
     /// The server reads a cold start and has no run yet.
@@ -37,17 +37,19 @@ pub(super) fn Content() -> impl IntoView {
     let shown = Memo::new(move |_| {
         let no_runs = model.state.runs.with(|list| list.runs.is_empty());
         match model.state.load.get() {
-            Load::Loading => Shown::First,
-            Load::Failed(error) => Shown::Failed(error),
+            Load::Loading => PageState::First,
+            Load::Failed(error) => PageState::Failed(error),
             Load::Ready(()) if no_runs => {
                 if live.ingest.get().is_none_or(|ingest| ingest.idle) {
-                    Shown::Empty
+                    PageState::Empty
                 } else {
-                    Shown::Reading
+                    PageState::Reading
                 }
             }
-            Load::Ready(()) if model.items.with(|items| items.is_empty()) => Shown::NothingMatches,
-            Load::Ready(()) => Shown::Table,
+            Load::Ready(()) if model.items.with(|items| items.is_empty()) => {
+                PageState::NothingMatches
+            }
+            Load::Ready(()) => PageState::Table,
         }
     });
     let reading = move || {
@@ -62,10 +64,10 @@ pub(super) fn Content() -> impl IntoView {
         format!("{:.1}%", share.clamp(0.0, 1.0) * 100.0)
     };
     move || match shown.get() {
-        Shown::Table => view! { <RunsTable /> }.into_any(),
-        Shown::First => view! { <section class="card runs-card"></section> }.into_any(),
-        Shown::Empty => view! { <EmptyPage /> }.into_any(),
-        Shown::Reading => view! {
+        PageState::Table => view! { <RunsTable /> }.into_any(),
+        PageState::First => view! { <section class="card runs-card"></section> }.into_any(),
+        PageState::Empty => view! { <EmptyPage /> }.into_any(),
+        PageState::Reading => view! {
             <StatePage
                 icon=IconName::Clock
                 title=i18n.label(|t| t.states.loading)
@@ -78,7 +80,7 @@ pub(super) fn Content() -> impl IntoView {
             </StatePage>
         }
         .into_any(),
-        Shown::NothingMatches => view! {
+        PageState::NothingMatches => view! {
             <Note
                 icon=IconName::Filter
                 title=i18n.label(|t| t.runs.nothing_matches)
@@ -95,7 +97,7 @@ pub(super) fn Content() -> impl IntoView {
             </Note>
         }
         .into_any(),
-        Shown::Failed(error) => view! { <FailedPage error=error /> }.into_any(),
+        PageState::Failed(error) => view! { <FailedPage error=error /> }.into_any(),
     }
 }
 

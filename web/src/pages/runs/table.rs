@@ -5,29 +5,29 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use leptos::html::{Div, Tbody};
+use leptos::html::Tbody;
 use trainscope_api::runs::{LastValue, Run, RunList};
-use trainscope_charts::label;
 
 use super::columns::{self, Column};
-use super::layout::{Needs, arrange};
+use super::layout::{CHIP, COUNT, Needs, PADDING, RowLook, arrange, text_width};
 use super::model::{Model, use_model};
 use super::order::{Item, SortKey};
-use super::row::{GroupRow, RunRow, Shown, health_words, shown_kinds};
+use super::row::{GroupRow, RowRun, RunRow, health_words, shown_kinds};
 use super::selection::SelectionBar;
-use super::slots::{Rows, Shows, Slot};
+use super::slots::{RowContent, Rows, Slot};
 use super::sparks::use_sparks;
-use super::window::{HEAD, Offsets, Window, height_of};
-use crate::components::{Check, short_name, use_size};
+use crate::components::{Check, RowHeights, RowList, RowRange};
 use crate::i18n::{I18n, use_i18n};
-use crate::pixels::pixels;
 use crate::prelude::*;
+use crate::run_name::short_name;
 use crate::state::use_runs;
 
 /// Room for the sign of the direction beside a head.
 const SORT_SIGN: f64 = 14.0;
-/// Height of the rows in pixels before it is known.
-const FIRST_HEIGHT: f64 = 640.0;
+/// Heights of the table's head, of a folder's head and of a run, in pixels; the last is `--row`.
+const HEAD: f64 = 28.0;
+const GROUP: f64 = 26.0;
+const RUN: f64 = 32.0;
 
 /// The card with the table and the bar of the selection.
 #[component]
@@ -36,25 +36,21 @@ pub(super) fn RunsTable() -> impl IntoView {
     let i18n = use_i18n();
     let sparks = use_sparks();
     let runs = use_runs();
-    let scroller = NodeRef::<Div>::new();
-    let scroll = RwSignal::new(0.0_f64);
-    let offsets = Memo::new(move |_| model.items.with(|items| Offsets::new(items)));
-    let size = use_size(scroller);
-    let window = Memo::new(move |_| {
-        let height = size.get().1;
-        let height = if height < HEAD {
-            FIRST_HEIGHT
-        } else {
-            height - HEAD
+    let list = RowList::new(HEAD, move || {
+        let height = |item: &Item| match item {
+            Item::Group(_) => (GROUP, true),
+            Item::Run { .. } => (RUN, false),
         };
-        offsets.with(|offsets| offsets.window(scroll.get(), height))
+        model
+            .items
+            .with(|items| RowHeights::grouped(items.iter().map(height)))
     });
     let rows = Memo::new(move |_| {
-        let Window {
-            group, start, end, ..
-        } = window.get();
+        let RowRange {
+            head, start, end, ..
+        } = list.range.get();
         model.items.with(|items| {
-            let stuck = group.and_then(|group| items.get(group).cloned());
+            let stuck = head.and_then(|head| items.get(head).cloned());
             let shown = items.get(start..end).unwrap_or_default().to_vec();
             stuck.into_iter().chain(shown).collect::<Vec<_>>()
         })
@@ -71,7 +67,7 @@ pub(super) fn RunsTable() -> impl IntoView {
         });
         sparks.show(ids);
     });
-    reveal_cursor(offsets, scroller);
+    reveal_cursor(list);
     let all = Memo::new(move |_| {
         model.selected.with(|selected| {
             model.items.with(|items| {
@@ -84,7 +80,7 @@ pub(super) fn RunsTable() -> impl IntoView {
         })
     });
     let needs = Memo::new(move |_| needs(&model, i18n));
-    let layout = Memo::new(move |_| needs.with(|needs| arrange(size.get().0, needs)));
+    let layout = Memo::new(move |_| needs.with(|needs| arrange(list.size.get().0, needs)));
     provide_context(RowLook {
         name: Memo::new(move |_| layout.with(|layout| layout.name)),
         kinds: Memo::new(move |_| needs.with(|needs| needs.kinds.iter().copied().collect())),
@@ -94,12 +90,8 @@ pub(super) fn RunsTable() -> impl IntoView {
         <section class="card runs-card">
             <div
                 class="scroll"
-                node_ref=scroller
-                on:scroll=move |_| {
-                    if let Some(scroller) = scroller.get_untracked() {
-                        scroll.set(f64::from(scroller.scroll_top()));
-                    }
-                }
+                node_ref=list.holder
+                on:scroll=move |_| list.follow()
             >
                 <table
                     style=("--cols", move || layout.with(|layout| layout.template.clone()))
@@ -122,21 +114,25 @@ pub(super) fn RunsTable() -> impl IntoView {
                             </th>
                             <Head
                                 class="c-name"
+                                column="name"
                                 key=SortKey::Name
                                 label=move || i18n.texts().runs.name.to_owned()
                             />
                             <Head
                                 class="c-files"
+                                column="files"
                                 key=SortKey::Files
                                 label=move || i18n.texts().runs.files.to_owned()
                             />
                             <Head
                                 class="c-status"
+                                column="status"
                                 key=SortKey::Status
                                 label=move || i18n.texts().runs.status.to_owned()
                             />
                             <Head
                                 class="c-steps num"
+                                column="steps"
                                 key=SortKey::Steps
                                 label=move || i18n.texts().runs.steps.to_owned()
                             />
@@ -152,11 +148,13 @@ pub(super) fn RunsTable() -> impl IntoView {
                             </th>
                             <Head
                                 class="c-loss num"
+                                column="loss"
                                 key=SortKey::Loss
                                 label=move || i18n.texts().runs.last.to_owned()
                             />
                             <Head
                                 class="c-metric num"
+                                column="metric"
                                 key=SortKey::Metric
                                 title=Signal::derive(move || tags_of(runs, |run| run.metric.as_ref()))
                                 label=move || {
@@ -170,11 +168,13 @@ pub(super) fn RunsTable() -> impl IntoView {
                             }}
                             <Head
                                 class="c-updated num"
+                                column="updated"
                                 key=SortKey::Updated
                                 label=move || i18n.texts().runs.updated.to_owned()
                             />
                             <Head
                                 class="c-duration num"
+                                column="duration"
                                 key=SortKey::Duration
                                 label=move || i18n.texts().runs.duration.to_owned()
                             />
@@ -187,18 +187,18 @@ pub(super) fn RunsTable() -> impl IntoView {
                         </tr>
                     </thead>
                     <tbody role="rowgroup" node_ref=body>
-                        <Spacer height=Signal::derive(move || window.get().above) />
+                        <Spacer height=Signal::derive(move || list.range.get().above) />
                         <For
                             each=move || made.slots.get()
                             key=|slot| slot.number
                             children=|slot: Slot| {
                                 let is_spare = slot.is_spare.into();
                                 match slot.shows {
-                                    Shows::Group(group) => {
+                                    RowContent::Group(group) => {
                                         view! { <GroupRow group=group.into() is_spare=is_spare /> }.into_any()
                                     }
-                                    Shows::Run { id, is_grouped } => {
-                                        let shown = Shown {
+                                    RowContent::Run { id, is_grouped } => {
+                                        let shown = RowRun {
                                             id: id.into(),
                                             is_grouped: is_grouped.into(),
                                             is_spare,
@@ -210,7 +210,7 @@ pub(super) fn RunsTable() -> impl IntoView {
                         />
                         <Spacer height=Signal::derive(move || {
                             let missing = rows.with(Vec::len).saturating_sub(made.shown.get());
-                            window.get().below + height_of(missing)
+                            list.range.get().below + missing as f64 * RUN
                         }) />
                     </tbody>
                 </table>
@@ -220,28 +220,8 @@ pub(super) fn RunsTable() -> impl IntoView {
     }
 }
 
-/// Changes that rows follow.
-#[derive(Clone, Copy)]
-pub(super) struct RowLook {
-    /// Width of the names.
-    pub(super) name: Memo<f64>,
-    /// Kinds of data that have an icon.
-    pub(super) kinds: Memo<Vec<&'static str>>,
-}
-
 /// Rows whose contents decide how wide columns are.
 const MEASURED: usize = 500;
-/// A cell's text is a little larger than a label of a chart, and has room at both sides.
-const LETTERS: f64 = 12.0 / 11.0;
-const PADDING: f64 = 14.0;
-/// Chip before a name, icon and count before words of health.
-pub(super) const CHIP: f64 = 18.0;
-const COUNT: f64 = 40.0;
-
-pub(super) fn text_width(text: &str) -> f64 {
-    (label::width(text) * LETTERS + PADDING).ceil()
-}
-
 /// Data that the rows of the list need; reactive.
 fn needs(model: &Model, i18n: I18n) -> Needs {
     let texts = &i18n.texts().runs;
@@ -308,6 +288,8 @@ fn needs(model: &Model, i18n: I18n) -> Needs {
 #[component]
 fn Head(
     class: &'static str,
+    /// Name in `data-column`.
+    column: &'static str,
     key: SortKey,
     label: impl Fn() -> String + Copy + Send + Sync + 'static,
     /// More than the label says.
@@ -327,6 +309,7 @@ fn Head(
     view! {
         <th
             class=class
+            data-column=column
             role="columnheader"
             aria-sort=move || {
                 own().map(|sort| if sort.descending { "descending" } else { "ascending" })
@@ -351,15 +334,15 @@ fn Head(
 fn ColumnHead(column: Column) -> impl IntoView {
     let name = StoredValue::new(column.name().to_owned());
     view! {
-        <Head class="c-hparam num" key=SortKey::Column(column) label=move || name.get_value() />
+        <Head class="c-hparam num" column="chosen" key=SortKey::Column(column) label=move || name.get_value() />
     }
 }
 
 /// Placeholder for rows outside the viewport.
 #[component]
-fn Spacer(height: Signal<u32>) -> impl IntoView {
+fn Spacer(height: Signal<f64>) -> impl IntoView {
     view! {
-        <tr class="spacer" aria-hidden="true" hidden=move || height.get() == 0>
+        <tr class="spacer" aria-hidden="true" hidden=move || height.get() < 0.5>
             <td style:height=move || format!("{}px", height.get())></td>
         </tr>
     }
@@ -387,7 +370,7 @@ fn tags_of(runs: Signal<Arc<RunList>>, last: fn(&Run) -> Option<&LastValue>) -> 
 }
 
 /// Scrolls the row into view that the keys have moved to.
-fn reveal_cursor(offsets: Memo<Offsets>, scroller: NodeRef<Div>) {
+fn reveal_cursor(list: RowList) {
     let model = use_model();
     Effect::new(move || {
         let Some(cursor) = model.cursor.get() else {
@@ -398,14 +381,8 @@ fn reveal_cursor(offsets: Memo<Offsets>, scroller: NodeRef<Div>) {
                 .iter()
                 .position(|item| matches!(item, Item::Run { id, .. } if *id == cursor))
         });
-        let (Some(position), Some(scroller)) = (position, scroller.get_untracked()) else {
-            return;
-        };
-        let height = f64::from(scroller.client_height()) - HEAD;
-        let now = f64::from(scroller.scroll_top());
-        let target = offsets.with_untracked(|offsets| offsets.reveal(position, now, height));
-        if let Some(target) = target {
-            scroller.set_scroll_top(pixels(target));
+        if let Some(position) = position {
+            list.reveal(position, None);
         }
     });
 }

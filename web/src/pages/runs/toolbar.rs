@@ -5,7 +5,8 @@ use std::sync::Arc;
 use leptos::html::Input;
 
 use super::filter;
-use super::model::{Only, SidePanel, use_model};
+use super::model::{SidePanel, use_model};
+use super::run_state::Only;
 use super::suggestions::{Suggestions, next_row};
 use crate::components::{Icon, IconName, ToolButton};
 use crate::format;

@@ -8,7 +8,7 @@ use trainscope_charts::overlay::Crosshair;
 
 use super::drawing::{Pens, describe, figure_of, picture_of, whole_range, x_text};
 use super::head::Head;
-use super::loading::Loading;
+use super::loading::CardRequests;
 use super::page::{PageState, Pointer};
 use super::readout::ReadOut;
 use super::zoom::within;
@@ -30,7 +30,7 @@ pub(super) fn Card(place: Place) -> impl IntoView {
     let tag = StoredValue::new(tag);
     let zoomed = Memo::new(move |_| tag.with_value(|tag| page.zoom.range(tag)));
     let zoomed = Place::follow(is_in_view, zoomed);
-    let loading = Loading::start(page, tag, zoomed, width);
+    let loading = CardRequests::start(page, tag, zoomed, width);
     let pens = Pens::get();
     let picture = Memo::new_with_compare(
         move |_| {
@@ -172,6 +172,7 @@ pub(super) fn Card(place: Place) -> impl IntoView {
         <section
             class="card scalar-card"
             class:current=is_current
+            aria-current=move || is_current().then_some("true")
             node_ref=section
             class:fetching=move || loading.is_awaited.get()
             data-tag=tag.get_value()

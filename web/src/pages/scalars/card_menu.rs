@@ -11,7 +11,6 @@ use crate::components::{MenuItem, Popover};
 use crate::i18n::{ScalarsTexts, use_i18n};
 use crate::prelude::*;
 
-/// The menu.
 #[component]
 pub(super) fn CardMenu(
     page: PageState,

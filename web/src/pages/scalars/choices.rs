@@ -9,7 +9,6 @@ pub(super) use crate::components::CardSize;
 /// Unit of the x axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum XChoice {
-    /// Steps.
     #[default]
     Step,
     /// Time since the run began.
@@ -128,7 +127,6 @@ pub(super) enum GroupBy {
     Hparam(String),
     /// Match of a regular expression in the name: its first capture group, or all of it.
     Pattern(String),
-    /// The folder.
     Folder,
 }
 

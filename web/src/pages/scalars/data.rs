@@ -115,12 +115,12 @@ impl Curve {
 
 /// The answer for a card: the lines that there are.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Loaded {
+pub(super) struct CardLines {
     /// In the order asked for; lines without points are left out.
     pub(super) curves: Vec<Curve>,
 }
 
-impl Loaded {
+impl CardLines {
     /// Puts names and answers together.
     pub(super) fn new(want: &Want, answers: Vec<Option<Series>>) -> Self {
         let mut answers = answers;
@@ -263,7 +263,6 @@ pub(super) fn x_values(curve: &Curve, x: XChoice, start: Option<f64>) -> Vec<f64
     }
 }
 
-/// The steps of a curve.
 pub(super) fn steps_as_x(curve: &Curve) -> Vec<f64> {
     curve.series.steps.iter().map(|&step| step as f64).collect()
 }
@@ -292,7 +291,7 @@ mod tests {
     fn a_range_of_time_becomes_steps_with_a_neighbour_on_each_side() {
         let mut points = series(&[0, 10, 20, 30], &[0.0; 4]);
         points.wall_times_secs = vec![1_000.0, 1_020.0, 1_040.0, 1_060.0];
-        let loaded = Loaded::new(&want(None), vec![Some(points)]);
+        let loaded = CardLines::new(&want(None), vec![Some(points)]);
         let relative = |curve: &Curve| x_values(curve, XChoice::Relative, Some(1_000.0));
         assert_eq!(loaded.steps_of((25.0, 45.0), &relative), Some((10, 30)));
         assert_eq!(loaded.steps_of((22.0, 23.0), &relative), Some((10, 20)));
@@ -305,7 +304,7 @@ mod tests {
         let whole = split(points.clone());
         assert_eq!((whole.0.steps.len(), whole.1.steps.len()), (6, 0));
         points.live = Some(4);
-        let loaded = Loaded::new(&want(None), vec![Some(points)]);
+        let loaded = CardLines::new(&want(None), vec![Some(points)]);
         let curve = &loaded.curves[0];
         assert_eq!(curve.series.steps, [0, 5, 7, 12]);
         assert_eq!(curve.superseded.steps, [5, 9]);
@@ -318,13 +317,13 @@ mod tests {
         let tokens = series(&[0, 10, 20], &[0.0, 100.0, 400.0]);
         let want = want(Some("tokens"));
         assert_eq!(want.request("loss").series[1].tag, "tokens");
-        let loaded = Loaded::new(&want, vec![Some(lines.clone()), Some(tokens)]);
+        let loaded = CardLines::new(&want, vec![Some(lines.clone()), Some(tokens)]);
         assert_eq!(loaded.curves[0].over, [0.0, 100.0, 250.0, 400.0, 400.0]);
         let mut buckets = series(&[10, 20], &[100.0, 400.0]);
         (buckets.min, buckets.max, buckets.cut) = (vec![0.0, 130.0], vec![100.0, 400.0], true);
-        let cut = Loaded::new(&want, vec![Some(lines.clone()), Some(buckets)]);
+        let cut = CardLines::new(&want, vec![Some(lines.clone()), Some(buckets)]);
         assert_eq!(cut.curves[0].over[..2], [0.0, 100.0]);
-        let without = Loaded::new(&want, vec![Some(lines), None]);
+        let without = CardLines::new(&want, vec![Some(lines), None]);
         assert!(without.curves[0].over.iter().all(|x| x.is_nan()));
     }
 }

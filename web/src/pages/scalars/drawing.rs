@@ -8,7 +8,7 @@ use trainscope_charts::label;
 use trainscope_charts::line::LimitLine;
 
 use super::choices::XChoice;
-use super::data::{Curve, Loaded, x_values};
+use super::data::{CardLines, Curve, x_values};
 use super::groups::grouped;
 use super::limits::{self, Beyond};
 use super::page::PageState;
@@ -24,7 +24,6 @@ use crate::run_colour::{RunColours, use_run_colours};
 pub(super) struct Pens {
     /// Colours of the theme.
     pub(super) palette: Signal<Arc<Palette>>,
-    /// Colours of runs.
     pub(super) colours: RunColours,
     /// The language.
     pub(super) i18n: I18n,
@@ -47,8 +46,8 @@ pub(super) fn picture_of(
     page: PageState,
     pens: Pens,
     tag: &str,
-    loaded: Arc<Loaded>,
-    whole: Option<Arc<Loaded>>,
+    loaded: Arc<CardLines>,
+    whole: Option<Arc<CardLines>>,
     zoomed: Option<Range>,
 ) -> Picture {
     let settings = page.settings;
@@ -57,7 +56,7 @@ pub(super) fn picture_of(
     let start = |run: &str| facts.get(run).and_then(|facts| facts.start);
     let groups = page.groups.get();
     let spread = settings.spread.get();
-    let group = |loaded: Arc<Loaded>| match &groups {
+    let group = |loaded: Arc<CardLines>| match &groups {
         None => loaded,
         Some(groups) => {
             let name_of = |run: &str| groups.get(run).cloned().unwrap_or_default();
@@ -111,7 +110,7 @@ type LimitOf<'a> = dyn Fn(&str) -> Option<Threshold> + 'a;
 /// The lines of all limits of the shown runs, with how many points in view are beyond.
 fn limits_of(
     i18n: I18n,
-    loaded: &Loaded,
+    loaded: &CardLines,
     threshold: &LimitOf<'_>,
     count: &dyn Fn(&LimitOf<'_>) -> Beyond,
 ) -> Vec<LimitLine> {

@@ -7,7 +7,7 @@ use trainscope_api::scalars::MAX_POINTS;
 use trainscope_charts::svg::{self, Card};
 
 use super::choices::XChoice;
-use super::data::{Loaded, Want};
+use super::data::{CardLines, Want};
 use super::drawing::{Pens, figure_of, picture_of, whole_range};
 use super::page::PageState;
 use crate::client;
@@ -82,7 +82,7 @@ pub(super) fn save(page: PageState, pens: Pens, mut tags: Vec<String>, format: F
             let Ok(answer) = client::scalars_many(&want.request(tag)).await else {
                 continue;
             };
-            let loaded = Loaded::new(&want, answer.series);
+            let loaded = CardLines::new(&want, answer.series);
             if !format.is_picture() {
                 points.add(tag, &loaded);
             } else if page.saving.try_get_untracked().is_some() {
@@ -127,7 +127,7 @@ fn want(page: PageState, tag: &str, format: Format) -> Option<Want> {
     })
 }
 
-fn card(page: PageState, pens: Pens, tag: &str, loaded: Loaded) -> Card {
+fn card(page: PageState, pens: Pens, tag: &str, loaded: CardLines) -> Card {
     let zoomed = page.zoom.range(tag);
     let picture = picture_of(page, pens, tag, Arc::new(loaded), None, zoomed);
     let range = zoomed.unwrap_or_else(|| whole_range(page, tag, &picture));

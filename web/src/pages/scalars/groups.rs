@@ -6,9 +6,9 @@ use trainscope_api::scalars::{NonFinite, Series};
 use trainscope_format::hparams::HparamValue;
 
 use super::choices::{GroupBy, Spread};
-use super::data::{Curve, Group, Loaded, join};
+use super::data::{CardLines, Curve, Group, join};
 use crate::components::browse::Filter;
-use crate::components::split_name;
+use crate::run_name::split_name;
 
 /// Name of a run's group; `pattern` is the regular expression, if any.
 pub(super) fn group_of(
@@ -45,11 +45,11 @@ fn hparam_text(value: &HparamValue) -> String {
 
 /// One curve a group, in the order of their first members. `start` is when a run began: times are averaged from there.
 pub(super) fn grouped(
-    loaded: &Loaded,
+    loaded: &CardLines,
     name_of: &dyn Fn(&str) -> String,
     start: &dyn Fn(&str) -> Option<f64>,
     spread: Spread,
-) -> Loaded {
+) -> CardLines {
     let mut names: Vec<String> = Vec::new();
     let mut members: BTreeMap<String, Vec<&Curve>> = BTreeMap::new();
     for curve in &loaded.curves {
@@ -63,7 +63,7 @@ pub(super) fn grouped(
         let members = members.remove(&name)?;
         mean(&name, &members, start, spread)
     });
-    Loaded {
+    CardLines {
         curves: curves.collect(),
     }
 }
@@ -261,7 +261,7 @@ mod tests {
     }
 
     fn one(curves: Vec<Curve>, spread: Spread) -> Curve {
-        let loaded = Loaded { curves };
+        let loaded = CardLines { curves };
         let mut out = grouped(&loaded, &|_| "all".to_owned(), &|_| None, spread);
         assert_eq!(out.curves.len(), 1);
         out.curves.remove(0)

@@ -8,7 +8,7 @@ use super::page::PageState;
 use super::picture::Picture;
 use super::reading::Reading;
 use super::readout::HeadValues;
-use crate::components::{CardFault, IconButton, IconName};
+use crate::components::{CardFault, FullButton, IconButton, IconName};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 
@@ -73,7 +73,7 @@ pub(super) fn Head(
             <Show when=move || tag.with_value(|tag| settings.is_by_time_instead(tag))>
                 <button
                     type="button"
-                    class="link micro per-epoch"
+                    class="link micro"
                     title=move || texts().per_epoch_title
                     on:click=move |_| settings.set_x(XChoice::Relative, None)
                 >
@@ -95,16 +95,7 @@ pub(super) fn Head(
                         on_press=move || page.zoom.set(&tag.get_value(), None)
                     />
                 </Show>
-                <IconButton
-                    icon=Signal::derive(move || {
-                        if is_full.get() { IconName::Close } else { IconName::Full }
-                    })
-                    size=12
-                    label=Signal::derive(move || {
-                        if is_full.get() { texts().small } else { texts().full }.to_owned()
-                    })
-                    on_press=toggle_full
-                />
+                <FullButton is_full=is_full on_press=toggle_full />
                 <CardMenu page=page tag=tag section=section />
             </span>
         </div>

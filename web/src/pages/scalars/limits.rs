@@ -4,7 +4,7 @@ use trainscope_api::notebook::{Limit, Threshold};
 use trainscope_charts::label;
 use trainscope_charts::line::LimitLine;
 
-use super::data::{Curve, Loaded};
+use super::data::{CardLines, Curve};
 use super::settings::Range;
 
 /// Ranges of values that stand out.
@@ -38,7 +38,7 @@ pub(super) struct Beyond {
 
 /// Counts what is beyond the limit of each curve in a range of x, or in all of it; `x_of` says where its points are.
 pub(super) fn count(
-    loaded: &Loaded,
+    loaded: &CardLines,
     range: Option<Range>,
     x_of: &dyn Fn(&Curve) -> Vec<f64>,
     threshold_of: &dyn Fn(&str) -> Option<Threshold>,
@@ -164,7 +164,7 @@ mod tests {
             cut,
             ..Series::default()
         };
-        let loaded = |cut| Loaded {
+        let loaded = |cut| CardLines {
             curves: vec![Curve {
                 series: series(cut),
                 ..Curve::default()

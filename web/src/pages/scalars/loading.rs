@@ -5,7 +5,7 @@ use std::sync::Arc;
 use leptos::task::spawn_local;
 
 use super::choices::XChoice;
-use super::data::{Loaded, Want, x_values};
+use super::data::{CardLines, Want, x_values};
 use super::page::PageState;
 use super::settings::Range;
 use crate::client;
@@ -24,9 +24,9 @@ const SMOOTHED_FROM: usize = 256;
 
 /// A card's requests: one at a time counts, answers that were overtaken are dropped, the old picture stays.
 #[derive(Clone, Copy)]
-pub(super) struct Loading {
+pub(super) struct CardRequests {
     /// The last answer.
-    pub(super) loaded: RwSignal<Arc<Loaded>>,
+    pub(super) loaded: RwSignal<Arc<CardLines>>,
     /// `true` while a request is pending.
     is_fetching: StoredValue<bool>,
     /// `true` if the pending request was made by the user, not by growth of a run.
@@ -37,11 +37,11 @@ pub(super) struct Loading {
     pub(super) has_failed: RwSignal<bool>,
     /// The answer without a range, from which any other range than one of steps is turned into steps, with what was
     /// asked for it.
-    pub(super) outline: RwSignal<Option<(Want, Arc<Loaded>)>>,
+    pub(super) outline: RwSignal<Option<(Want, Arc<CardLines>)>>,
     round: StoredValue<u64>,
 }
 
-impl Loading {
+impl CardRequests {
     /// Begins to ask.
     pub(super) fn start(
         page: PageState,
@@ -189,7 +189,7 @@ impl Loading {
             }
             if let Ok(answer) = answer {
                 page.turns.look();
-                let loaded = Arc::new(Loaded::new(&want, answer.series));
+                let loaded = Arc::new(CardLines::new(&want, answer.series));
                 page.keep(&name, &loaded);
                 if want.from.is_none() {
                     if !want.superseded {

@@ -7,7 +7,7 @@ use trainscope_api::notebook::Threshold;
 use trainscope_api::runs::{Run, RunStatus};
 
 use super::choices::{GroupBy, ScaleChoice, XChoice};
-use super::data::Loaded;
+use super::data::CardLines;
 use super::groups::group_of;
 use super::settings::Settings;
 use super::turns::Turns;
@@ -35,7 +35,6 @@ pub(super) struct Pointer {
 pub(super) enum Panel {
     /// The points as a table.
     Table,
-    /// The limits.
     Limits,
 }
 
@@ -51,7 +50,6 @@ pub(super) struct RunFacts {
 /// The state of the page. `Copy`: take it from the context.
 #[derive(Clone, Copy)]
 pub(super) struct PageState {
-    /// Settings.
     pub(super) settings: Settings,
     /// Runs and tags.
     pub(super) browse: Browse,
@@ -85,7 +83,7 @@ pub(super) struct PageState {
     pub(super) turns: Turns,
     /// Properties of the runs.
     pub(super) facts: Memo<Arc<HashMap<String, RunFacts>>>,
-    cache: StoredValue<HashMap<String, Arc<Loaded>>>,
+    cache: StoredValue<HashMap<String, Arc<CardLines>>>,
 }
 
 impl PageState {
@@ -174,12 +172,12 @@ impl PageState {
     }
 
     /// The last answer for a card.
-    pub(super) fn cached(self, tag: &str) -> Option<Arc<Loaded>> {
+    pub(super) fn cached(self, tag: &str) -> Option<Arc<CardLines>> {
         self.cache.with_value(|cache| cache.get(tag).cloned())
     }
 
     /// Keeps the last answer for a card.
-    pub(super) fn keep(self, tag: &str, loaded: &Arc<Loaded>) {
+    pub(super) fn keep(self, tag: &str, loaded: &Arc<CardLines>) {
         self.browse.card_arrived();
         let is_per_epoch = loaded.curves.iter().any(|curve| curve.series.per_epoch);
         self.settings.set_per_epoch(tag, is_per_epoch);

@@ -10,7 +10,7 @@ use trainscope_charts::smooth::{self, Kind};
 use trainscope_charts::theme::Rgb;
 
 use super::choices::XChoice;
-use super::data::{Curve, Loaded, steps_as_x, x_values};
+use super::data::{CardLines, Curve, steps_as_x, x_values};
 use super::settings::Range;
 
 /// For points drawn as buckets, the unit of smoothing is this fraction of the plot's width, so that lines of all
@@ -50,9 +50,9 @@ pub(super) struct Look<'a> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Picture {
     /// Source data.
-    pub(super) loaded: Arc<Loaded>,
+    pub(super) loaded: Arc<CardLines>,
     /// The last answer without a range, which knows where stretches begin and end beyond the zoomed one.
-    pub(super) whole: Option<Arc<Loaded>>,
+    pub(super) whole: Option<Arc<CardLines>>,
     /// One line a curve, in the same order.
     pub(super) lines: Arc<Vec<Line>>,
     /// Points superseded by restarts, drawn below all lines.
@@ -65,7 +65,11 @@ pub(super) struct Picture {
 
 impl Picture {
     /// Draws up the lines.
-    pub(super) fn new(loaded: Arc<Loaded>, whole: Option<Arc<Loaded>>, look: &Look<'_>) -> Self {
+    pub(super) fn new(
+        loaded: Arc<CardLines>,
+        whole: Option<Arc<CardLines>>,
+        look: &Look<'_>,
+    ) -> Self {
         let all_x: Vec<Vec<f64>> = loaded
             .curves
             .iter()
@@ -143,7 +147,7 @@ impl Picture {
 }
 
 /// Width of the plot in the unit of smoothing: x, or steps if x is another scalar, which may not increase.
-fn span(loaded: &Loaded, all_x: &[Vec<f64>], look: &Look<'_>) -> f64 {
+fn span(loaded: &CardLines, all_x: &[Vec<f64>], look: &Look<'_>) -> f64 {
     let width = |extent: Option<Range>| extent.map_or(0.0, |(lo, hi)| hi - lo);
     if look.x == XChoice::Tag {
         let steps: Vec<Vec<f64>> = loaded.curves.iter().map(steps_as_x).collect();
@@ -396,7 +400,7 @@ mod tests {
             .iter()
             .map(|(_, series)| Some(series.clone()))
             .collect();
-        Picture::new(Arc::new(Loaded::new(&want, answers)), None, look)
+        Picture::new(Arc::new(CardLines::new(&want, answers)), None, look)
     }
 
     #[test]
@@ -454,7 +458,7 @@ mod tests {
             ..Want::default()
         };
         let answers = vec![Some(rates.clone()), Some(rates)];
-        let loaded = Arc::new(Loaded::new(&want, answers));
+        let loaded = Arc::new(CardLines::new(&want, answers));
         let out = Picture::new(loaded, None, &look(XChoice::Tag, 0.6));
         assert_eq!(out.lines[0].x, out.lines[0].values);
         assert!(out.lines[0].raw.is_empty());
@@ -475,7 +479,7 @@ mod tests {
             ..Want::default()
         };
         let answers = [1.0, 2.0, 3.0].map(|offset| Some(of(offset))).to_vec();
-        let members = Arc::new(Loaded::new(&want, answers));
+        let members = Arc::new(CardLines::new(&want, answers));
         let spread = super::super::choices::Spread::Range;
         let name_of = |_: &str| "all".to_owned();
         let group = super::super::groups::grouped(&members, &name_of, &|_| None, spread);

@@ -221,7 +221,7 @@ pub(super) fn ReadOut(
             let rows = found.iter().enumerate().take(MOST_ROWS);
             let rows = rows.filter_map(|(line, reading)| {
                 let curve = picture.loaded.curves.get(line)?;
-                let shown = Shown {
+                let shown = RowCells {
                     is_smoothed,
                     is_cut,
                     is_grouped: curve.group.is_some(),
@@ -241,7 +241,7 @@ pub(super) fn ReadOut(
     };
     let context = move || picture.with(|picture| context_lines(picture, x()?, texts().non_finite));
     view! {
-        <div class="tip" node_ref=tip style:left=left>
+        <div class="tip" data-part="readout" node_ref=tip style:left=left>
             <table>
                 <thead>
                     <tr>
@@ -281,7 +281,7 @@ pub(super) fn ReadOut(
 }
 
 /// Columns of a row, and their values that depend on other rows.
-struct Shown {
+struct RowCells {
     is_smoothed: bool,
     is_cut: bool,
     is_grouped: bool,
@@ -318,7 +318,7 @@ fn row(
     curve: &super::data::Curve,
     reading: Option<&Reading>,
     is_own: bool,
-    shown: &Shown,
+    shown: &RowCells,
 ) -> impl IntoView + use<> {
     let text = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), label::value);
     let class = |value: Option<f64>| format!("num {}", value.map_or("", value_class));

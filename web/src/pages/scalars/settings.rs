@@ -39,7 +39,6 @@ pub(super) struct Settings {
     per_epoch: RwSignal<BTreeSet<String>>,
     /// The scalar that it counts, if it is one.
     pub(super) x_tag: Memo<Option<String>>,
-    /// Its scale.
     pub(super) x_scale: Memo<ScaleChoice>,
     /// Scale of the y axis.
     pub(super) y: Memo<ScaleChoice>,

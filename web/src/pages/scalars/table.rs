@@ -3,7 +3,7 @@
 use trainscope_charts::label;
 
 use super::choices::XChoice;
-use super::data::{Curve, Loaded, Want, x_values};
+use super::data::{CardLines, Curve, Want, x_values};
 use super::page::PageState;
 use super::settings::Range;
 use crate::client::{self, ClientError};
@@ -16,13 +16,13 @@ use crate::query::query;
 /// Rows of all lines together.
 const MOST_ROWS: usize = 1_000;
 
-async fn ask(tag: &str, want: &Want) -> Result<Loaded, ClientError> {
+async fn ask(tag: &str, want: &Want) -> Result<CardLines, ClientError> {
     let answer = client::scalars_many(&want.request(tag)).await?;
-    Ok(Loaded::new(want, answer.series))
+    Ok(CardLines::new(want, answer.series))
 }
 
 /// The points whose x is in a range, which also ask for their neighbours.
-fn within(mut loaded: Loaded, (lo, hi): Range, x_of: &dyn Fn(&Curve) -> Vec<f64>) -> Loaded {
+fn within(mut loaded: CardLines, (lo, hi): Range, x_of: &dyn Fn(&Curve) -> Vec<f64>) -> CardLines {
     for curve in &mut loaded.curves {
         let is_in: Vec<bool> = x_of(curve).iter().map(|x| lo <= *x && *x <= hi).collect();
         let series = &mut curve.series;

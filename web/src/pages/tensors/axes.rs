@@ -2,7 +2,7 @@
 
 use trainscope_api::tensors::{Axis, Slice, TensorSource};
 
-use super::model::{Shown, use_model};
+use super::model::{CellContent, use_model};
 use crate::components::tensor::short;
 use crate::components::{IconButton, IconName, SegOption, Segmented};
 use crate::i18n::use_i18n;
@@ -30,15 +30,16 @@ pub(super) fn SliceBar() -> impl IntoView {
             .shape
             .with(|shape| shape.as_ref().is_some_and(|s| !s.is_empty()))
     };
-    let seg =
-        move |value: Shown, label: fn(&crate::i18n::TensorsTexts) -> &'static str| SegOption {
+    let seg = move |value: CellContent, label: fn(&crate::i18n::TensorsTexts) -> &'static str| {
+        SegOption {
             value,
             label: Signal::derive(move || label(&i18n.texts().tensors).to_owned()),
-        };
+        }
+    };
     let options = vec![
-        seg(Shown::Current, |texts| texts.current),
-        seg(Shown::Other, |texts| texts.other),
-        seg(Shown::Difference, |texts| texts.difference),
+        seg(CellContent::Current, |texts| texts.current),
+        seg(CellContent::Other, |texts| texts.other),
+        seg(CellContent::Difference, |texts| texts.difference),
     ];
     view! {
         <div class="slice-bar">

@@ -15,7 +15,7 @@ use super::list::shape_text;
 use super::model::use_model;
 use crate::components::{
     ChartEvents, Figure, Icon, IconButton, IconName, LineChart, SegOption, Segmented,
-    severity_icon, use_palette,
+    severity_icon, severity_name, use_palette,
 };
 use crate::format;
 use crate::i18n::use_i18n;
@@ -189,7 +189,7 @@ fn Head() -> impl IntoView {
         let severity = model.health.with(|health| health.get(&name).copied())?;
         let (class, icon) = severity_icon(severity);
         Some(view! {
-            <span class=class>
+            <span class=class data-severity=severity_name(severity)>
                 <Icon name=icon size=16 />
             </span>
         })

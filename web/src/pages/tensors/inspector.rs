@@ -10,7 +10,7 @@ use trainscope_api::tensors::{
 };
 use trainscope_format::tensor::{FiniteStats, TensorStats};
 
-use super::model::{Shown, use_model};
+use super::model::{CellContent, use_model};
 use crate::client;
 use crate::components::tensor::{ClassBar, bins_picture, short};
 use crate::components::{Icon, IconName};
@@ -194,7 +194,8 @@ pub(super) fn Inspector() -> impl IntoView {
         Some(view! {
             <button
                 type="button"
-                class="btn look-at-all"
+                class="btn"
+                data-part="read-all"
                 title=is_asked.then(|| i18n.texts().tensors.stop)
                 on:click=move |_| asks_for_all.set(!is_asked)
             >
@@ -228,7 +229,7 @@ pub(super) fn Inspector() -> impl IntoView {
                 {format}
                 // A file is of what was recorded, whatever it is compared with.
                 {move || {
-                    let is_compared = model.shown.get() != Shown::Current;
+                    let is_compared = model.shown.get() != CellContent::Current;
                     is_compared.then(|| format!(" · {}", i18n.texts().tensors.current))
                 }}
             </a>
@@ -429,5 +430,5 @@ fn jump_buttons(positions: Positions) -> AnyView {
             </button>
         })
     });
-    view! { <div class="jump">{buttons.collect_view()}</div> }.into_any()
+    view! { <div class="jump" data-part="jump">{buttons.collect_view()}</div> }.into_any()
 }

@@ -1,22 +1,17 @@
 //! The tensors at the left: in the order of their files, under what their names begin with, with what was found of each.
 //! Only the rows in view are there, so thousands cost as much as thirty.
 
-use std::collections::HashMap;
-
-use leptos::html;
-use trainscope_api::tensors::{TensorEntry, TensorIndex, TensorSource};
+use trainscope_api::tensors::{TensorEntry, TensorSource};
 
 use super::model::use_model;
-use crate::components::{Icon, IconName, fixed_icon, severity_icon, use_size};
+use super::names::split;
+use crate::components::{Icon, IconName, RowHeights, RowList, RowRange, fixed_icon, severity_icon};
 use crate::format;
 use crate::i18n::use_i18n;
-use crate::pixels::{pixels, whole};
 use crate::prelude::*;
 
 /// A row, in pixels.
 const ROW: f64 = 26.0;
-/// Rows drawn above and below the view; it begins at a multiple of this.
-const SPARE: usize = 12;
 
 /// Filter, roles and the tensors.
 #[component]
@@ -86,26 +81,6 @@ pub(super) fn TensorList() -> impl IntoView {
     }
 }
 
-/// Splits a name before its last part.
-pub(super) fn split(name: &str) -> (&str, &str) {
-    match name.rfind(['/', '.']) {
-        // `fc1.weight.grad` is one of `fc1`, beside `fc1.weight`.
-        Some(at) => match name[..at].rfind(['/', '.']) {
-            Some(before) if name[at..] == *".grad" => (&name[..before], &name[before + 1..]),
-            _ => (&name[..at], &name[at + 1..]),
-        },
-        None => ("", name),
-    }
-}
-
-/// The tensor to show first: that of the first cause if it is listed, else the first of the list; empty without a list.
-pub(super) fn default_tensor(index: Option<&TensorIndex>, cause: Option<&str>) -> String {
-    let tensors = index.map(|index| &*index.tensors).unwrap_or_default();
-    let found = tensors.iter().find(|entry| Some(&*entry.tensor) == cause);
-    let found = found.or_else(|| tensors.first());
-    found.map(|entry| entry.tensor.clone()).unwrap_or_default()
-}
-
 /// A line of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Row {
@@ -113,18 +88,6 @@ enum Row {
     Group(String, bool),
     /// A tensor, by its place in the index.
     Tensor(usize),
-}
-
-/// Moves names with the same prefix together, to the position of the first.
-pub(super) fn arrange(tensors: &mut [TensorEntry]) {
-    let mut places: HashMap<String, usize> = HashMap::new();
-    for (at, entry) in tensors.iter().enumerate() {
-        let group = split(&entry.tensor).0;
-        if !places.contains_key(group) {
-            places.insert(group.to_owned(), at);
-        }
-    }
-    tensors.sort_by_key(|entry| places.get(split(&entry.tensor).0).copied());
 }
 
 /// Lines of all tensors, one more above each group; those of no group stand by themselves.
@@ -148,14 +111,10 @@ fn rows_of<'a>(names: impl Iterator<Item = &'a str>, is_folded: impl Fn(&str) ->
     rows
 }
 
-/// The rows in view.
 #[component]
 fn Rows() -> impl IntoView {
     let model = use_model();
     let folded = RwSignal::new(Vec::<String>::new());
-    let holder = NodeRef::<html::Div>::new();
-    let size = use_size(holder);
-    let top = RwSignal::new(0.0);
     let rows = Memo::new(move |_| {
         let folded = folded.get();
         model.index.with(|index| {
@@ -164,16 +123,13 @@ fn Rows() -> impl IntoView {
             rows_of(names, |name| folded.iter().any(|own| own == name))
         })
     });
-    let window = Memo::new(move |_| {
-        let first = whole(top.get() / ROW).saturating_sub(SPARE) / SPARE * SPARE;
-        (first, whole(size.get().1 / ROW) + 3 * SPARE)
-    });
+    let list = RowList::new(0.0, move || RowHeights::Equal(rows.with(Vec::len), ROW));
     // The tensor that is looked at comes into view when it changes.
     Effect::new(move |before: Option<String>| {
         let name = model.tensor.get();
-        let Some(holder) = holder.get() else {
+        if list.holder.with(Option::is_none) {
             return String::new();
-        };
+        }
         if before.as_ref() == Some(&name) {
             return name;
         }
@@ -186,21 +142,16 @@ fn Rows() -> impl IntoView {
             rows.iter().position(|row| *row == at)
         });
         if let Some(row) = row {
-            let (at, height) = (row as f64 * ROW, f64::from(holder.client_height()));
-            let now = f64::from(holder.scroll_top());
-            if at < now || at + ROW > now + height {
-                holder.set_scroll_top(pixels(at - height / 2.0));
-            }
+            list.reveal(row, Some(0.5));
         }
         name
     });
     let seen = move || {
-        let (first, count) = window.get();
         rows.with(|rows| {
             model.index.with(|index| {
                 let index = index.as_ref();
-                let rows = rows.iter().skip(first).take(count);
-                rows.map(|row| match row {
+                let rows = list.rows_of(rows);
+                rows.map(|(_, row)| match row {
                     Row::Group(name, is_open) => group(name.clone(), *is_open, folded),
                     Row::Tensor(at) => {
                         let entry = index.and_then(|index| index.tensors.get(*at));
@@ -215,17 +166,16 @@ fn Rows() -> impl IntoView {
         <div
             class="scroll"
             role="navigation"
-            node_ref=holder
-            on:scroll=move |_| {
-                if let Some(holder) = holder.get_untracked() {
-                    top.set(f64::from(holder.scroll_top()));
-                }
-            }
+            node_ref=list.holder
+            on:scroll=move |_| list.follow()
         >
             <div
                 class="rows"
-                style:height=move || format!("{}px", rows.with(Vec::len) as f64 * ROW)
-                style:padding-top=move || format!("{}px", window.get().0 as f64 * ROW)
+                style:height=move || list.height()
+                style:padding-top=move || {
+                    let RowRange { above, .. } = list.range.get();
+                    format!("{above}px")
+                }
             >
                 {seen}
             </div>
@@ -311,21 +261,9 @@ pub(super) fn shape_text(shape: &[u64]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use trainscope_api::tensors::{TensorEntry, TensorIndex};
-    use trainscope_format::Role;
-
-    use super::{Row, arrange, default_tensor, rows_of, split};
-
-    fn entry(name: &str) -> TensorEntry {
-        TensorEntry {
-            tensor: name.to_owned(),
-            role: Role::Other,
-            ranks: Vec::new(),
-            dtype: None,
-            shape: None,
-            sources: Vec::new(),
-        }
-    }
+    use super::super::names::arrange;
+    use super::super::names::tests::entry;
+    use super::{Row, rows_of};
 
     #[test]
     fn groups_hold_what_begins_alike_wherever_it_stands() {
@@ -344,32 +282,5 @@ mod tests {
             group("fc2", false),
         ];
         assert_eq!(rows, expected);
-    }
-
-    #[test]
-    fn names_have_parts() {
-        for (name, parts) in [
-            ("activation/fc1.weight", ("activation/fc1", "weight")),
-            ("fc1.weight.grad", ("fc1", "weight.grad")),
-            ("fc1.weight", ("fc1", "weight")),
-            ("x.grad", ("x", "grad")),
-            ("logits", ("", "logits")),
-            ("activation/0", ("activation", "0")),
-        ] {
-            assert_eq!(split(name), parts);
-        }
-    }
-
-    #[test]
-    fn the_page_opens_with_the_first_cause() {
-        let index = TensorIndex {
-            tensors: vec![entry("a"), entry("b")],
-            ..TensorIndex::default()
-        };
-        let of = |cause| default_tensor(Some(&index), cause);
-        assert_eq!((of(None), of(Some("b"))), ("a".to_owned(), "b".to_owned()));
-        // A cause may be a scalar.
-        assert_eq!(of(Some("loss")), "a");
-        assert_eq!(default_tensor(None, Some("b")), "");
     }
 }

@@ -10,7 +10,7 @@ use trainscope_api::tensors::{
 };
 use trainscope_format::Severity;
 
-use super::list::{arrange, default_tensor};
+use super::names::{arrange, default_tensor};
 use super::steps::{last_step, step_from};
 use crate::client::{self, ClientError};
 use crate::components::tensor::{Plane, Tile, Window, around, short};
@@ -36,7 +36,7 @@ const PENDING_PAUSE: Duration = Duration::from_millis(30);
 
 /// Content of cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Shown {
+pub(super) enum CellContent {
     #[default]
     Current,
     Other,
@@ -69,7 +69,7 @@ pub(super) struct Model {
     pub(super) plane: Memo<Option<Result<Plane, String>>>,
     pub(super) at: Memo<Option<(u64, u64)>>,
     pub(super) compare: Memo<Option<String>>,
-    pub(super) shown: Memo<Shown>,
+    pub(super) shown: Memo<CellContent>,
     /// By how much elements may differ and still be alike, and by which share; the server's own choice without.
     pub(super) tolerance: Memo<[Option<f64>; 2]>,
     /// Visible window of the table.
@@ -202,9 +202,9 @@ impl Model {
             }))
         });
         let shown = Memo::new(move |_| match (compare.get(), show.get().as_deref()) {
-            (Some(_), Some("other")) => Shown::Other,
-            (Some(_), _) => Shown::Difference,
-            (None, _) => Shown::Current,
+            (Some(_), Some("other")) => CellContent::Other,
+            (Some(_), _) => CellContent::Difference,
+            (None, _) => CellContent::Current,
         });
         let limits = [url.param(ABSOLUTE), url.param(RELATIVE)];
         let tolerance = Memo::new(move |_| limits.map(|text| parse_tolerance(&text.get()?)));
@@ -358,13 +358,13 @@ impl Model {
     }
 
     /// Shows this side of a comparison; with nothing to compare with, the step before.
-    pub(super) fn show(self, shown: Shown) {
+    pub(super) fn show(self, shown: CellContent) {
         let compare = self.compare.get_untracked();
         let compare = compare.as_deref().unwrap_or("previous");
         let (compare, show) = match shown {
-            Shown::Current => (None, None),
-            Shown::Other => (Some(compare), Some("other")),
-            Shown::Difference => (Some(compare), None),
+            CellContent::Current => (None, None),
+            CellContent::Other => (Some(compare), Some("other")),
+            CellContent::Difference => (Some(compare), None),
         };
         self.url
             .set(&[(COMPARE, compare), (SHOW, show)], History::Push);

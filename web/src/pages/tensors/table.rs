@@ -7,7 +7,7 @@ use trainscope_api::tensors::{Element, TensorSource};
 use trainscope_format::tensor::DType;
 
 use super::axes::SliceBar;
-use super::model::{Shown, sentence, use_model};
+use super::model::{CellContent, sentence, use_model};
 use crate::components::tensor::{Tile, Window, grid};
 use crate::components::use_size;
 use crate::format;
@@ -18,7 +18,6 @@ use crate::query::Load;
 
 /// A row, in pixels.
 const ROW: f64 = 21.0;
-/// A column.
 const COLUMN: f64 = 62.0;
 /// Heads of rows and of columns.
 const HEADS: (f64, f64) = (54.0, 20.0);
@@ -269,6 +268,7 @@ fn Sheet() -> impl IntoView {
             >
                 <div
                     class="sheet"
+                    data-part="sheet"
                     style:width=move || format!("{}px", size.get().0)
                     style:height=move || format!("{}px", size.get().1)
                 >
@@ -342,10 +342,10 @@ fn is_within(difference: f64, other: f64, tolerance: [Option<f64>; 2]) -> bool {
 }
 
 /// Elements of a tile on this side of a comparison.
-fn shown(tile: &Tile, shown: Shown) -> &[Element] {
+fn shown(tile: &Tile, shown: CellContent) -> &[Element] {
     match (shown, &tile.values.compared) {
-        (Shown::Other, Some(compared)) => &compared.values,
-        (Shown::Difference, Some(compared)) => &compared.differences,
+        (CellContent::Other, Some(compared)) => &compared.values,
+        (CellContent::Difference, Some(compared)) => &compared.differences,
         _ => &tile.values.values,
     }
 }
@@ -356,7 +356,7 @@ fn cells(tile: &Arc<Tile>) -> AnyView {
     let (view, side, at) = (model.view.get(), model.shown.get(), model.at.get());
     // Differences within the tolerance are drawn pale.
     let compared = tile.values.compared.as_ref();
-    let others = compared.filter(|_| side == Shown::Difference);
+    let others = compared.filter(|_| side == CellContent::Difference);
     let tolerance = model.tolerance.get();
     let is_alike = |place: usize, difference: &Element| {
         let other = others.and_then(|others| others.values.get(place));
@@ -366,7 +366,6 @@ fn cells(tile: &Arc<Tile>) -> AnyView {
     grid(tile, view, values, at, &is_alike)
 }
 
-/// All of it.
 fn exact(value: &Element) -> String {
     match value {
         Element::Digits(digits) => digits.clone(),

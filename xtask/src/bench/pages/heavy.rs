@@ -21,7 +21,7 @@ const BROWSERS: usize = 5;
 /// Number of requests for a graph in memory.
 const WARM_ANSWERS: usize = 20;
 /// Toggle of the scope with 1,500 nodes, in the list.
-const OPTIMIZER: &str = "[role=treeitem]:has(button.name[title='optimizer']) .chevron, [role=treeitem] .chevron[aria-label$=' optimizer']";
+const OPTIMIZER: &str = "[role=treeitem] button[aria-label$=' optimizer']";
 
 /// Measures all of them and reports the results.
 pub(super) fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
@@ -93,7 +93,7 @@ fn histograms(server: &Server, report: &mut Report) -> Result<()> {
         wait_until_quiet(browser).await?;
         take_samples(browser, "painted").await?;
         for view in 2..=4 {
-            let button = format!(".toolbar .seg:first-child > button:nth-child({view})");
+            let button = format!("[aria-label=View] > button:nth-child({view})");
             browser.click(&button).await?;
             wait_until_quiet(browser).await?;
         }

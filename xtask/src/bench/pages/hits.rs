@@ -17,8 +17,8 @@ use crate::process::{cargo, run as run_command};
 const FOLDER: &str = "data/hits";
 const RUN: &str = "run";
 /// Selectors of a hit and of the list of hits.
-const HIT: &str = "tr.hit-row";
-const FILTER: &str = ".hits-bar input[type=search]";
+const HIT: &str = "tr[data-severity]";
+const FILTER: &str = "input[aria-label='Tensor or watchpoint']";
 /// Numbers of tensors to search for.
 const NUMBERS: [u32; 4] = [77, 42, 9, 63];
 /// Visits of the page; the first one downloads the program.
@@ -26,7 +26,7 @@ const VISITS: usize = 6;
 
 /// Runs before the page's own scripts: records the time of the first paint with hits.
 const FOR_HITS: &str = "
-    const hasHits = () => document.querySelector('tr.hit-row');
+    const hasHits = () => document.querySelector('tr[data-severity]');
     bench.firstPaint(hasHits).then((now) => (bench.firstHitMs = now));";
 
 /// Opens the page repeatedly, then types into the filter.

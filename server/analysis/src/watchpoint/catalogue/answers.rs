@@ -2,135 +2,105 @@
 
 use trainscope_format::Severity;
 
-use super::{BASE, Condition, ConditionNeeds, Key, NOTHING, Range, Target, limit, text};
+use super::{BASE, Condition, Key, Need, Prose, Range, Target, limit};
 use crate::diagnosis::Topic;
 use crate::watchpoint::checks::{answers, contradiction};
 use crate::watchpoint::model::subject::Class;
 
 pub(crate) static UNREACHABLE_TARGETS: Condition = Condition {
     id: "unreachable_targets",
-    target: Target::Tensor,
-    parameters: &[limit(
-        Key::PercentageGt,
-        Range::Percentage,
-        text(
+    parameters: &[limit(Key::PercentageGt, Range::Percentage)
+        .says(
             "percentage of the targets out of reach above",
             "无法达到的目标的百分比大于",
-        ),
-    )
-    .at(2.0)],
+        )
+        .at(2.0)],
     severity: Severity::Warning,
-    needs: ConditionNeeds {
-        exponents: true,
-        ..NOTHING
-    },
-    watches: |subject, _| subject.class == Class::Labels,
+    needs: &[Need::Exponents],
+    watches: Some(|subject, _| subject.class == Class::Labels),
     judge: Some(answers::unreachable),
-    says: text("the output cannot reach the targets", "输出无法达到目标值"),
-    checks: text(
-        "More than percentage_gt percent of the targets are outside of what the last activation can give: 0 to 1 for sigmoid \
+    en: Prose {
+        says: "the output cannot reach the targets",
+        checks: "More than percentage_gt percent of the targets are outside of what the last activation can give: 0 to 1 for sigmoid \
          and softmax, -1 to 1 for tanh, 0 and above for ReLU; for cross-entropies always 0 to 1. One part in twenty of that \
          range is allowed, for rounding and scaling. Source: the output range check of TheDeepChecker (TOSEM 2023).",
-        "超过 percentage_gt % 的目标值超出最后一个激活函数的取值范围：sigmoid 与 softmax 为 0 到 1，tanh 为 -1 到 1，ReLU 不小于 0；\
-         交叉熵始终为 0 到 1。允许超出该范围的二十分之一（舍入与缩放）。来源：TheDeepChecker（TOSEM 2023）的输出范围检查。",
-    ),
-    matters: text(
-        "The model learns to give the end of its range, whatever the input is; a cross-entropy falls below 0.",
-        "无论输入如何，模型都会趋向取值范围的端点；交叉熵会小于 0。",
-    ),
-    not_judged: text(
-        "The last activation is not known from a graph or the order of layers; targets are class numbers; fewer than 8 targets. \
+        matters: "The model learns to give the end of its range, whatever the input is; a cross-entropy falls below 0.",
+        not_judged: "The last activation is not known from a graph or the order of layers; targets are class numbers; fewer than 8 targets. \
          2 percent leaves room for outliers of data that were scaled.",
-        "从计算图或层顺序无法得知最后的激活函数；目标为类别编号；目标少于 8 个。2 % 为缩放后数据的离群值留出余地。",
-    ),
-    advice: text(
-        "Classes: one unit for each class with softmax and cross-entropy. Numbers: no activation on the last layer, or scale \
+        advice: "Classes: one unit for each class with softmax and cross-entropy. Numbers: no activation on the last layer, or scale \
          the targets into its range.",
-        "分类：每个类别一个单元，使用 softmax 与交叉熵。回归：最后一层不用激活函数，或把目标缩放到其范围内。",
-    ),
+    },
+    zh: Prose {
+        says: "输出无法达到目标值",
+        checks: "超过 percentage_gt % 的目标值超出最后一个激活函数的取值范围：sigmoid 与 softmax 为 0 到 1，tanh 为 -1 到 1，ReLU 不小于 0；\
+         交叉熵始终为 0 到 1。允许超出该范围的二十分之一（舍入与缩放）。来源：TheDeepChecker（TOSEM 2023）的输出范围检查。",
+        matters: "无论输入如何，模型都会趋向取值范围的端点；交叉熵会小于 0。",
+        not_judged: "从计算图或层顺序无法得知最后的激活函数；目标为类别编号；目标少于 8 个。2 % 为缩放后数据的离群值留出余地。",
+        advice: "分类：每个类别一个单元，使用 softmax 与交叉熵。回归：最后一层不用激活函数，或把目标缩放到其范围内。",
+    },
     ..BASE
 };
 
 pub(crate) static CONSTANT_OUTPUT: Condition = Condition {
     id: "constant_output",
     target: Target::Activation,
-    parameters: &[limit(
-        Key::PercentageGte,
-        Range::Percentage,
-        text(
+    parameters: &[limit(Key::PercentageGte, Range::Percentage)
+        .says(
             "percentage of the recorded steps at least",
             "占记录的迭代的百分比不小于",
-        ),
-    )
-    .at(80.0)],
+        )
+        .at(80.0)],
     severity: Severity::Warning,
-    needs: ConditionNeeds {
-        channels: true,
-        history: true,
-        ..NOTHING
-    },
-    watches: |subject, _| subject.class == Class::Activation,
+    needs: &[Need::Channels, Need::History],
+    watches: Some(|subject, _| subject.class == Class::Activation),
     judge: Some(answers::constant),
-    says: text("constant output for all samples", "输出对所有样本都相同"),
-    checks: text(
-        "Each unit of the last layer differs between the samples of a batch by less than a millionth of its size, at \
+    en: Prose {
+        says: "constant output for all samples",
+        checks: "Each unit of the last layer differs between the samples of a batch by less than a millionth of its size, at \
          percentage_gte percent of the recorded steps, while the targets (or, if they were not recorded, the inputs) differ.",
-        "在 percentage_gte % 的已记录迭代中，最后一层每个单元在批次内样本间的差异小于其大小的百万分之一，而目标（未记录时为输入）各不相同。",
-    ),
-    matters: text(
-        "The input does not reach the output, so no gradient reaches the layers: gradients of zeros follow from it.",
-        "输入影响不到输出，各层也就得不到梯度：全零梯度由此而来。",
-    ),
-    not_judged: text(
-        "Batches of fewer than 4 samples, fewer than 3 recorded steps, an unknown last layer. A last layer \
+        matters: "The input does not reach the output, so no gradient reaches the layers: gradients of zeros follow from it.",
+        not_judged: "Batches of fewer than 4 samples, fewer than 3 recorded steps, an unknown last layer. A last layer \
          initialized with zeros gives the same output at first, so 80 percent of the steps are required.",
-        "批次少于 4 个样本、记录的迭代少于 3、最后一层未知。以零初始化的最后一层开始时输出相同，因此要求 80 % 的迭代。",
-    ),
-    advice: text(
-        "Softmax over a single unit? A ReLU at the end, or a narrow one before it, that is 0 for every sample? Saturated units \
+        advice: "Softmax over a single unit? A ReLU at the end, or a narrow one before it, that is 0 for every sample? Saturated units \
          because inputs are not scaled?",
-        "是否对单个单元做 softmax？末尾或其前的窄 ReLU 层是否对所有样本为 0？是否因输入未缩放而饱和？",
-    ),
+    },
+    zh: Prose {
+        says: "输出对所有样本都相同",
+        checks: "在 percentage_gte % 的已记录迭代中，最后一层每个单元在批次内样本间的差异小于其大小的百万分之一，而目标（未记录时为输入）各不相同。",
+        matters: "输入影响不到输出，各层也就得不到梯度：全零梯度由此而来。",
+        not_judged: "批次少于 4 个样本、记录的迭代少于 3、最后一层未知。以零初始化的最后一层开始时输出相同，因此要求 80 % 的迭代。",
+        advice: "是否对单个单元做 softmax？末尾或其前的窄 ReLU 层是否对所有样本为 0？是否因输入未缩放而饱和？",
+    },
     ..BASE
 };
 
 pub(crate) static FRACTIONAL_CLASSES: Condition = Condition {
     id: "fractional_classes",
-    target: Target::Tensor,
-    parameters: &[limit(
-        Key::PercentageGt,
-        Range::Percentage,
-        text(
+    parameters: &[limit(Key::PercentageGt, Range::Percentage)
+        .says(
             "percentage between 0 and 1 above",
             "介于 0 与 1 之间的百分比大于",
-        ),
-    )
-    .at(0.0)],
+        )
+        .at(0.0)],
     severity: Severity::Error,
-    needs: ConditionNeeds {
-        exponents: true,
-        ..NOTHING
-    },
-    watches: |subject, _| subject.class == Class::Labels,
+    needs: &[Need::Exponents],
+    watches: Some(|subject, _| subject.class == Class::Labels),
     judge: Some(answers::class_numbers),
-    says: text("class labels are not integers", "类别编号不是整数"),
-    checks: text(
-        "The loss takes numbers of classes (sparse cross-entropy), and a target is between 0 and 1, or the least or greatest \
+    en: Prose {
+        says: "class labels are not integers",
+        checks: "The loss takes numbers of classes (sparse cross-entropy), and a target is between 0 and 1, or the least or greatest \
          differs from an integer by more than a millionth.",
-        "损失要求类别编号（稀疏交叉熵），而有目标介于 0 与 1 之间，或最小、最大值与整数相差超过百万分之一。",
-    ),
-    matters: text(
-        "They are cut to integers: labels that were divided by 255 all become class 0, and the loss falls to 0 at once.",
-        "它们会被截断为整数：除以 255 的标签全部变为类别 0，损失立即降到 0。",
-    ),
-    not_judged: text(
-        "The loss is not known from a graph or hyper-parameters. Any such number is a fault, so the limit is 0.",
-        "从计算图或超参数无法得知损失。任何此类数值都是错误，因此阈值为 0。",
-    ),
-    advice: text(
-        "Scale the inputs and not the labels.",
-        "缩放输入，不要缩放标签。",
-    ),
+        matters: "They are cut to integers: labels that were divided by 255 all become class 0, and the loss falls to 0 at once.",
+        not_judged: "The loss is not known from a graph or hyper-parameters. Any such number is a fault, so the limit is 0.",
+        advice: "Scale the inputs and not the labels.",
+    },
+    zh: Prose {
+        says: "类别编号不是整数",
+        checks: "损失要求类别编号（稀疏交叉熵），而有目标介于 0 与 1 之间，或最小、最大值与整数相差超过百万分之一。",
+        matters: "它们会被截断为整数：除以 255 的标签全部变为类别 0，损失立即降到 0。",
+        not_judged: "从计算图或超参数无法得知损失。任何此类数值都是错误，因此阈值为 0。",
+        advice: "缩放输入，不要缩放标签。",
+    },
     ..BASE
 };
 
@@ -138,96 +108,70 @@ pub(crate) static LOSS_CONTRADICTION: Condition = Condition {
     id: "loss_contradiction",
     target: Target::Scalar,
     parameters: &[
-        limit(
-            Key::ExcessGt,
-            Range::NotNegative,
-            text(
+        limit(Key::ExcessGt, Range::NotNegative)
+            .says(
                 "share of wrong answers beyond what the loss allows above",
                 "错误比例超出损失所允许的部分大于",
-            ),
-        )
-        .at(0.03),
-        limit(
-            Key::LossLt,
-            Range::Finite,
-            text("cross-entropy below", "交叉熵小于"),
-        )
-        .at(-1e-3),
+            )
+            .at(0.03),
+        limit(Key::LossLt, Range::Finite)
+            .says("cross-entropy below", "交叉熵小于")
+            .at(-1e-3),
     ],
     topic: Topic::Loss,
     severity: Severity::Warning,
-    needs: ConditionNeeds {
-        history: true,
-        ..NOTHING
-    },
-    watches: |_, _| false,
+    needs: &[Need::History],
     judge: Some(contradiction::contradiction),
-    says: text(
-        "loss and accuracy contradict each other",
-        "损失与准确率互相矛盾",
-    ),
-    checks: text(
-        "A cross-entropy is below loss_lt; or 1 - accuracy is above loss / (ln 2 / 4) by more than excess_gt, at half of the points \
+    en: Prose {
+        says: "loss and accuracy contradict each other",
+        checks: "A cross-entropy is below loss_lt; or 1 - accuracy is above loss / (ln 2 / 4) by more than excess_gt, at half of the points \
          and at the last. A wrong answer gives the right class a probability of at most one half, so it costs at least ln 2, or a \
          quarter of that with a class weight of 0.25: this holds for softmax over classes and for one sigmoid unit, whatever the \
          data are.",
-        "交叉熵小于 loss_lt；或在一半以上的点及最后一点，1 - 准确率比 loss / (ln 2 / 4) 大 excess_gt 以上。错误回答给正确类别的概率不超过二分之一，\
-         代价至少为 ln 2，类别权重为 0.25 时为其四分之一：对 softmax 分类和单个 sigmoid 单元恒成立，与数据无关。",
-    ),
-    matters: text(
-        "What is minimised is not what is measured: targets of the wrong type or range, or an output that does not fit the loss.",
-        "被最小化的不是被度量的：目标的类型或范围有误，或输出与损失不符。",
-    ),
-    not_judged: text(
-        "The loss is not known from a graph; labels are smoothed or classes left out; several outputs or losses. With class or \
+        matters: "What is minimised is not what is measured: targets of the wrong type or range, or an output that does not fit the loss.",
+        not_judged: "The loss is not known from a graph; labels are smoothed or classes left out; several outputs or losses. With class or \
          sample weights below 0.25 the bound does not hold. 0.03 covers accuracies of single batches.",
-        "从计算图无法得知损失；标签平滑或忽略某些类别；多个输出或损失。类别或样本权重小于 0.25 时该界限不成立。0.03 覆盖单批次准确率的波动。",
-    ),
-    advice: text(
-        "Compare targets and outputs by shape, type and range: class numbers for sparse cross-entropy, 0 or 1 for a sigmoid.",
-        "对照目标与输出的形状、类型和范围：稀疏交叉熵用类别编号，sigmoid 用 0 或 1。",
-    ),
+        advice: "Compare targets and outputs by shape, type and range: class numbers for sparse cross-entropy, 0 or 1 for a sigmoid.",
+    },
+    zh: Prose {
+        says: "损失与准确率互相矛盾",
+        checks: "交叉熵小于 loss_lt；或在一半以上的点及最后一点，1 - 准确率比 loss / (ln 2 / 4) 大 excess_gt 以上。错误的预测给正确类别的概率不超过二分之一，\
+         代价至少为 ln 2，类别权重为 0.25 时为其四分之一：对 softmax 分类和单个 sigmoid 单元恒成立，与数据无关。",
+        matters: "最小化的目标与度量的指标不一致：目标的类型或范围有误，或输出与损失不符。",
+        not_judged: "从计算图无法得知损失；标签平滑或忽略某些类别；多个输出或损失。类别或样本权重小于 0.25 时该界限不成立。0.03 覆盖单批次准确率的波动。",
+        advice: "对照目标与输出的形状、类型和范围：稀疏交叉熵用类别编号，sigmoid 用 0 或 1。",
+    },
     ..BASE
 };
 
 pub(crate) static CONSTANT_LOSS: Condition = Condition {
     id: "constant_loss",
     target: Target::Scalar,
-    parameters: &[limit(
-        Key::ChangeLte,
-        Range::NotNegative,
-        text(
+    parameters: &[limit(Key::ChangeLte, Range::NotNegative)
+        .says(
             "(greatest − least) / greatest at most",
             "最大值与最小值之差除以最大值不大于",
-        ),
-    )
-    .at(1e-6)],
+        )
+        .at(1e-6)],
     topic: Topic::Loss,
     severity: Severity::Warning,
-    needs: ConditionNeeds {
-        history: true,
-        ..NOTHING
-    },
-    watches: |_, _| false,
+    needs: &[Need::History],
     judge: Some(contradiction::still),
-    says: text("the loss never changes", "损失始终不变"),
-    checks: text(
-        "Over all points of the training loss, greatest less least is at most change_lte of the greatest: at least 3 points of \
+    en: Prose {
+        says: "the loss never changes",
+        checks: "Over all points of the training loss, greatest less least is at most change_lte of the greatest: at least 3 points of \
          epochs, or 20 of batches.",
-        "训练损失全部点的最大值与最小值之差不超过最大值的 change_lte：至少 3 个轮次点，或 20 个批次点。",
-    ),
-    matters: text(
-        "Nothing is learned: no weight moves, or none reaches the loss. A millionth is some ten times the rounding of single precision.",
-        "没有学到任何东西：权重没有变化，或影响不到损失。百万分之一约为单精度舍入误差的十倍。",
-    ),
-    not_judged: text(
-        "A loss of 0, which a hinge loss may have for good; parts of a loss.",
-        "损失为 0（合页损失可能一直如此）；损失的组成部分。",
-    ),
-    advice: text(
-        "Is the learning rate 0? Are all layers frozen? Is the output the same for every sample, as of a softmax over one unit \
+        matters: "Nothing is learned: no weight moves, or none reaches the loss. A millionth is some ten times the rounding of single precision.",
+        not_judged: "A loss of 0, which a hinge loss may have for good; parts of a loss.",
+        advice: "Is the learning rate 0? Are all layers frozen? Is the output the same for every sample, as of a softmax over one unit \
          or a dead ReLU?",
-        "学习率是否为 0？是否所有层都被冻结？输出是否对所有样本都相同（单个单元的 softmax 或失效的 ReLU）？",
-    ),
+    },
+    zh: Prose {
+        says: "损失始终不变",
+        checks: "训练损失全部点的最大值与最小值之差不超过最大值的 change_lte：至少 3 个轮次点，或 20 个批次点。",
+        matters: "没有学到任何东西：权重没有变化，或影响不到损失。百万分之一约为单精度舍入误差的十倍。",
+        not_judged: "损失为 0（合页损失可能一直如此）；损失的组成部分。",
+        advice: "学习率是否为 0？是否所有层都被冻结？输出是否对所有样本都相同（单个单元的 softmax 或失活的 ReLU）？",
+    },
     ..BASE
 };

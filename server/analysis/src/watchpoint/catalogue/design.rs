@@ -3,7 +3,7 @@
 
 use trainscope_format::Severity;
 
-use super::{BASE, Condition, Target, text};
+use super::{BASE, Condition, Prose, Target};
 use crate::diagnosis::Rule;
 use crate::watchpoint::checks::design;
 
@@ -15,197 +15,175 @@ const fn of(rule: Rule) -> Condition {
         severity: Severity::Warning,
         topic: rule.topic(),
         rule: Some(rule),
-        watches: |_, _| false,
         judge: Some(design::remarked),
         ..BASE
     }
 }
 
 pub(crate) static SETTINGS: Condition = Condition {
-    says: text("implausible hyper-parameter", "超参数取值异常"),
-    checks: text(
-        "A learning rate is 0, negative, not finite or above 1000; a batch has fewer than 1 sample, or 1 with batch \
+    en: Prose {
+        says: "implausible hyper-parameter",
+        checks: "A learning rate is 0, negative, not finite or above 1000; a batch has fewer than 1 sample, or 1 with batch \
          normalisation; momentum, a beta, dropout or label smoothing is outside [0, 1); weight decay is negative. A note \
          where the value is only unusual.",
-        "学习率为 0、负数、非有限数或大于 1000；批大小小于 1，或使用批归一化时为 1；动量、beta、dropout 或标签平滑不在 \
-         [0, 1) 内；权重衰减为负。仅仅少见的取值为提示。",
-    ),
-    matters: text(
-        "Each step subtracts learning rate × gradient (Goodfellow et al., Deep Learning, algorithm 8.1): outside of these \
+        matters: "Each step subtracts learning rate × gradient (Goodfellow et al., Deep Learning, algorithm 8.1): outside of these \
          ranges the formula of the optimizer does not converge for any model.",
-        "每次迭代减去学习率 × 梯度（Goodfellow 等，《深度学习》，算法 8.1）：超出这些范围时，优化器的公式对任何模型都不收敛。",
-    ),
-    not_judged: text(
-        "Neither a learning rate nor a batch size was recorded.",
-        "未记录学习率和批大小。",
-    ),
-    advice: text(
-        "Correct the value in the configuration of the training.",
-        "请在训练配置中更正该值。",
-    ),
+        not_judged: "Neither a learning rate nor a batch size was recorded.",
+        advice: "Correct the value in the configuration of the training.",
+    },
+    zh: Prose {
+        says: "超参数取值异常",
+        checks: "学习率为 0、负数、非有限数或大于 1000；批大小小于 1，或使用批归一化时为 1；动量、beta、dropout 或标签平滑不在 \
+         [0, 1) 内；权重衰减为负。仅仅少见的取值为提示。",
+        matters: "每次迭代减去学习率 × 梯度（Goodfellow 等，《深度学习》，算法 8.1）：超出这些范围时，优化器的公式对任何模型都不收敛。",
+        not_judged: "未记录学习率和批大小。",
+        advice: "请在训练配置中更正该值。",
+    },
     ..of(Rule::Settings)
 };
 
 pub(crate) static LOSS_ACTIVATION: Condition = Condition {
-    says: text(
-        "loss does not fit output activation",
-        "损失与输出激活函数不匹配",
-    ),
-    checks: text(
-        "Error: softmax over a single unit; a cross-entropy over classes with a single unit; a loss of probabilities after \
+    en: Prose {
+        says: "loss does not fit output activation",
+        checks: "Error: softmax over a single unit; a cross-entropy over classes with a single unit; a loss of probabilities after \
          no activation, ReLU, tanh or another one whose values are not probabilities. Warning: a loss that applies softmax \
          or sigmoid itself after softmax, sigmoid or ReLU; categorical cross-entropy after sigmoid; a squared or absolute \
          error after softmax; two softmax in a row. Note: binary cross-entropy after softmax; a squared or absolute error \
          after ReLU. The loss is an operation of the graph, or what Keras was compiled with.",
-        "错误：对单个单元做 softmax；多类交叉熵只有一个单元；需要概率的损失之前没有激活函数，或是 ReLU、tanh 等输出不是概率的函数。\
-         警告：自带 softmax 或 sigmoid 的损失之前是 softmax、sigmoid 或 ReLU；sigmoid 之后使用多类交叉熵；softmax 之后使用平方或绝对误差；\
-         两个 softmax 相连。提示：softmax 之后使用二元交叉熵；ReLU 之后使用平方或绝对误差。损失取自计算图的算子，或 Keras 的编译配置。",
-    ),
-    matters: text(
-        "softmax of one number is 1 whatever it is. The logarithm of a number that is not a probability does not exist, or is \
-         clipped and has no gradient. softmax(softmax(x)) of C classes lies between 1 / (C - 1 + e) and e / (C - 1 + e), so \
+        matters: "softmax of one number is 1 whatever it is. The logarithm of a number that is not a probability does not exist, or is \
+         clipped and has no gradient. softmax(softmax(x)) of C classes is between 1 / (C - 1 + e) and e / (C - 1 + e), so \
          the loss cannot fall below ln(C - 1 + e) - 1. No threshold: the table follows from the formulas of the losses \
          (documentation of from_logits in Keras, of CrossEntropyLoss and BCELoss in PyTorch; NeuraLint, TOSEM 2021).",
-        "单个数的 softmax 恒为 1。不是概率的数没有对数，或被截断而没有梯度。C 个类别的 softmax(softmax(x)) 介于 1 / (C - 1 + e) 与 \
+        not_judged: "No graph was recorded, or it ends before the loss; an activation or a loss that is a function of the program.",
+        advice: "One of several classes: one unit each, softmax and categorical cross-entropy. Yes or no: one unit, sigmoid and binary \
+         cross-entropy. A number: no activation and a squared or absolute error.",
+    },
+    zh: Prose {
+        says: "损失与输出激活函数不匹配",
+        checks: "错误：对单个单元做 softmax；多类交叉熵只有一个单元；需要概率的损失之前没有激活函数，或是 ReLU、tanh 等输出不是概率的函数。\
+         警告：自带 softmax 或 sigmoid 的损失之前是 softmax、sigmoid 或 ReLU；sigmoid 之后使用多类交叉熵；softmax 之后使用平方或绝对误差；\
+         两个 softmax 相连。提示：softmax 之后使用二元交叉熵；ReLU 之后使用平方或绝对误差。损失取自计算图的算子，或 Keras 的编译配置。",
+        matters: "单个数的 softmax 恒为 1。不是概率的数没有对数，或被截断而没有梯度。C 个类别的 softmax(softmax(x)) 介于 1 / (C - 1 + e) 与 \
          e / (C - 1 + e) 之间，损失不可能低于 ln(C - 1 + e) - 1。没有阈值：此表由损失的公式得出（Keras 的 from_logits 文档、PyTorch 的 \
          CrossEntropyLoss 与 BCELoss 文档；NeuraLint，TOSEM 2021）。",
-    ),
-    not_judged: text(
-        "No graph was recorded, or it ends before the loss; an activation or a loss that is a function of the program.",
-        "未记录计算图，或计算图在损失之前结束；激活函数或损失是程序自定义的函数。",
-    ),
-    advice: text(
-        "One of several classes: one unit each, softmax and categorical cross-entropy. Yes or no: one unit, sigmoid and binary \
-         cross-entropy. A number: no activation and a squared or absolute error.",
-        "多类之一：每类一个单元，softmax 与多类交叉熵。是或否：一个单元，sigmoid 与二元交叉熵。数值：不用激活函数，平方或绝对误差。",
-    ),
+        not_judged: "未记录计算图，或计算图在损失之前结束；激活函数或损失是程序自定义的函数。",
+        advice: "多类之一：每类一个单元，softmax 与多类交叉熵。是或否：一个单元，sigmoid 与二元交叉熵。数值：不用激活函数，平方或绝对误差。",
+    },
     ..of(Rule::LossActivation)
 };
 
 pub(crate) static BROADCAST: Condition = Condition {
-    says: text("accidental broadcasting", "意外的广播"),
-    checks: text(
-        "A loss or a difference that is reduced to one compares [n, 1] with [n], or [n]s of which one is a column: the \
+    en: Prose {
+        says: "accidental broadcasting",
+        checks: "A loss or a difference that is reduced to one compares [n, 1] with [n], or [n]s of which one is a column: the \
          result is [n, n].",
-        "损失或随后归约的差值比较了 [n, 1] 与 [n] 等形状：结果为 [n, n]。",
-    ),
-    matters: text(
-        "By the rules of broadcasting of NumPy, each answer is compared with the targets of all samples: the model learns \
+        matters: "By the rules of broadcasting of NumPy, each answer is compared with the targets of all samples: the model learns \
          their mean.",
-        "按 NumPy 的广播规则，每个输出会与所有样本的目标比较：模型只学到目标的均值。",
-    ),
-    not_judged: text(
-        "No graph was recorded, or it has no shapes.",
-        "未记录计算图，或图中没有形状。",
-    ),
-    advice: text(
-        "Squeeze the column, or give both the same shape.",
-        "对列向量使用 squeeze，或使两者形状一致。",
-    ),
+        not_judged: "No graph was recorded, or it has no shapes.",
+        advice: "Squeeze the column, or give both the same shape.",
+    },
+    zh: Prose {
+        says: "意外的广播",
+        checks: "损失或随后归约的差值比较了 [n, 1] 与 [n] 等形状：结果为 [n, n]。",
+        matters: "按 NumPy 的广播规则，每个输出会与所有样本的目标比较：模型只学到目标的均值。",
+        not_judged: "未记录计算图，或图中没有形状。",
+        advice: "对列向量使用 squeeze，或使两者形状一致。",
+    },
     ..of(Rule::Broadcast)
 };
 
 pub(crate) static UNUSED_PARAMETERS: Condition = Condition {
-    says: text("unused parameter", "未使用的参数"),
-    checks: text(
-        "A trainable parameter of the graph feeds no operation.",
-        "计算图中的可训练参数不是任何算子的输入。",
-    ),
-    matters: text(
-        "Without an operation there is no gradient: the parameter keeps its initial value.",
-        "没有算子就没有梯度：参数保持初始值。",
-    ),
-    not_judged: text(
-        "No graph was recorded, it names no parameters, or it was traced and holds only what ran.",
-        "未记录计算图、图中未列出参数，或图由追踪得到、只含运行过的部分。",
-    ),
-    advice: text(
-        "Call the layer in the forward pass, or remove it.",
-        "在前向计算中调用该层，或将其删除。",
-    ),
+    en: Prose {
+        says: "unused parameter",
+        checks: "A trainable parameter of the graph feeds no operation.",
+        matters: "Without an operation there is no gradient: the parameter keeps its initial value.",
+        not_judged: "No graph was recorded, it names no parameters, or it was traced and holds only what ran.",
+        advice: "Call the layer in the forward pass, or remove it.",
+    },
+    zh: Prose {
+        says: "未使用的参数",
+        checks: "计算图中的可训练参数不是任何算子的输入。",
+        matters: "没有算子就没有梯度：参数保持初始值。",
+        not_judged: "未记录计算图、图中未列出参数，或图由追踪得到、只含运行过的部分。",
+        advice: "在前向计算中调用该层，或将其删除。",
+    },
     ..of(Rule::UnusedParameters)
 };
 
 pub(crate) static USELESS_BIAS: Condition = Condition {
     severity: Severity::Info,
-    says: text("bias cancelled by normalization", "偏置被归一化抵消"),
-    checks: text(
-        "The output of a layer with a bias is used by a batch normalisation alone.",
-        "带偏置的层，其输出仅由批归一化使用。",
-    ),
-    matters: text(
-        "(x + b) - mean(x + b) = x - mean(x) (Ioffe and Szegedy 2015, section 3.2): the bias costs memory and has no effect.",
-        "(x + b) - mean(x + b) = x - mean(x)（Ioffe 与 Szegedy 2015，3.2 节）：偏置占用内存而没有作用。",
-    ),
-    not_judged: text("No graph was recorded.", "未记录计算图。"),
-    advice: text("Build the layer without a bias.", "构建该层时不使用偏置。"),
+    en: Prose {
+        says: "bias cancelled by normalization",
+        checks: "The output of a layer with a bias is used by a batch normalisation alone.",
+        matters: "(x + b) - mean(x + b) = x - mean(x) (Ioffe and Szegedy 2015, section 3.2): the bias costs memory and has no effect.",
+        not_judged: "No graph was recorded.",
+        advice: "Build the layer without a bias.",
+    },
+    zh: Prose {
+        says: "偏置被归一化抵消",
+        checks: "带偏置的层，其输出仅由批归一化使用。",
+        matters: "(x + b) - mean(x + b) = x - mean(x)（Ioffe 与 Szegedy 2015，3.2 节）：偏置占用内存而没有作用。",
+        not_judged: "未记录计算图。",
+        advice: "构建该层时不使用偏置。",
+    },
     ..of(Rule::UselessBias)
 };
 
 pub(crate) static LINEAR_LAYERS: Condition = Condition {
     severity: Severity::Info,
-    says: text("no activation between two layers", "两层之间没有激活函数"),
-    checks: text(
-        "A dense or convolutional layer gets the output of another one directly, or through dropout and reshapes, and nothing \
+    en: Prose {
+        says: "no activation between two layers",
+        checks: "A dense or convolutional layer gets the output of another one directly, or through dropout and reshapes, and nothing \
          else uses that output. Edges of the graph are followed, not the order of layers.",
-        "全连接层或卷积层直接（或只经过 dropout、变形）使用另一层的输出，且该输出没有其他用途。按计算图的边判断，而不是层的顺序。",
-    ),
-    matters: text(
-        "W2 (W1 x + b1) + b2 = (W2 W1) x + (W2 b1 + b2): two linear layers compute what one can.",
-        "W2 (W1 x + b1) + b2 = (W2 W1) x + (W2 b1 + b2)：两个线性层只相当于一个。",
-    ),
-    not_judged: text(
-        "No graph was recorded. Only a note: a narrow layer between may be meant, as a factorization.",
-        "未记录计算图。仅为提示：中间的窄层可能是有意的低秩分解。",
-    ),
-    advice: text(
-        "Add an activation between them, or remove one.",
-        "在两层之间加激活函数，或去掉一层。",
-    ),
+        matters: "W2 (W1 x + b1) + b2 = (W2 W1) x + (W2 b1 + b2): two linear layers compute what one can.",
+        not_judged: "No graph was recorded. Only a note: a narrow layer between may be meant, as a factorization.",
+        advice: "Add an activation between them, or remove one.",
+    },
+    zh: Prose {
+        says: "两层之间没有激活函数",
+        checks: "全连接层或卷积层直接（或只经过 dropout、变形）使用另一层的输出，且该输出没有其他用途。按计算图的边判断，而不是层的顺序。",
+        matters: "W2 (W1 x + b1) + b2 = (W2 W1) x + (W2 b1 + b2)：两个线性层只相当于一个。",
+        not_judged: "未记录计算图。仅为提示：中间的窄层可能是有意的低秩分解。",
+        advice: "在两层之间加激活函数，或去掉一层。",
+    },
     ..of(Rule::LinearLayers)
 };
 
 pub(crate) static SHUFFLING: Condition = Condition {
     severity: Severity::Info,
-    says: text("samples are not shuffled", "样本未打乱"),
-    checks: text(
-        "The data pipeline has a sequential sampler and no operation that shuffles.",
-        "数据流程使用顺序采样且没有打乱操作。",
-    ),
-    matters: text(
-        "Batches of neighbours are not independent samples, which the estimate of the gradient assumes (Goodfellow et al., \
+    en: Prose {
+        says: "samples are not shuffled",
+        checks: "The data pipeline has a sequential sampler and no operation that shuffles.",
+        matters: "Batches of neighbours are not independent samples, which the estimate of the gradient assumes (Goodfellow et al., \
          Deep Learning, section 8.1.3).",
-        "相邻样本组成的批次并非独立样本，而梯度估计以此为前提（Goodfellow 等，《深度学习》，8.1.3 节）。",
-    ),
-    not_judged: text(
-        "The data pipeline was not recorded, or does not tell its sampler.",
-        "未记录数据流程，或其中没有采样器信息。",
-    ),
-    advice: text(
-        "Shuffle the samples of the training set once per epoch.",
-        "训练集的样本每轮打乱一次。",
-    ),
+        not_judged: "The data pipeline was not recorded, or does not tell its sampler.",
+        advice: "Shuffle the samples of the training set once per epoch.",
+    },
+    zh: Prose {
+        says: "样本未打乱",
+        checks: "数据流程使用顺序采样且没有打乱操作。",
+        matters: "相邻样本组成的批次并非独立样本，而梯度估计以此为前提（Goodfellow 等，《深度学习》，8.1.3 节）。",
+        not_judged: "未记录数据流程，或其中没有采样器信息。",
+        advice: "训练集的样本每轮打乱一次。",
+    },
     ..of(Rule::Shuffling)
 };
 
 pub(crate) static SCALING: Condition = Condition {
     severity: Severity::Info,
-    says: text("pixels are not scaled", "像素值未归一化"),
-    checks: text(
-        "The data pipeline reads pictures of 0 to 255 and has no operation that changes their range.",
-        "数据流程读取 0 到 255 的图像，且没有改变取值范围的操作。",
-    ),
-    matters: text(
-        "Inputs far from mean 0 and spread 1 make training slow (LeCun et al. 1998, Efficient BackProp, section 4.3).",
-        "输入远离均值 0、标准差 1 会使训练变慢（LeCun 等 1998，Efficient BackProp，4.3 节）。",
-    ),
-    not_judged: text(
-        "The data pipeline was not recorded, or does not tell what it reads.",
-        "未记录数据流程，或其中没有数据来源。",
-    ),
-    advice: text(
-        "Divide by 255, or subtract the mean and divide by the standard deviation.",
-        "除以 255，或减去均值后除以标准差。",
-    ),
+    en: Prose {
+        says: "pixels are not scaled",
+        checks: "The data pipeline reads pictures of 0 to 255 and has no operation that changes their range.",
+        matters: "Inputs far from mean 0 and spread 1 make training slow (LeCun et al. 1998, Efficient BackProp, section 4.3).",
+        not_judged: "The data pipeline was not recorded, or does not tell what it reads.",
+        advice: "Divide by 255, or subtract the mean and divide by the standard deviation.",
+    },
+    zh: Prose {
+        says: "像素值未归一化",
+        checks: "数据流程读取 0 到 255 的图像，且没有改变取值范围的操作。",
+        matters: "输入远离均值 0、标准差 1 会使训练变慢（LeCun 等 1998，Efficient BackProp，4.3 节）。",
+        not_judged: "未记录数据流程，或其中没有数据来源。",
+        advice: "除以 255，或减去均值后除以标准差。",
+    },
     ..of(Rule::Scaling)
 };

@@ -3,25 +3,22 @@
 
 use trainscope_format::Severity;
 
-use super::{Evidence, Judgement};
+use super::Judgement;
 use crate::diagnosis::loss::Cost;
 use crate::watchpoint::model::condition::Watchpoint;
-use crate::watchpoint::model::history::Digest;
+use crate::watchpoint::model::history::{Digest, ROUNDING};
 use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::new_hit::{NewHit, number, percent};
 use crate::watchpoint::model::run::Run;
 use crate::watchpoint::model::subject::{Class, Family};
 use crate::watchpoint::model::tensor::Tensor;
 
-/// Minimum number of target elements for a share.
+/// Minimum number of target elements for a share. Chosen.
 const MIN_TARGETS: u64 = 8;
-/// Minimum number of samples in a batch for comparing their outputs.
+/// Minimum number of samples in a batch for comparing their outputs. Chosen.
 const MIN_SAMPLES: u64 = 4;
-/// Minimum number of steps with recorded outputs.
+/// Minimum number of steps with recorded outputs. Chosen.
 const MIN_RECORDS: usize = 3;
-/// Spread of outputs, relative to their size, below which they are equal: some ten times the rounding error of single
-/// precision.
-const SAME: f64 = 1e-6;
 
 /// Targets outside the range of the last activation, or, for cross-entropies, outside of 0 to 1.
 pub(crate) fn unreachable(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
@@ -43,13 +40,7 @@ pub(crate) fn unreachable(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Jud
         }
         let first = targets.history.first().map_or(0, |d| d.step);
         let end = targets.history.last().map_or(first, |d| d.step);
-        let hit = NewHit::at(
-            run,
-            targets,
-            first,
-            Evidence::of(Key::PercentageGt, percentage),
-        )
-        .until(end);
+        let hit = NewHit::at(run, targets, first, (Key::PercentageGt, percentage)).until(end);
         let name = &targets.name;
         let (least, greatest) = (number(least), number(greatest));
         let share = percent(percentage / 100.0);
@@ -139,7 +130,7 @@ pub(crate) fn constant(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
         let is_single = answer.shape.iter().product::<u64>() == samples;
         let is_same = |d: &&&Digest| {
             if is_single {
-                d.max - d.min <= SAME * d.abs_max()
+                d.max - d.min <= ROUNDING * d.abs_max()
             } else {
                 d.constant_units >= 1.0
             }
@@ -152,13 +143,7 @@ pub(crate) fn constant(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
         if records.len() < MIN_RECORDS || share < limit {
             continue;
         }
-        let hit = NewHit::at(
-            run,
-            answer,
-            first.step,
-            Evidence::of(Key::PercentageGte, share),
-        )
-        .until(last.step);
+        let hit = NewHit::at(run, answer, first.step, (Key::PercentageGte, share)).until(last.step);
         let (name, count, all) = (&answer.name, alike.len(), records.len());
         found.push(hit.called(Severity::Warning).saying(
             format!(
@@ -183,7 +168,7 @@ pub(crate) fn class_numbers(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> J
     }
     for targets in watchpoint.tensors_of(run) {
         let counts = &targets.labels;
-        let extremes = [counts.min, counts.max].map(|v| (v - v.round()).abs() > SAME * v.abs());
+        let extremes = [counts.min, counts.max].map(|v| (v - v.round()).abs() > ROUNDING * v.abs());
         let share = 100.0 * counts.fractions as f64 / counts.total.max(1) as f64;
         let is_odd = extremes.contains(&true) || share > limit;
         if targets.subject.class != Class::Labels || !is_odd {
@@ -191,8 +176,7 @@ pub(crate) fn class_numbers(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> J
         }
         let first = targets.history.first().map_or(0, |d| d.step);
         let end = targets.history.last().map_or(first, |d| d.step);
-        let hit =
-            NewHit::at(run, targets, first, Evidence::of(Key::PercentageGt, share)).until(end);
+        let hit = NewHit::at(run, targets, first, (Key::PercentageGt, share)).until(end);
         let (name, least, greatest) = (&targets.name, number(counts.min), number(counts.max));
         found.push(hit.called(Severity::Error).saying(
             format!(

@@ -61,24 +61,22 @@ fn has_same_nan(seen: &FormulaInput<'_>, before: &Digest) -> bool {
 
 /// Mean |change| divided by mean |before| + ε, above the limit.
 pub(crate) fn too_large(limits: &Limits, seen: &FormulaInput<'_>) -> Verdict {
-    match ratio(limits, seen) {
-        Ok(ratio) => any_of([(
-            Key::AbsMeanUpdateRatioGt,
-            ratio,
-            limits.is_above(Key::AbsMeanUpdateRatioGt, ratio),
-        )]),
-        Err(missing) => Verdict::Inconclusive(missing),
-    }
+    compare(limits, seen, Key::AbsMeanUpdateRatioGt, Limits::is_above)
 }
 
 /// The same, below.
 pub(crate) fn too_small(limits: &Limits, seen: &FormulaInput<'_>) -> Verdict {
+    compare(limits, seen, Key::AbsMeanUpdateRatioLt, Limits::is_below)
+}
+
+fn compare(
+    limits: &Limits,
+    seen: &FormulaInput<'_>,
+    key: Key,
+    is_beyond: fn(&Limits, Key, f64) -> bool,
+) -> Verdict {
     match ratio(limits, seen) {
-        Ok(ratio) => any_of([(
-            Key::AbsMeanUpdateRatioLt,
-            ratio,
-            limits.is_below(Key::AbsMeanUpdateRatioLt, ratio),
-        )]),
+        Ok(ratio) => any_of([(key, ratio, is_beyond(limits, key, ratio))]),
         Err(missing) => Verdict::Inconclusive(missing),
     }
 }

@@ -4,7 +4,7 @@ use std::f64::consts::LN_2;
 
 use trainscope_format::Severity;
 
-use super::{Evidence, Judgement};
+use super::Judgement;
 use crate::diagnosis::loss::Cost;
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::key::Key;
@@ -13,13 +13,14 @@ use crate::watchpoint::model::run::{LATE_FLOW, LOSS_FLOW, Run};
 use crate::watchpoint::model::scalars::{Meaning, Series};
 
 /// Assumed least weight of a class relative to 1: a wrong answer of weight w costs at least w ln 2. Balanced weights
-/// of two classes are at least one half.
+/// of two classes are at least one half. Chosen, with a margin of two.
 const LEAST_WEIGHT: f64 = 0.25;
-/// Minimum number of contradictory points.
+/// Minimum number of contradictory points: one may be of another epoch.
 const MIN_POINTS: usize = 2;
-/// Minimum number of constant points of a loss: of whole epochs, and of single batches.
+/// Minimum number of constant points of a loss: of whole epochs, and of single batches. Chosen.
 const MIN_EPOCHS: usize = 3;
 const MIN_BATCHES: usize = 20;
+
 /// A cross-entropy that is negative, or below the bound of its accuracy: a wrong answer gives the right class a
 /// probability of at most one half, which costs at least ln 2, so the share of wrong answers is at most loss / ln 2,
 /// or for class weights of at least w, loss / (w ln 2).
@@ -45,7 +46,7 @@ pub(crate) fn contradiction(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> J
             .points()
             .find(|p| watchpoint.limits.is_below(Key::LossLt, p.1))
         {
-            let hit = NewHit::of_scalar(loss, step, flow, Evidence::of(Key::LossLt, value));
+            let hit = NewHit::of_scalar(loss, step, flow, (Key::LossLt, value));
             let last = loss.steps.last().copied().unwrap_or(step);
             let (tag, lowest) = (&loss.tag, loss.values.iter().copied().fold(value, f64::min));
             let lowest = number(lowest);
@@ -83,12 +84,7 @@ fn too_low(loss: &Series, accuracy: &Series, limit: f64) -> Option<NewHit> {
         return None;
     }
     let &(step, value, share) = last;
-    let hit = NewHit::of_scalar(
-        loss,
-        first.0,
-        LOSS_FLOW,
-        Evidence::of(Key::ExcessGt, excess(last)),
-    );
+    let hit = NewHit::of_scalar(loss, first.0, LOSS_FLOW, (Key::ExcessGt, excess(last)));
     let (tag, accuracy) = (&loss.tag, &accuracy.tag);
     let [wrong, most] = [1.0 - share, value / (LEAST_WEIGHT * LN_2)].map(percent);
     let value = number(value);
@@ -98,7 +94,7 @@ fn too_low(loss: &Series, accuracy: &Series, limit: f64) -> Option<NewHit> {
              and accuracy are not of the same targets or outputs"
         ),
         format!(
-            "{tag} 为 {value}，最多只能有 {most} 的回答错误，而按 {accuracy} 有 {wrong} 错误：损失与准确率所用的目标或输出不一致"
+            "{tag} 为 {value}，最多只能有 {most} 的预测错误，而按 {accuracy} 有 {wrong} 错误：损失与准确率所用的目标或输出不一致"
         ),
     ))
 }
@@ -144,12 +140,7 @@ pub(crate) fn still(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
             if series.len() < needed || !is_finite || highest == 0.0 || spread > limit {
                 continue;
             }
-            let hit = NewHit::of_scalar(
-                series,
-                *first,
-                LOSS_FLOW,
-                Evidence::of(Key::ChangeLte, spread),
-            );
+            let hit = NewHit::of_scalar(series, *first, LOSS_FLOW, (Key::ChangeLte, spread));
             let (tag, value, count) = (&series.tag, number(highest), series.len());
             found.push(hit.until(*last).called(Severity::Warning).saying(
                 format!("{tag} is {value} at all {count} points: nothing is learned"),

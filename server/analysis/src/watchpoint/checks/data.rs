@@ -6,22 +6,31 @@ use trainscope_format::digits::{Operator, Unit};
 use super::{Evidence, Judgement};
 use crate::text::Text;
 use crate::watchpoint::model::condition::Watchpoint;
-use crate::watchpoint::model::history::Digest;
+use crate::watchpoint::model::history::{Digest, ROUNDING};
 use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::measure::Measure;
-use crate::watchpoint::model::new_hit::{NewHit, number, percent};
+use crate::watchpoint::model::new_hit::{NewHit, number, percent, warning_if};
 use crate::watchpoint::model::run::{Run, chance, is_float};
-use crate::watchpoint::model::scalars::median;
+use crate::watchpoint::model::scalars::{FEWEST, median};
 use crate::watchpoint::model::subject::{Class, Family};
 use crate::watchpoint::model::tensor::Tensor;
 
-/// Standard deviation of inputs above which they are suspicious.
+/// Root mean square of inputs above which they are suspicious. Chosen: normalized ones have 1, pixels up to 255.
 const WIDE: f64 = 10.0;
-/// Standard deviation above which they are a fault at any loss: a layer with the usual initialization amplifies them
-/// to a thousand times the range of the next one, and no rate suits both its weights and its bias.
+/// Root mean square above which they are a fault at any loss: a layer with the usual initialization amplifies them
+/// to a thousand times the range of the next one, and no rate suits both its weights and its bias. Chosen.
 const FAR: f64 = 1e3;
-/// Spread of a batch relative to its usual spread above which it is another kind of data.
+/// Root mean square of a batch relative to that of those before above which it is another kind of data. Chosen.
 const JUMP: f64 = 8.0;
+/// Number of batches before a jump, including that of the jump, from which on it counts. Chosen.
+const JUMP_BATCHES: usize = 3;
+/// Number of first batches whose median is the usual size of inputs. Chosen.
+const FIRST_BATCHES: usize = 5;
+/// Minimum number of constant batches: a single one may be padding.
+const CONSTANT_BATCHES: usize = 2;
+/// Multiples of the loss of guessing from which on a first loss, and a last one, show that nothing is learned. Chosen.
+const BAD_START: f64 = 2.0;
+const BAD_END: f64 = 0.9;
 
 const SPREAD: Text = Text {
     en: "max − min",
@@ -54,10 +63,10 @@ pub(crate) fn input_range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Jud
         let samples = input.shape.first().copied().unwrap_or(1);
         let is_batch = input.shape.len() < 2 || samples > 1;
         let is_constant =
-            |d: &&&Digest| is_batch && d.count > 1 && d.max - d.min <= 1e-6 * d.max.abs();
+            |d: &&&Digest| is_batch && d.count > 1 && d.max - d.min <= ROUNDING * d.max.abs();
         let constant = finite.iter().filter(is_constant).count();
         if let Some(first) = finite.iter().find(is_constant)
-            && constant >= 2
+            && constant >= CONSTANT_BATCHES
             && constant * 2 > finite.len()
         {
             let value = number(first.max);
@@ -68,7 +77,7 @@ pub(crate) fn input_range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Jud
                 Operator::AtMost,
                 Unit::Number,
                 first.max - first.min,
-                1e-6 * first.max.abs(),
+                ROUNDING * first.max.abs(),
             );
             found.push(hit.measuring(spread).called(Severity::Warning).saying(
                 format!("{name} is constant: all elements are {value}"),
@@ -76,22 +85,19 @@ pub(crate) fn input_range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Jud
             ));
             continue;
         }
-        let usual = median(finite.iter().take(5).map(|d| size(d))).unwrap_or(0.0);
+        let usual = median(finite.iter().take(FIRST_BATCHES).map(|d| size(d))).unwrap_or(0.0);
         let mut sizes: Vec<f64> = Vec::new();
         let jump = finite.iter().find_map(|d| {
             let now = size(d);
             let middle = median(sizes.iter().copied());
             sizes.push(now);
-            let middle = middle.filter(|m| sizes.len() > 2 && *m > 0.0 && now > JUMP * m)?;
+            let middle =
+                middle.filter(|m| sizes.len() >= JUMP_BATCHES && *m > 0.0 && now > JUMP * m)?;
             Some((d, middle))
         });
         if usual > WIDE && !is_normalised(run, input) {
             let is_bad = usual > FAR || is_far_from_guessing(run, input.rank);
-            let severity = if is_bad {
-                Severity::Warning
-            } else {
-                Severity::Info
-            };
+            let severity = warning_if(is_bad);
             let hit = NewHit::at(run, input, first.step, Evidence::NONE);
             let rms = Measure::new(Key::Rms, RMS, Operator::Above, Unit::Number, usual, WIDE);
             let usual = number(usual);
@@ -116,19 +122,14 @@ pub(crate) fn input_range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Jud
                 format!("{name} 从 {usual} 跃升到 {now}（均方根）"),
             ));
         } else if let Some(wide) = finite.iter().find(|d| d.abs_max() > range) {
-            let hit = NewHit::at(
-                run,
-                input,
-                wide.step,
-                Evidence::of(Key::AbsMaxGt, wide.abs_max()),
-            );
+            let hit = NewHit::at(run, input, wide.step, (Key::AbsMaxGt, wide.abs_max()));
             found.push(hit.called(Severity::Info));
         }
     }
     found.into()
 }
 
-/// Minimum number of steps with the same batch.
+/// Minimum number of steps with the same batch. Chosen.
 const SAME_STEPS: usize = 5;
 
 /// Inputs that are bit-identical at every step: all of the data, or one batch repeated.
@@ -145,12 +146,7 @@ pub(crate) fn repeated(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
             continue;
         };
         let steps = input.history.len();
-        let hit = NewHit::at(
-            run,
-            input,
-            first.step,
-            Evidence::of(Key::Count, steps as f64),
-        );
+        let hit = NewHit::at(run, input, first.step, (Key::Count, steps as f64));
         let name = &input.name;
         found.push(hit.until(last.step).called(Severity::Info).saying(
             format!("{name} is the same batch at all {steps} recorded steps"),
@@ -174,12 +170,24 @@ fn is_far_from_guessing(run: &Run<'_>, rank: u32) -> bool {
         return false;
     };
     let chance = chance(run, rank);
-    let is_far =
-        chance.is_some_and(|chance| loss.initial > 2.0 * chance || loss.last > 0.9 * chance);
+    let is_far = chance
+        .is_some_and(|chance| loss.initial > BAD_START * chance || loss.last > BAD_END * chance);
     // Otherwise the loss alone shows learning.
     let is_unknown = chance.is_none() || !run.has_accuracy(rank) || run.classes(rank).is_none();
     is_far || is_unknown && !loss.has_learned()
 }
+
+/// Minimum number of recorded labels for a share. Chosen.
+const MIN_LABELS: u64 = 50;
+/// Minimum number of samples in a batch for an estimate from the gradient of a bias: fewer may be of one class by
+/// chance. Chosen.
+const ESTIMATE_SAMPLES: u64 = 8;
+/// Distance of the loss from guessing, as a share, up to which all classes are about equally likely to the model.
+/// Chosen.
+const UNDECIDED: f64 = 0.35;
+/// Error of such an estimate of a share of labels, by which it may be below the limit, and above 1. Chosen.
+const ESTIMATE_BELOW: f64 = 0.07;
+const ESTIMATE_MOST: f64 = 1.2;
 
 /// Labels of which nearly all are the same, counted from recorded labels.
 pub(crate) fn imbalance(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
@@ -190,12 +198,12 @@ pub(crate) fn imbalance(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
             continue;
         }
         let buckets = labels.labels.buckets.iter();
-        let total = buckets.fold(0_u64, |sum, n| sum.saturating_add(*n));
+        let total = buckets.fold(0, |sum: u64, n| sum.saturating_add(*n));
         let most = labels.labels.buckets.iter().copied().max().unwrap_or(0);
         let share = most as f64 / total.max(1) as f64;
         let step = labels.history.first().map_or(0, |d| d.step);
-        if total >= 50 && share > limit {
-            let hit = NewHit::at(run, labels, step, Evidence::of(Key::ShareGt, share));
+        if total >= MIN_LABELS && share > limit {
+            let hit = NewHit::at(run, labels, step, (Key::ShareGt, share));
             let (name, share) = (&labels.name, percent(share));
             found.push(hit.called(Severity::Warning).saying(
                 format!("{share} of the labels in {name} are the same class"),
@@ -223,24 +231,24 @@ fn from_the_bias(run: &Run<'_>, rank: u32, limit: f64) -> Option<NewHit> {
         .of_class(rank, Class::Gradient)
         .filter(|t| &*t.subject.leaf == "bias" && t.shape == [classes])
         .min_by_key(|t| run.flow(t))?;
-    // A few samples may be of one class by chance.
     let inputs = run
         .of_class(rank, Class::Input)
         .find_map(|t| t.shape.first().copied());
-    inputs.filter(|samples| *samples >= 8)?;
-    let limit = limit - 0.07;
+    inputs.filter(|samples| *samples >= ESTIMATE_SAMPLES)?;
+    let limit = limit - ESTIMATE_BELOW;
     let mut digests = bias.history.iter().filter(|d| {
         let at = loss.series.at(d.step);
-        at.is_some_and(|l| (l / guess - 1.0).abs() < 0.35)
+        at.is_some_and(|l| (l / guess - 1.0).abs() < UNDECIDED)
     });
     let shares: Vec<(i64, f64)> = digests
         .by_ref()
-        .take(3)
+        .take(FEWEST)
         .map(|d| (d.step, 1.0 / classes as f64 - d.min))
         .collect();
-    let all = shares.len() >= 3 && shares.iter().all(|s| s.1 > limit && s.1 < 1.2);
+    let is_share = |s: &(i64, f64)| s.1 > limit && s.1 < ESTIMATE_MOST;
+    let all = shares.len() >= FEWEST && shares.iter().all(is_share);
     let (step, share) = shares.first().copied().filter(|_| all)?;
-    let hit = NewHit::at(run, bias, step, Evidence::of(Key::ShareGt, share)).against(limit);
+    let hit = NewHit::at(run, bias, step, (Key::ShareGt, share)).against(limit);
     // It is an estimate, and a share cannot exceed 1.
     let (name, share) = (&bias.name, percent(share.min(1.0)));
     Some(hit.called(Severity::Warning).saying(

@@ -20,22 +20,17 @@ pub(crate) fn remarked(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
         return Judgement::default();
     }
     let step = run.steps.first().unwrap_or(0);
-    let found = NewHit {
-        rank: run.ranks.first().copied().unwrap_or(0),
-        step,
+    let rank = run.ranks.first().copied().unwrap_or(0);
+    let hit = NewHit {
         last_step: run.steps.last().unwrap_or(step),
-        tensor: tensor.into(),
         node: remark.node.as_deref().map(Into::into),
-        flow: PROGRAM_FLOW,
-        evidence: Evidence::NONE,
         severity: match remark.state {
             State::Note => Some(Severity::Info),
             State::Error => Some(Severity::Error),
             _ => None,
         },
         sentence: Some(remark.sentence.clone()),
-        limit: None,
-        measure: None,
+        ..NewHit::of_name(&tensor.into(), (rank, step), PROGRAM_FLOW, Evidence::NONE)
     };
-    vec![found].into()
+    vec![hit].into()
 }

@@ -7,22 +7,40 @@ use crate::text::Text;
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::measure::Measure;
-use crate::watchpoint::model::new_hit::{NewHit, number, percent};
-use crate::watchpoint::model::run::{Flow, Loss, Run, chance, high_level, is_flat};
-use crate::watchpoint::model::scalars::{Meaning, Series, median, spread};
+use crate::watchpoint::model::new_hit::{NewHit, number, percent, warning_if};
+use crate::watchpoint::model::run::{
+    Flow, HIGH_SHARE, LOW_LOSS, Loss, Phase, Run, chance, high_level, is_flat,
+};
+use crate::watchpoint::model::scalars::{FEWEST, Meaning, Series, median, spread};
 use crate::watchpoint::model::subject::Class;
 use trainscope_format::Severity;
 use trainscope_format::digits::{Operator, Unit};
 
 /// The gradient norm is known after all gradients.
-pub(super) const NORM_FLOW: Flow = (5, i64::MAX);
-/// Gradient norm that is large if all points from the first on are above it.
+pub(super) const NORM_FLOW: Flow = (Phase::Backward, i64::MAX);
+/// Gradient norm that is large if the first points are above it. Chosen: clipping to norms of 0.25 to 10 is usual.
 const LARGE: f64 = 100.0;
-/// Minimum number of earlier points for an outlier.
+/// Multiple of the loss of guessing at which a model with such norms starts, if it is at fault. Chosen.
+const FAR_FROM_GUESSING: f64 = 3.0;
+/// Minimum number of earlier points for an outlier. Chosen.
 const ENOUGH: usize = 5;
-/// Minimum number of earlier points for an extreme outlier, and the factor by which it must exceed the limit.
+/// Minimum number of earlier points for an extreme outlier, and the factor by which it must exceed the limit. Chosen.
 const FEW: usize = 2;
 const FEW_FACTOR: f64 = 100.0;
+/// Number of points before a norm with whose median it is compared. Chosen.
+const WINDOW: usize = 128;
+/// Multiple of the highest norm before that is a leap beyond all of them. Chosen.
+const LEAP: f64 = 3.0;
+/// Multiple of the limit at which one jump counts for two, and the number of jumps at a high loss that are a fault.
+/// Chosen.
+const STRONG: f64 = 3.0;
+const JUMPS: usize = 2;
+/// Number of points of the loss after a jump that show its effect, and the factor by which they exceed all before.
+/// Chosen.
+const EFFECT_POINTS: usize = 4;
+const HURT: f64 = 1.5;
+/// Share of the limit that norms exceed which grow or leap repeatedly. Chosen.
+const LASTING_SHARE: f64 = 0.5;
 
 /// The norm of all gradients of a rank by step, and its name.
 struct Norms {
@@ -79,8 +97,8 @@ pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         let mut highest: f64 = 0.0;
         let mut jumps = 0;
         for (index, &(step, norm)) in norms.points.iter().enumerate() {
-            let before = &norms.points[index.saturating_sub(128)..index];
-            let is_new = norm > 3.0 * highest;
+            let before = &norms.points[index.saturating_sub(WINDOW)..index];
+            let is_new = norm > LEAP * highest;
             if norm.is_finite() {
                 highest = highest.max(norm);
             }
@@ -96,16 +114,13 @@ pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
             let Some(usual) = median(finite).filter(|usual| norm > needed * usual) else {
                 continue;
             };
-            let hurts = |l: &Loss<'_>| l.is_hurt_after(step.saturating_sub(1), 4, 1.5);
+            let hurts = |l: &Loss<'_>| l.is_hurt_after(step.saturating_sub(1), EFFECT_POINTS, HURT);
             // While there is much left to learn, norms are of one size: the model itself explodes repeatedly.
             let is_high = loss.as_ref().is_some_and(|l| is_high_at(run, l, step));
-            jumps += usize::from(is_high) * if norm > 3.0 * factor * usual { 2 } else { 1 };
-            let is_harmful = is_new && loss.as_ref().is_some_and(hurts) || jumps >= 2;
-            let severity = if is_harmful {
-                Severity::Warning
-            } else {
-                Severity::Info
-            };
+            let is_strong = norm > STRONG * factor * usual;
+            jumps += usize::from(is_high) * (1 + usize::from(is_strong));
+            let is_harmful = is_new && loss.as_ref().is_some_and(hurts) || jumps >= JUMPS;
+            let severity = warning_if(is_harmful);
             if best.as_ref().is_none_or(|b| b.severity < Some(severity)) {
                 best = Some(hit(
                     &norms,
@@ -116,15 +131,13 @@ pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
                 ));
             }
         }
-        let large = norms.points.iter().take(3).all(|p| p.1 > LARGE) && norms.points.len() >= 3;
+        let mut begun = norms.points.iter().take(FEWEST);
+        let large = begun.all(|p| p.1 > LARGE) && norms.points.len() >= FEWEST;
         if let (None, true, Some(loss)) = (&best, large, &loss) {
-            let far = chance(run, rank).is_some_and(|chance| loss.initial > 3.0 * chance);
+            let far =
+                chance(run, rank).is_some_and(|chance| loss.initial > FAR_FROM_GUESSING * chance);
             let (step, norm) = norms.points[0];
-            let severity = if far {
-                Severity::Warning
-            } else {
-                Severity::Info
-            };
+            let severity = warning_if(far);
             let level = Measure::new(
                 Key::Norm,
                 Text {
@@ -142,7 +155,7 @@ pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
             .as_ref()
             .is_some_and(|b| b.severity >= Some(Severity::Warning));
         let growth = steady_growth(&norms, factor).map(|growth| (growth, factor));
-        let lasting = growth.or_else(|| Some((unrest(&norms, factor)?, 0.5 * factor)));
+        let lasting = growth.or_else(|| Some((unrest(&norms, factor)?, LASTING_SHARE * factor)));
         if let (false, Some(((step, norm, times), limit))) = (is_alarm, lasting)
             && loss.as_ref().is_some_and(|l| !l.has_learned())
         {
@@ -164,8 +177,8 @@ pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
 
 /// True if the loss at a step is close to that of guessing, or to its beginning.
 fn is_high_at(run: &Run<'_>, loss: &Loss<'_>, step: i64) -> bool {
-    let now = loss.series.until(step).map(|p| p.1).last();
-    now.is_some_and(|now| now > 0.5 * high_level(run, loss.series) && now > 0.1)
+    let now = loss.series.until(step).map(|p| p.1).next_back();
+    now.is_some_and(|now| now > HIGH_SHARE * high_level(run, loss.series) && now > LOW_LOSS)
 }
 
 /// True if the norm is above at least half of the points: below the median it is harmless.
@@ -173,6 +186,12 @@ fn exceeds_most(norm: f64, points: &[(i64, f64)]) -> bool {
     let below = points.iter().filter(|p| p.1 < norm).count();
     2 * below >= points.iter().filter(|p| p.1.is_finite()).count()
 }
+
+/// Distance in points over which norms are compared, so that a single batch does not hide their growth. Chosen.
+const GROWTH_DISTANCE: usize = 3;
+/// Minimum number of points of growing norms, and the share of them that exceed the one before. Chosen.
+const GROWTH_POINTS: usize = 12;
+const GROWTH_SHARE: f64 = 0.9;
 
 /// First step at which a norm that grows at almost every step exceeds its beginning by the factor: gradients that are
 /// never reset grow like that, and so does a diverging training.
@@ -183,17 +202,21 @@ fn steady_growth(norms: &Norms, factor: f64) -> Option<(i64, f64, f64)> {
         .copied()
         .filter(|p| p.1.is_finite())
         .collect();
-    let begun = median(points.iter().take(3).map(|p| p.1))?;
-    let ended = median(points.iter().rev().take(3).map(|p| p.1))?;
-    // Over three steps each, so that a single batch does not hide the growth.
-    let rises = points.windows(4).filter(|w| w[3].1 > w[0].1).count();
-    let grows = points.len() >= 12 && rises * 10 >= (points.len() - 3) * 9;
+    let begun = median(points.iter().take(FEWEST).map(|p| p.1))?;
+    let ended = median(points.iter().rev().take(FEWEST).map(|p| p.1))?;
+    let pairs = points.iter().zip(points.iter().skip(GROWTH_DISTANCE));
+    let rises = pairs.clone().filter(|(old, new)| new.1 > old.1).count();
+    let grows =
+        points.len() >= GROWTH_POINTS && rises as f64 >= GROWTH_SHARE * pairs.count() as f64;
     let (step, norm) = points
         .iter()
         .copied()
-        .find(|p| p.1 > 0.5 * factor * begun)?;
+        .find(|p| p.1 > LASTING_SHARE * factor * begun)?;
     (grows && ended > factor * begun).then_some((step, norm, ended / begun))
 }
+
+/// Minimum number of leaps of unrest. Chosen.
+const LEAPS: usize = 3;
 
 /// First of repeated leaps of norms: one far above all before it, and more of that size after it, so that the median
 /// follows them.
@@ -204,10 +227,10 @@ fn unrest(norms: &Norms, factor: f64) -> Option<(i64, f64, f64)> {
         if !norm.is_finite() {
             return None;
         }
-        if index >= ENOUGH && norm > 3.0 * highest {
+        if index >= ENOUGH && norm > LEAP * highest {
             let usual = median(points[..index].iter().map(|p| p.1))?;
-            let leaps = points[index..].iter().filter(|p| p.1 > 3.0 * highest);
-            if norm > 0.5 * factor * usual && leaps.count() >= 3 {
+            let leaps = points[index..].iter().filter(|p| p.1 > LEAP * highest);
+            if norm > LASTING_SHARE * factor * usual && leaps.count() >= LEAPS {
                 return Some((step, norm, norm / usual));
             }
         }
@@ -218,24 +241,19 @@ fn unrest(norms: &Norms, factor: f64) -> Option<(i64, f64, f64)> {
 
 fn hit(norms: &Norms, step: i64, evidence: Evidence, severity: Severity, norm: f64) -> NewHit {
     let (name, norm) = (&norms.name, number(norm));
-    NewHit {
-        rank: norms.rank,
-        step,
-        last_step: step,
-        tensor: name.clone(),
-        node: None,
-        flow: NORM_FLOW,
-        evidence,
-        severity: Some(severity),
-        sentence: None,
-        limit: None,
-        measure: None,
-    }
-    .saying(
+    let hit = NewHit::of_name(name, (norms.rank, step), NORM_FLOW, evidence);
+    hit.called(severity).saying(
         format!("{name} jumps to {norm} (gradient norm)"),
         format!("{name} 跃升到 {norm}（梯度范数）"),
     )
 }
+
+/// Multiple of most norms before that an outlier exceeds. Chosen.
+const ABOVE_MOST: f64 = 1.3;
+/// Minimum number of earlier norms for a spread. Chosen.
+const SPREAD_POINTS: usize = 16;
+/// Least spread of the logarithms of norms: 5 % of their size. Chosen.
+const LEAST_SPREAD: f64 = 0.05;
 
 /// Outliers of a norm, measured by the spread of those before it.
 pub(crate) fn zscore(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
@@ -249,7 +267,7 @@ pub(crate) fn zscore(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgemen
         let logs: Vec<f64> = norms.points.iter().map(|p| p.1.ln()).collect();
         for (index, &(step, norm)) in norms.points.iter().enumerate() {
             let start = index.saturating_sub(window);
-            if !exceeds_most(norm / 1.3, &norms.points[start..index]) {
+            if !exceeds_most(norm / ABOVE_MOST, &norms.points[start..index]) {
                 continue;
             }
             let before: Vec<f64> = logs[start..index]
@@ -257,13 +275,13 @@ pub(crate) fn zscore(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgemen
                 .copied()
                 .filter(|v| v.is_finite())
                 .collect();
-            if before.len() < 16 || !norm.is_finite() || norm <= 0.0 {
+            if before.len() < SPREAD_POINTS || !norm.is_finite() || norm <= 0.0 {
                 continue;
             }
             let Some(middle) = median(before.iter().copied()) else {
                 continue;
             };
-            let score = (norm.ln() - middle) / spread(&before, middle).max(0.05);
+            let score = (norm.ln() - middle) / spread(&before, middle).max(LEAST_SPREAD);
             if score > limit {
                 found.push(hit(
                     &norms,
@@ -277,6 +295,17 @@ pub(crate) fn zscore(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgemen
     }
     found.into()
 }
+
+/// Share of its norm that a clipped gradient keeps at most; more is rounding.
+const CLIPPED: f64 = 0.99;
+/// Minimum number of norms recorded before and after clipping. Chosen.
+const CLIPPED_STEPS: usize = 8;
+/// Share of the norm of which hardly anything is left, and of which too little is left for a loss that has not moved:
+/// by less than a share over a number of points. Chosen.
+const HARDLY_LEFT: f64 = 1e-3;
+const LITTLE_LEFT: f64 = 0.05;
+const FLAT_SHARE: f64 = 0.05;
+const FLAT_POINTS: usize = 50;
 
 /// Gradients that are clipped at almost every step; a warning if they almost vanish by it.
 pub(crate) fn always_clipped(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
@@ -299,23 +328,20 @@ pub(crate) fn always_clipped(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> 
             (norm.is_finite() && norm > 0.0).then_some(left / norm)
         });
         let kept: Vec<f64> = kept.collect();
-        let clipped = kept.iter().filter(|k| **k < 0.99).count();
-        if kept.len() < 8 || (clipped as f64) < share * kept.len() as f64 {
+        let clipped = kept.iter().filter(|k| **k < CLIPPED).count();
+        if kept.len() < CLIPPED_STEPS || (clipped as f64) < share * kept.len() as f64 {
             continue;
         }
         let Some(usual) = median(kept.iter().copied()) else {
             continue;
         };
-        // Hardly any gradient is left, or too little for a loss that has not moved at all.
         let is_flat = || {
             let loss = run.scalar(rank, Meaning::Loss);
-            loss.is_some_and(|l| !l.is_relative() && is_flat(l, 50, 0.05) && starts_at_zero(l))
+            loss.is_some_and(|l| {
+                !l.is_relative() && is_flat(l, FLAT_POINTS, FLAT_SHARE) && starts_at_zero(l)
+            })
         };
-        let severity = if usual < 1e-3 || usual < 0.05 && is_flat() {
-            Severity::Warning
-        } else {
-            Severity::Info
-        };
+        let severity = warning_if(usual < HARDLY_LEFT || usual < LITTLE_LEFT && is_flat());
         let step = recorded.steps.first().copied().unwrap_or(0);
         let evidence = Evidence::of(Key::ShareGt, clipped as f64 / kept.len() as f64);
         let hit = NewHit::of_scalar(recorded, step, NORM_FLOW, evidence).called(severity);

@@ -5,11 +5,22 @@ use trainscope_format::Severity;
 use super::{Evidence, Judgement};
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::key::Key;
-use crate::watchpoint::model::new_hit::{NewHit, number};
-use crate::watchpoint::model::run::{LATE_FLOW, Run, high_level};
-use crate::watchpoint::model::scalars::{Meaning, Series, median};
+use crate::watchpoint::model::new_hit::{NewHit, number, warning_if};
+use crate::watchpoint::model::run::{FEW_SAMPLES_SHARE, LATE_FLOW, Run, high_level};
+use crate::watchpoint::model::scalars::{FEWEST, Meaning, Series, TINY, median};
 use crate::watchpoint::model::subject::{Class, Family};
 use crate::watchpoint::model::tensor::Tensor;
+
+/// Multiple of its minimum that a held-out loss exceeds when it has risen. Chosen.
+const RISEN: f64 = 1.1;
+/// Number of training points before a measurement whose median is compared with it. Chosen.
+const TRAINING_POINTS: usize = 5;
+/// Bounds of certain overfitting: multiple of the minimum, rise in units of the level of guessing, measurements since
+/// the minimum, and training loss as a share of what it was then. Chosen.
+const CERTAIN_RISE: f64 = 1.5;
+const CERTAIN_DISTANCE: f64 = 0.25;
+const CERTAIN_POINTS: usize = 3;
+const CERTAIN_PROGRESS: f64 = 0.7;
 
 /// A held-out loss that has risen from its minimum while the training loss kept falling; a warning if it has risen by
 /// half at several measurements.
@@ -34,38 +45,29 @@ pub(crate) fn overfit(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgeme
             continue;
         };
         let after = &points[at + 1..];
-        let Some(now) = median(after.iter().rev().take(3).map(|p| p.1)) else {
+        let Some(now) = median(after.iter().rev().take(FEWEST).map(|p| p.1)) else {
             continue;
         };
-        let near = |step: i64| median(training.until(step).rev_take(5));
+        let near = |step: i64| median(last_of(training.until(step), TRAINING_POINTS));
         let (Some(then), Some(trained)) = (near(best_step), near(i64::MAX)) else {
             continue;
         };
-        let distance = (now - trained) / trained.max(1e-12);
-        let has_risen = after.iter().filter(|p| p.1 > 1.1 * best).count() >= patience;
+        let distance = (now - trained) / trained.max(TINY);
+        let has_risen = after.iter().filter(|p| p.1 > RISEN * best).count() >= patience;
         if !(has_risen && distance > gap && trained < then) {
             continue;
         }
         let level = high_level(run, held_out);
-        let is_certain = now > 1.5 * best
-            && now - best > 0.25 * level
-            && after.len() >= 3
-            && trained < 0.7 * then.max(best);
-        let severity = if is_certain {
-            Severity::Warning
-        } else {
-            Severity::Info
-        };
+        let is_certain = now > CERTAIN_RISE * best
+            && now - best > CERTAIN_DISTANCE * level
+            && after.len() >= CERTAIN_POINTS
+            && trained < CERTAIN_PROGRESS * then.max(best);
+        let severity = warning_if(is_certain);
         let step = after
             .iter()
-            .find(|p| p.1 > 1.1 * best)
+            .find(|p| p.1 > RISEN * best)
             .map_or(best_step, |p| p.0);
-        let hit = NewHit::of_scalar(
-            held_out,
-            step,
-            LATE_FLOW,
-            Evidence::of(Key::GapGt, distance),
-        );
+        let hit = NewHit::of_scalar(held_out, step, LATE_FLOW, (Key::GapGt, distance));
         let (tag, best, now) = (&held_out.tag, number(best), number(now));
         found.push(hit.called(severity).saying(
             format!("{tag} has risen from {best} to {now} while the training loss keeps falling"),
@@ -75,19 +77,21 @@ pub(crate) fn overfit(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgeme
     found.into()
 }
 
-/// The last few values of an iterator of points.
-trait RevTake {
-    fn rev_take(self, count: usize) -> std::vec::IntoIter<f64>;
+/// The last finite values of points, at most `count`.
+fn last_of(
+    points: impl DoubleEndedIterator<Item = (i64, f64)>,
+    count: usize,
+) -> impl Iterator<Item = f64> {
+    let values = points.rev().map(|p| p.1).filter(|v| v.is_finite());
+    values.take(count)
 }
 
-impl<I: Iterator<Item = (i64, f64)>> RevTake for I {
-    fn rev_take(self, count: usize) -> std::vec::IntoIter<f64> {
-        let mut values: Vec<f64> = self.map(|p| p.1).filter(|v| v.is_finite()).collect();
-        let keep = values.len().saturating_sub(count);
-        values.drain(..keep);
-        values.into_iter()
-    }
-}
+/// Minimum number of measurements for a usual gap. Chosen.
+const GAPS: usize = 2;
+/// Multiple of the limit from which on a gap is a fault. Chosen.
+const BAD_GAP: f64 = 2.0;
+/// Minimum number of steps of running statistics that never change. Chosen.
+const STILL_STEPS: usize = 4;
 
 /// Batch norm whose running statistics do not follow the training, or are impossible; or a held-out loss that is a
 /// multiple of the training loss from the beginning on, in a model with batch norm.
@@ -102,13 +106,13 @@ pub(crate) fn batch_norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
         for buffer in run.of_class(rank, Class::Buffer) {
             let is_variance = matches!(&*buffer.subject.leaf, "running_var" | "moving_variance");
             let is_mean = matches!(&*buffer.subject.leaf, "running_mean" | "moving_mean");
-            let stands = (is_mean || is_variance) && stands_still(buffer) && learns(run, buffer);
+            let is_still = (is_mean || is_variance) && is_unchanged(buffer) && learns(run, buffer);
             let Some(first) = buffer.history.first() else {
                 continue;
             };
             let until = buffer.history.last().map_or(first.step, |d| d.step);
             let name = &buffer.name;
-            if stands {
+            if is_still {
                 let hit = NewHit::at(run, buffer, first.step, Evidence::NONE).until(until);
                 found.push(hit.called(Severity::Warning).saying(
                     format!(
@@ -124,7 +128,7 @@ pub(crate) fn batch_norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
                 } else {
                     Key::VarianceLt
                 };
-                let hit = NewHit::at(run, buffer, bad.step, Evidence::of(beyond, bad.max));
+                let hit = NewHit::at(run, buffer, bad.step, (beyond, bad.max));
                 let value = number(bad.max);
                 found.push(hit.called(Severity::Info).saying(
                     format!("{name} is {value}: the previous layer outputs almost nothing, or far too much"),
@@ -140,16 +144,12 @@ pub(crate) fn batch_norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
         {
             let begins = gaps(run, held_out).find(|(_, gap)| *gap > factor);
             let step = begins.map_or(0, |(step, _)| step);
-            let hit = NewHit::of_scalar(held_out, step, LATE_FLOW, Evidence::of(Key::GapGt, gap));
+            let hit = NewHit::of_scalar(held_out, step, LATE_FLOW, (Key::GapGt, gap));
             // A tiny training loss is a fraction of any other.
-            let ended = median(held_out.points().rev_take(3)).unwrap_or(0.0);
-            let is_high = ended > 0.3 * high_level(run, held_out);
-            let is_bad = gap > 2.0 * factor && is_high;
-            let severity = if is_bad {
-                Severity::Warning
-            } else {
-                Severity::Info
-            };
+            let ended = median(last_of(held_out.points(), FEWEST)).unwrap_or(0.0);
+            let is_high = ended > FEW_SAMPLES_SHARE * high_level(run, held_out);
+            let is_bad = gap > BAD_GAP * factor && is_high;
+            let severity = warning_if(is_bad);
             let (tag, gap) = (&held_out.tag, number(gap));
             found.push(hit.called(severity).saying(
                 format!(
@@ -165,7 +165,7 @@ pub(crate) fn batch_norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
 /// Median ratio of held-out loss and training loss at the same time.
 fn usual_gap(run: &Run<'_>, held_out: &Series) -> Option<f64> {
     let gaps: Vec<f64> = gaps(run, held_out).map(|(_, gap)| gap).collect();
-    (gaps.len() >= 2)
+    (gaps.len() >= GAPS)
         .then(|| median(gaps.into_iter()))
         .flatten()
 }
@@ -174,14 +174,14 @@ fn usual_gap(run: &Run<'_>, held_out: &Series) -> Option<f64> {
 fn gaps(run: &Run<'_>, held_out: &Series) -> impl Iterator<Item = (i64, f64)> {
     let training = run.scalar(held_out.rank, Meaning::Loss);
     held_out.points().filter_map(move |(step, value)| {
-        let near = median(training?.until(step).rev_take(3))?;
+        let near = median(last_of(training?.until(step), FEWEST))?;
         (near > 0.0 && value.is_finite()).then_some((step, value / near))
     })
 }
 
-fn stands_still(buffer: &Tensor) -> bool {
+fn is_unchanged(buffer: &Tensor) -> bool {
     let mut pairs = buffer.history.pairs();
-    buffer.history.len() >= 4 && pairs.all(|(a, b)| b.is_identical(a) == Some(true))
+    buffer.history.len() >= STILL_STEPS && pairs.all(|(a, b)| b.is_identical(a) == Some(true))
 }
 
 /// True if the layer's own weights are trained: a norm that is frozen on purpose keeps its statistics.

@@ -2,15 +2,24 @@
 
 use trainscope_format::Severity;
 
-use super::{Evidence, Judgement};
+use super::Judgement;
 use crate::watchpoint::model::condition::Watchpoint;
-use crate::watchpoint::model::history::Digest;
+use crate::watchpoint::model::history::{Digest, ROUNDING};
 use crate::watchpoint::model::key::Key;
-use crate::watchpoint::model::new_hit::{NewHit, number};
+use crate::watchpoint::model::new_hit::{NewHit, number, warning_if};
 use crate::watchpoint::model::run::{LOSS_FLOW, Run, chance};
 use crate::watchpoint::model::scalars::Meaning;
 use crate::watchpoint::model::subject::{Class, Family};
 use crate::watchpoint::model::tensor::Tensor;
+
+/// Minimum number of steps with weights of zeros. Chosen.
+const ZERO_STEPS: usize = 3;
+/// Number of first losses, and the multiple of guessing that most of them exceed if the model is confidently wrong: at
+/// least this number, and this share. Chosen.
+const FIRST_LOSSES: usize = 4;
+const FAR: f64 = 3.0;
+const FAR_POINTS: usize = 2;
+const FAR_SHARE: f64 = 0.75;
 
 /// A recording from the beginning starts at step 0 or 1.
 fn is_beginning(step: i64) -> bool {
@@ -44,7 +53,7 @@ pub(crate) fn weights(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgeme
             } else {
                 Key::VarianceLt
             };
-            NewHit::at(run, weight, first.step, Evidence::of(beyond, value))
+            NewHit::at(run, weight, first.step, (beyond, value))
                 .called(Severity::Warning)
                 .saying(en, zh)
         };
@@ -86,15 +95,15 @@ fn gets_nothing(run: &Run<'_>, weight: &Tensor, first: &Digest) -> bool {
     let stays = weight
         .history
         .iter()
-        .take(3)
+        .take(ZERO_STEPS)
         .filter(|d| d.is_zero())
         .count()
-        >= 3;
+        == ZERO_STEPS;
     at_first.is_none_or(Digest::is_zero) && stays
 }
 
 fn is_constant(digest: &Digest) -> bool {
-    digest.max - digest.min <= 1e-6 * digest.max.abs()
+    digest.max - digest.min <= ROUNDING * digest.max.abs()
 }
 
 /// The initial-weight check of `MindInsight`, if it is significant: biases start at zero.
@@ -128,20 +137,15 @@ pub(crate) fn loss(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         if !is_beginning(step) || !first.is_finite() || distance <= limit {
             continue;
         }
-        let first_points = loss.values.iter().take(4).filter(|v| v.is_finite());
-        let high = first_points.clone().filter(|v| **v > 3.0 * chance).count();
-        let is_far = high >= 2 && high * 4 >= first_points.count() * 3;
-        let severity = if is_far {
-            Severity::Warning
-        } else {
-            Severity::Info
-        };
-        let hit = NewHit::of_scalar(
-            loss,
-            step,
-            LOSS_FLOW,
-            Evidence::of(Key::DistanceGt, distance),
-        );
+        let first_points = loss
+            .values
+            .iter()
+            .take(FIRST_LOSSES)
+            .filter(|v| v.is_finite());
+        let high = first_points.clone().filter(|v| **v > FAR * chance).count();
+        let is_far = high >= FAR_POINTS && high as f64 >= FAR_SHARE * first_points.count() as f64;
+        let severity = warning_if(is_far);
+        let hit = NewHit::of_scalar(loss, step, LOSS_FLOW, (Key::DistanceGt, distance));
         let (tag, first, chance) = (&loss.tag, number(first), number(chance));
         found.push(hit.called(severity).saying(
             format!("{tag} starts at {first}; chance level is {chance}"),

@@ -1,15 +1,16 @@
 //! A loss that is not finite, jumps, or diverges.
 
-use trainscope_format::Severity;
-
 use super::{Evidence, Judgement};
-use crate::text::Sentence;
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::missing::Missing;
-use crate::watchpoint::model::new_hit::{NewHit, number};
-use crate::watchpoint::model::run::{Flow, LATE_FLOW, LOSS_FLOW, Run, high_level};
-use crate::watchpoint::model::scalars::{Meaning, NotFinite, Series, median, noise, spread};
+use crate::watchpoint::model::new_hit::{NewHit, number, warning_if};
+use crate::watchpoint::model::run::{
+    FEW_SAMPLES_SHARE, Flow, LATE_FLOW, LOSS_FLOW, Run, high_level,
+};
+use crate::watchpoint::model::scalars::{
+    FEWEST, Meaning, NotFinite, Series, TINY, median, noise, spread,
+};
 
 /// Losses that are NaN or infinite. For a held-out loss, only if it stays so: some programs write NaN for *not
 /// measured*.
@@ -30,7 +31,7 @@ pub(crate) fn not_finite(run: &Run<'_>, _: u32, _: &Watchpoint) -> Judgement {
             .rfind(|p| !p.1.is_finite())
             .map_or(step, |p| p.0);
         let count = series.values.iter().filter(|v| !v.is_finite()).count();
-        let hit = NewHit::of_scalar(series, step, flow, Evidence::of(Key::Count, count as f64));
+        let hit = NewHit::of_scalar(series, step, flow, (Key::Count, count as f64));
         let (tag, value) = (&series.tag, number(value));
         found.push(
             hit.until(last)
@@ -71,28 +72,36 @@ pub(crate) fn scalar_not_finite(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) 
         let Some(bad) = not_finite.filter(|_| watchpoint.covers(tag)) else {
             continue;
         };
-        let (value, count) = (bad.first, bad.points);
-        found.push(NewHit {
-            rank,
-            step: bad.first_step,
-            last_step: bad.last_step,
-            tensor: tag.clone(),
-            node: None,
-            flow: LATE_FLOW,
-            evidence: Evidence::of(Key::Count, count as f64),
-            severity: None,
-            sentence: Some(Sentence {
-                en: format!(
-                    "{tag} is NaN or infinite at {count} of {points} points (first: {value})"
-                ),
-                zh: format!("{tag} 的 {points} 个点中有 {count} 个为 NaN 或无穷（首个：{value}）"),
-            }),
-            limit: None,
-            measure: None,
-        });
+        let (value, count) = (number(bad.first), bad.points);
+        let evidence = Evidence::of(Key::Count, count as f64);
+        let hit = NewHit::of_name(tag, (rank, bad.first_step), LATE_FLOW, evidence);
+        found.push(hit.until(bad.last_step).saying(
+            format!("{tag} is NaN or infinite at {count} of {points} points (first: {value})"),
+            format!("{tag} 的 {points} 个点中有 {count} 个为 NaN 或无穷（首个：{value}）"),
+        ));
     }
     found.into()
 }
+
+/// Minimum number of earlier points for an outlier. Chosen: a spread of fewer is mostly chance.
+const ENOUGH: usize = 5;
+/// Number of earlier points from which on their range is that of ordinary batches. Chosen.
+const MANY: usize = 16;
+/// Multiple of the maximum of the window that a spike exceeds in any case. Chosen.
+const ABOVE_MAXIMUM: f64 = 2.0;
+/// Least spread of the window, as a share of its median: points that are all but equal have none. Chosen.
+const LEAST_SPREAD: f64 = 0.02;
+/// Spread of the window, as a share of its median, below which it is calm. Chosen: losses of batches of a few samples
+/// scatter by more.
+const CALM: f64 = 0.15;
+/// In a window that is not calm, a spike exceeds this multiple of the level of guessing, and this multiple of the
+/// maximum. Chosen.
+const ABOVE_LEVEL: f64 = 1.3;
+const FAR_ABOVE_MAXIMUM: f64 = 3.0;
+/// In a calm window of many points, rise in units of the level of guessing that is a spike below that level. Chosen.
+const LEAST_RISE: f64 = 0.2;
+/// Rise above the maximum in units of the range of the window, for losses with negative values. Chosen.
+const RANGES: f64 = 3.0;
 
 /// Outliers of the window before them, by a number of spreads, and by factors of its median and maximum.
 pub(crate) fn spike(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
@@ -107,17 +116,16 @@ pub(crate) fn spike(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
             judged.missing.push((series.rank, series.tag.clone(), why));
         }
         let level = high_level(run, series);
-        let severity = if is_relative(run, series) {
-            Severity::Info
-        } else {
-            Severity::Warning
-        };
+        let severity = warning_if(!(is_relative(run, series)));
         let mut quiet_until = 0;
         for (index, (step, value)) in series.points().enumerate() {
             let before = &series.values[index.saturating_sub(window)..index];
             let highest = before.iter().copied().filter(|v| v.is_finite());
             let highest = highest.fold(f64::NEG_INFINITY, f64::max);
-            if !value.is_finite() || index < quiet_until || value <= highest.max(2.0 * highest) {
+            if !value.is_finite()
+                || index < quiet_until
+                || value <= highest.max(ABOVE_MAXIMUM * highest)
+            {
                 continue;
             }
             let before: Vec<f64> = before.iter().copied().filter(|v| v.is_finite()).collect();
@@ -128,21 +136,22 @@ pub(crate) fn spike(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
                 continue;
             };
             let width = spread(&before, middle);
-            let score = (value - middle) / width.max(0.02 * middle.abs()).max(1e-12);
+            let score = (value - middle) / width.max(LEAST_SPREAD * middle.abs()).max(TINY);
             let lowest = before.iter().copied().fold(f64::INFINITY, f64::min);
             // Near zero a loss is made of few samples: only its level counts.
-            let is_calm = width < 0.15 * middle.abs();
-            let is_high = value > 1.3 * level && value > 3.0 * highest;
-            let is_far = value > level || before.len() >= 16 && value - middle > 0.2 * level;
+            let is_calm = width < CALM * middle.abs();
+            let is_high = value > ABOVE_LEVEL * level && value > FAR_ABOVE_MAXIMUM * highest;
+            let is_far =
+                value > level || before.len() >= MANY && value - middle > LEAST_RISE * level;
             let is_spike = if lowest < 0.0 {
                 // Factors of negative numbers are meaningless: the range of all points before counts.
-                before.len() >= 16 && value - highest > 3.0 * (highest - lowest)
+                before.len() >= MANY && value - highest > RANGES * (highest - lowest)
             } else {
                 value > factor * middle && (is_calm && is_far || is_high)
             };
             if score > limit && is_spike {
                 quiet_until = index + window;
-                let hit = NewHit::of_scalar(series, step, LOSS_FLOW, Evidence::of(Key::ZGt, score));
+                let hit = NewHit::of_scalar(series, step, LOSS_FLOW, (Key::ZGt, score));
                 let (tag, value, middle) = (&series.tag, number(value), number(middle));
                 judged.found.push(hit.called(severity).saying(
                     format!("{tag} jumps from {middle} to {value}"),
@@ -153,9 +162,6 @@ pub(crate) fn spike(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
     }
     judged
 }
-
-/// Minimum number of earlier points for an outlier.
-const ENOUGH: usize = 5;
 
 /// Losses that diverge, or lose the progress made. A note for losses that may rise in a healthy training.
 pub(crate) fn divergence(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
@@ -169,17 +175,8 @@ pub(crate) fn divergence(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
         let Some(rise) = rise else { continue };
         let last = series.steps.last().copied().unwrap_or(rise.step);
         let is_fault = !is_relative(run, series) || rise.to > EXPLOSION * rise.begun.abs().max(1.0);
-        let severity = if is_fault {
-            Severity::Warning
-        } else {
-            Severity::Info
-        };
-        let hit = NewHit::of_scalar(
-            series,
-            rise.step,
-            LOSS_FLOW,
-            Evidence::of(Key::FactorGt, rise.times),
-        );
+        let severity = warning_if(is_fault);
+        let hit = NewHit::of_scalar(series, rise.step, LOSS_FLOW, (Key::FactorGt, rise.times));
         let hit = NewHit {
             limit: rise.limit,
             ..hit
@@ -193,7 +190,8 @@ pub(crate) fn divergence(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
     found.into()
 }
 
-/// Factor that no policy loss reaches: it rises with the square of the returns, from 1 to 1000 at most.
+/// Factor that no policy loss reaches: it rises with the square of the returns, which grow from 1 to 1000 at most.
+/// Chosen.
 const EXPLOSION: f64 = 1e6;
 
 /// True for a loss that may rise in a healthy training: by its name, or because rewards are recorded beside it.
@@ -214,16 +212,26 @@ struct Rise {
 }
 
 /// Scatter of neighbouring points, relative to their size, above which single points are insignificant: batches of a
-/// few samples.
+/// few samples. Chosen.
 const ROUGH: f64 = 0.2;
+/// Multiple of its start that a loss exceeds when it runs away. Chosen.
+const ABOVE_START: f64 = 1.2;
+/// Multiple of the patience for a loss of single batches that scatters. Chosen.
+const ROUGH_PATIENCE: usize = 3;
+/// Minimum number of high points before the recording ends or the loss is NaN: one may be a single batch.
+const ENDING_POINTS: usize = 2;
 
 /// A loss at a multiple of its minimum, and above its start, for a number of consecutive points, or until it is NaN or
-/// infinite. Three times as many points if losses of single batches scatter.
+/// infinite. [`ROUGH_PATIENCE`] times as many points if losses of single batches scatter.
 fn runaway(run: &Run<'_>, series: &Series, watchpoint: &Watchpoint) -> Option<Rise> {
     let factor = watchpoint.limits.value(Key::FactorGt);
     let patience = watchpoint.patience as usize;
     let values = &series.values;
-    let highest = values.iter().take(3).copied().filter(|v| v.is_finite());
+    let highest = values
+        .iter()
+        .take(FEWEST)
+        .copied()
+        .filter(|v| v.is_finite());
     let begun = highest
         .fold(f64::NEG_INFINITY, f64::max)
         .max(high_level(run, series));
@@ -231,13 +239,15 @@ fn runaway(run: &Run<'_>, series: &Series, watchpoint: &Watchpoint) -> Option<Ri
     let mut since: Option<(usize, f64)> = None;
     for index in 0..values.len() {
         let value = values[index];
-        let is_high = !value.is_finite() || value > factor * best && value > 1.2 * begun;
+        let is_high = !value.is_finite() || value > factor * best && value > ABOVE_START * begun;
         if is_high {
             since.get_or_insert((index, best));
         } else {
             since = None;
             // One lucky batch is no measure of the model.
-            let recent = values[index.saturating_sub(2)..=index].iter().copied();
+            let recent = values[index.saturating_sub(FEWEST - 1)..=index]
+                .iter()
+                .copied();
             best = best.min(median(recent.filter(|v| v.is_finite())).unwrap_or(best));
         }
         let Some((first, best)) = since.filter(|_| value.is_finite()) else {
@@ -246,9 +256,13 @@ fn runaway(run: &Run<'_>, series: &Series, watchpoint: &Watchpoint) -> Option<Ri
         let is_rough = scatter(&values[..first]) > ROUGH;
         let is_last = index + 1 == values.len() && !is_rough;
         let ends = is_last || values.get(index + 1).is_some_and(|v| !v.is_finite());
-        let needed = if is_rough { 3 * patience } else { patience };
+        let needed = if is_rough {
+            ROUGH_PATIENCE * patience
+        } else {
+            patience
+        };
         let points = index + 1 - first;
-        if best.is_finite() && (points >= needed || ends && points >= 2) {
+        if best.is_finite() && (points >= needed || ends && points >= ENDING_POINTS) {
             let to = values[first..]
                 .iter()
                 .copied()
@@ -273,22 +287,31 @@ fn scatter(values: &[f64]) -> f64 {
     noise(&logs.collect::<Vec<f64>>())
 }
 
-/// Multiple of its minimum that a loss reaches when all progress is lost.
+/// Multiple of its minimum that a loss reaches when all progress is lost. Chosen.
 const RELAPSE: f64 = 3.0;
-/// Minimum distance from the minimum, in units of its noise.
+/// Minimum distance from the minimum, in units of its noise: beyond four standard deviations is one of 16,000 normally
+/// distributed numbers.
 const NOISES: f64 = 4.0;
+/// Share of the points, in percent, that are the end of a curve. Chosen.
+const TAIL_PERCENT: usize = 15;
+/// Minimum length of a curve in units of its end, or of a window. Chosen.
+const LEAST_TAILS: usize = 4;
+/// Multiple of its minimum up to which a loss is still near it. Chosen.
+const NEAR_BEST: f64 = 1.5;
+/// Factor by which a learning rate that rises is a warm restart. Chosen: cosine schedules restart at a multiple.
+const WARM_RESTART: f64 = 1.5;
 
 /// A loss that was good and ends above half the way back to its start, at [`RELAPSE`] times its minimum, and still
-/// does not fall, unless the learning rate was raised since (a warm restart). Medians of the last points count: 15 %,
-/// at least 3.
+/// does not fall, unless the learning rate was raised since (a warm restart). Medians of the last points count:
+/// [`TAIL_PERCENT`], at least [`FEWEST`].
 fn relapse(run: &Run<'_>, series: &Series) -> Option<Rise> {
     let (steps, values): (Vec<i64>, Vec<f64>) = series.points().filter(|p| p.1.is_finite()).unzip();
-    let tail = (values.len() * 15 / 100).max(3);
-    if values.len() < 4 * tail {
+    let tail = (values.len() * TAIL_PERCENT / 100).max(FEWEST);
+    if values.len() < LEAST_TAILS * tail {
         return None;
     }
     let smooth: Vec<f64> = values
-        .windows(3)
+        .windows(FEWEST)
         .filter_map(|w| median(w.iter().copied()))
         .collect();
     let (at, best) = smooth
@@ -296,20 +319,19 @@ fn relapse(run: &Run<'_>, series: &Series) -> Option<Rise> {
         .copied()
         .enumerate()
         .min_by(|a, b| a.1.total_cmp(&b.1))?;
-    let begun = median(values.iter().copied().take(3))?;
+    let begun = median(values.iter().copied().take(FEWEST))?;
     let ends = values.len() - tail;
     let level = median(values[ends..].iter().copied())?;
     let before = median(values[ends - tail..ends].iter().copied())?;
     let is_lost = level > RELAPSE * best && level > f64::midpoint(best, begun);
     let is_certain = level - best > NOISES * noise(&values) && scatter(&values) < ROUGH;
-    // A loss far below guessing is made of few samples.
-    let is_high = level > 0.3 * high_level(run, series) && at + 3 < ends;
+    let is_high = level > FEW_SAMPLES_SHARE * high_level(run, series) && at + FEWEST < ends;
     if !(is_lost && is_certain && is_high && level >= before)
         || is_restarted(run, series, steps[at])
     {
         return None;
     }
-    let first = smooth.iter().rposition(|v| *v <= 1.5 * best)? + 1;
+    let first = smooth.iter().rposition(|v| *v <= NEAR_BEST * best)? + 1;
     Some(Rise {
         step: *steps.get(first + 1)?,
         to: level,
@@ -324,17 +346,27 @@ fn relapse(run: &Run<'_>, series: &Series) -> Option<Rise> {
 fn is_restarted(run: &Run<'_>, series: &Series, step: i64) -> bool {
     run.scalar(series.rank, Meaning::LearningRate)
         .is_some_and(|rate| {
-            let then = rate.until(step).last().map_or(f64::INFINITY, |p| p.1);
-            rate.after(step).any(|p| p.1 > 1.5 * then)
+            let then = rate.until(step).next_back().map_or(f64::INFINITY, |p| p.1);
+            rate.after(step).any(|p| p.1 > WARM_RESTART * then)
         })
 }
 
-/// A loss with negative values is measured by differences: it ends as far above its start as it had come down, ten
-/// times its noise above both, and does not fall. A policy loss scatters around 0 indefinitely.
+/// Length of a curve in units of the window over which its level is taken. Chosen.
+const WINDOWS: usize = 10;
+/// Minimum rise of a loss with negative values, in units of its noise: a policy loss scatters around 0 indefinitely.
+/// Chosen.
+const CLIMB_NOISES: f64 = 10.0;
+/// Rise of such a loss, as a share of its size, below which it is rounding.
+const LEAST_CLIMB: f64 = 1e-6;
+/// Multiple of the fall to the minimum that it rises above its start.
+const CLIMB: f64 = 1.0;
+
+/// A loss with negative values is measured by differences: it ends as far above its start as it had come down,
+/// [`CLIMB_NOISES`] above both, and does not fall.
 fn climb(series: &Series) -> Option<Rise> {
     let (steps, values): (Vec<i64>, Vec<f64>) = series.points().filter(|p| p.1.is_finite()).unzip();
-    let window = (values.len() / 10).max(3);
-    if values.len() < 4 * window {
+    let window = (values.len() / WINDOWS).max(FEWEST);
+    if values.len() < LEAST_TAILS * window {
         return None;
     }
     let level = |of: &[f64]| median(of.iter().copied());
@@ -342,9 +374,9 @@ fn climb(series: &Series) -> Option<Rise> {
     let (begun, ended) = (*levels.first()?, *levels.last()?);
     let best = levels.iter().copied().fold(f64::INFINITY, f64::min);
     let before = *levels.get(levels.len().checked_sub(1 + window)?)?;
-    let least = 10.0 * noise(&values);
+    let least = CLIMB_NOISES * noise(&values);
     let is_up = ended > begun + (begun - best).max(least) && ended > best + least;
-    let is_moving = ended > best + 1e-6 * best.abs() && ended >= before;
+    let is_moving = ended > best + LEAST_CLIMB * best.abs() && ended >= before;
     if !(is_up && is_moving) {
         return None;
     }
@@ -355,6 +387,6 @@ fn climb(series: &Series) -> Option<Rise> {
         best,
         begun,
         times: (ended - best) / (begun - best).max(least).max(f64::MIN_POSITIVE),
-        limit: Some(1.0),
+        limit: Some(CLIMB),
     })
 }

@@ -14,7 +14,7 @@ use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::history::Digest;
 use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::new_hit::NewHit;
-use crate::watchpoint::model::run::{Flow, Run, with_before};
+use crate::watchpoint::model::run::{Flow, Phase, Run, with_before};
 use crate::watchpoint::model::scalars::Meaning;
 use crate::watchpoint::model::subject::{Class, Family};
 use crate::watchpoint::model::tensor::Tensor;
@@ -83,12 +83,8 @@ pub(crate) fn gradients(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> J
             None => Severity::Info,
         };
         let (tag, count) = (&norm.tag, points.len());
-        let hit = NewHit::of_scalar(
-            norm,
-            step,
-            NORM_FLOW,
-            Evidence::of(Key::Count, count as f64),
-        );
+        let value = digits::brief(value);
+        let hit = NewHit::of_scalar(norm, step, NORM_FLOW, (Key::Count, count as f64));
         judged.found.push(hit.called(severity).saying(
             format!("{tag} is {value}: the gradient overflows"),
             format!("{tag} 为 {value}：梯度溢出"),
@@ -96,6 +92,9 @@ pub(crate) fn gradients(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> J
     }
     judged
 }
+
+/// Significant digits of a count in a sentence.
+const COUNT_DIGITS: usize = 6;
 
 /// Sentence with the kinds and the number of non-finite elements.
 pub(crate) fn counted(
@@ -122,7 +121,7 @@ pub(crate) fn counted(
         digest.count,
     );
     let is_all = bad >= all as f64;
-    let (bad, all) = (digits::number(bad, 6), digits::count(all));
+    let (bad, all) = (digits::number(bad, COUNT_DIGITS), digits::count(all));
     let (en, zh) = if is_meant {
         (" (expected)", "（属于预期）")
     } else {
@@ -148,6 +147,9 @@ pub(crate) fn counted(
         zh: format!("{name}：{which_zh}为 {}{zh}", kinds.join(" 或 ")),
     }
 }
+
+/// Number of finite losses after an overflow that show a skipped update, if nothing else does. Chosen.
+const FINITE_LOSSES: usize = 3;
 
 /// True if the update of a step was skipped because of an overflow: the loss scale came down right after, or the
 /// weights did not change, and the loss remains finite. If neither is recorded, a loss that remains finite is enough.
@@ -176,7 +178,8 @@ fn is_skipped(run: &Run<'_>, rank: u32, step: i64) -> bool {
     let has_gradients = run.of_class(rank, Class::Gradient).next().is_some();
     if same.is_empty() {
         // A loss that stays finite for some points, and no tensor with more evidence.
-        return !has_gradients && loss.is_some_and(|loss| loss.after(step).nth(2).is_some());
+        return !has_gradients
+            && loss.is_some_and(|loss| loss.after(step).nth(FINITE_LOSSES - 1).is_some());
     }
     same.iter().all(|same| *same)
 }
@@ -249,7 +252,7 @@ impl<'a> Masks<'a> {
 fn last_overflow(run: &Run<'_>, rank: u32, step: i64) -> Option<Flow> {
     let loss = run.scalar(rank, Meaning::Loss).and_then(|l| l.at(step));
     if loss.is_some_and(|loss| !loss.is_finite()) {
-        return Some((u8::MAX, i64::MAX));
+        return Some((Phase::Late, i64::MAX));
     }
     let is_left_out = is_skipped(run, rank, step);
     let overflows = run.tensors.iter().filter(|t| {

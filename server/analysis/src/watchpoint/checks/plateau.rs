@@ -2,21 +2,25 @@
 
 use trainscope_format::{Severity, digits};
 
+use super::Judgement;
 use super::loss::is_relative;
-use super::{Evidence, Judgement};
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::missing::Missing;
-use crate::watchpoint::model::new_hit::{NewHit, number, percent};
-use crate::watchpoint::model::run::{LOSS_FLOW, Run, chance};
-use crate::watchpoint::model::scalars::{Meaning, Series, median};
+use crate::watchpoint::model::new_hit::{NewHit, number, percent, warning_if};
+use crate::watchpoint::model::run::{LOSS_FLOW, LOW_LOSS, PARTS, Run, chance};
+use crate::watchpoint::model::scalars::{FEWEST, Meaning, Series, TINY, median};
 
 /// Distance from guessing of a loss without a slope, if an accuracy confirms the comparison: labels that are not
-/// equally frequent take the loss a little below.
+/// equally frequent take the loss a little below. Chosen.
 const NEAR_GUESSING: f64 = 0.15;
 /// The same distance if only the first loss identifies a classifier: a language that is hard to predict gets below it
-/// within a few steps.
+/// within a few steps. Chosen.
 const CERTAINLY_GUESSING: f64 = 0.05;
+/// Multiple of its beginning above which a loss rises rather than stays. Chosen.
+const RISES: f64 = 1.2;
+/// Part of a curve, as a divisor of its length, whose median is its first or last level. Chosen.
+const END_DIVISOR: usize = 5;
 
 /// A loss without a slope over a number of points; a warning at the level of guessing.
 pub(crate) fn flat(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
@@ -37,14 +41,14 @@ pub(crate) fn flat(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
             continue;
         }
         // Thirds of the whole curve: a loss that has fallen and is flat since is another matter.
-        let third = finite.len() / 3;
-        let thirds = finite.chunks(third.max(1)).take(3);
+        let third = finite.len() / PARTS;
+        let thirds = finite.chunks(third.max(1)).take(PARTS);
         let levels: Vec<f64> = thirds.filter_map(|c| median(c.iter().copied())).collect();
         let (Some(first), Some(last)) = (levels.first(), levels.last()) else {
             continue;
         };
-        let change = (first - last).abs() / first.abs().max(1e-12);
-        if change > share || *last > 1.2 * first {
+        let change = (first - last).abs() / first.abs().max(TINY);
+        if change > share || *last > RISES * first {
             continue;
         }
         let guessing = chance(run, series.rank).filter(|_| !is_relative(run, series));
@@ -57,15 +61,10 @@ pub(crate) fn flat(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         let at_chance = guessing.is_some_and(|c| {
             levels.iter().all(|l| is_near(*l, c, NEAR_GUESSING)) && is_near(*last, c, margin)
         });
-        let severity = if at_chance {
-            Severity::Warning
-        } else {
-            Severity::Info
-        };
+        let severity = warning_if(at_chance);
         let step = series.steps.first().copied().unwrap_or(0);
         let until = series.steps.last().copied().unwrap_or(step);
-        let hit = NewHit::of_scalar(series, step, LOSS_FLOW, Evidence::of(Key::ChangeLt, change))
-            .until(until);
+        let hit = NewHit::of_scalar(series, step, LOSS_FLOW, (Key::ChangeLt, change)).until(until);
         let (tag, level, points) = (
             &series.tag,
             number(*last),
@@ -88,11 +87,11 @@ pub(crate) fn slow(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         let Some((first, last)) = ends(series) else {
             continue;
         };
-        let fallen = (first - last) / first.abs().max(1e-12);
-        if fallen > 0.0 && fallen < share && run.loss(series.rank).is_some_and(|l| l.initial > 0.1)
-        {
+        let fallen = (first - last) / first.abs().max(TINY);
+        let loss = run.loss(series.rank);
+        if fallen > 0.0 && fallen < share && loss.is_some_and(|l| l.initial > LOW_LOSS) {
             let step = series.steps.first().copied().unwrap_or(0);
-            let hit = NewHit::of_scalar(series, step, LOSS_FLOW, Evidence::of(Key::FallLt, fallen));
+            let hit = NewHit::of_scalar(series, step, LOSS_FLOW, (Key::FallLt, fallen));
             let (tag, fallen) = (&series.tag, percent(fallen));
             found.push(hit.saying(
                 format!("{tag} has fallen by only {fallen}"),
@@ -103,9 +102,9 @@ pub(crate) fn slow(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
     found.into()
 }
 
-/// The medians of the first and the last fifth.
+/// The medians of the first and the last points.
 fn ends(series: &Series) -> Option<(f64, f64)> {
-    let fifth = (series.len() / 5).max(1);
+    let fifth = (series.len() / END_DIVISOR).max(1);
     let first = median(series.values.iter().copied().take(fifth))?;
     Some((
         first,
@@ -113,7 +112,7 @@ fn ends(series: &Series) -> Option<(f64, f64)> {
     ))
 }
 
-/// A loss whose slope changes sign at more than a share of the last points, smoothed over three.
+/// A loss whose slope changes sign at more than a share of the last points, smoothed over [`FEWEST`].
 pub(crate) fn swinging(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let window = watchpoint.limits.count(Key::Points);
     let share = watchpoint.limits.value(Key::ShareGt);
@@ -121,16 +120,15 @@ pub(crate) fn swinging(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
     for series in run.scalars(Meaning::Loss).filter(|s| s.len() >= window) {
         let values = &series.values[series.len() - window..];
         let smooth: Vec<f64> = values
-            .windows(3)
-            .map(|w| w.iter().sum::<f64>() / 3.0)
+            .windows(FEWEST)
+            .map(|w| w.iter().sum::<f64>() / w.len() as f64)
             .collect();
         let slopes: Vec<f64> = smooth.windows(2).map(|w| w[1] - w[0]).collect();
         let turns = slopes.windows(2).filter(|w| w[0] * w[1] < 0.0).count();
         let turned = turns as f64 / slopes.len().max(1) as f64;
         if turned > share {
             let step = series.steps[series.len() - window];
-            let hit =
-                NewHit::of_scalar(series, step, LOSS_FLOW, Evidence::of(Key::ShareGt, turned));
+            let hit = NewHit::of_scalar(series, step, LOSS_FLOW, (Key::ShareGt, turned));
             let tag = &series.tag;
             found.push(hit.saying(
                 format!("{tag} reverses direction {turns} times in {window} points"),
@@ -154,7 +152,7 @@ pub(crate) fn underfit(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
         let left = last / guessing;
         if left > share {
             let step = series.steps.last().copied().unwrap_or(0);
-            let hit = NewHit::of_scalar(series, step, LOSS_FLOW, Evidence::of(Key::LeftGt, left));
+            let hit = NewHit::of_scalar(series, step, LOSS_FLOW, (Key::LeftGt, left));
             let (tag, left) = (&series.tag, percent(left));
             found.push(hit.called(Severity::Info).saying(
                 format!("{tag} ends at {left} of chance level"),

@@ -7,13 +7,13 @@ use super::{Evidence, FormulaInput, Judgement, Limits, Verdict, any_of, by_formu
 use crate::text::Sentence;
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::key::Key;
-use crate::watchpoint::model::new_hit::{NewHit, percent};
-use crate::watchpoint::model::run::{Flow, Run};
+use crate::watchpoint::model::new_hit::{NewHit, percent, warning_if};
+use crate::watchpoint::model::run::{Flow, Phase, Run};
 use crate::watchpoint::model::scalars::Meaning;
 use crate::watchpoint::model::subject::Class;
 
 /// A loss scale is known before a step.
-const SCALE_FLOW: Flow = (5, i64::MIN);
+const SCALE_FLOW: Flow = (Phase::Backward, i64::MIN);
 
 /// Limit: the share of the type's largest number above which max |x| is too close to it. A minimum or maximum that is
 /// exactly the type's largest or least number was written as a mask or a start value (`torch.finfo(dtype).min`), not
@@ -33,13 +33,17 @@ pub(crate) fn near_overflow(limits: &Limits, seen: &FormulaInput<'_>) -> Verdict
     any_of([(Key::ShareGt, share, limits.is_above(Key::ShareGt, share))])
 }
 
+/// Largest finite numbers of IEEE 754 binary16 and of bfloat16: (2 − 2^-10) · 2^15 and (2 − 2^-7) · 2^127.
+const F16_MAX: f64 = 65_504.0;
+const BF16_MAX: f64 = 3.389_531_389_251_535_5e38;
+
 /// The largest number of a type that has infinities or NaN beyond it. Eight-bit floats have a scale beside them,
 /// chosen so that their largest element is the type's (NVIDIA's Transformer Engine, delayed scaling): they are not
 /// judged.
 fn largest(dtype: DType) -> Option<f64> {
     Some(match dtype {
-        DType::F16 => 65_504.0,
-        DType::Bf16 => 3.389_531_389_251_535_5e38,
+        DType::F16 => F16_MAX,
+        DType::Bf16 => BF16_MAX,
         DType::F32 => f64::from(f32::MAX),
         DType::F64 => f64::MAX,
         _ => return None,
@@ -96,8 +100,11 @@ pub(crate) fn underflow(limits: &Limits, seen: &FormulaInput<'_>) -> Verdict {
     any_of([(Key::ShareGt, share, limits.is_above(Key::ShareGt, share))])
 }
 
+/// Share of underflowing elements above which gradients of a model that does not learn are a fault. Chosen.
+const BAD_SHARE: f64 = 0.2;
+
 /// The same over all gradients of a rank together, at a number of consecutive steps: a single gradient is
-/// insignificant. A warning above a fifth, unless the loss has become small, which makes gradients small too.
+/// insignificant. A warning above [`BAD_SHARE`], unless the loss has become small, which makes gradients small too.
 pub(crate) fn underflow_judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let limit = watchpoint.limits.value(Key::ShareGt);
     let mut found = Vec::new();
@@ -144,12 +151,8 @@ pub(crate) fn underflow_judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) ->
             continue;
         };
         let learns = run.loss(rank).is_some_and(|l| l.has_learned());
-        let severity = if share > 0.2 && !learns {
-            Severity::Warning
-        } else {
-            Severity::Info
-        };
-        let hit = NewHit::at(run, tensor, first, Evidence::of(Key::ShareGt, share)).until(last);
+        let severity = warning_if(share > BAD_SHARE && !learns);
+        let hit = NewHit::at(run, tensor, first, (Key::ShareGt, share)).until(last);
         let share = percent(share);
         found.push(hit.called(severity).saying(
             format!("{share} of the nonzero fp16 gradients underflow (below 2^-14)"),
@@ -173,6 +176,17 @@ pub(crate) struct Thrash {
     falls: usize,
 }
 
+/// Number of falls after a rise that are too many within a number of points. Chosen: dynamic scaling tries a larger scale
+/// every 2,000 steps (`GradScaler` of `PyTorch`).
+const AGAIN_FALLS: usize = 3;
+const AGAIN_POINTS: usize = 50;
+/// Number of falls of a scale that falls at most points. Chosen: 2^16 is the usual first scale, and gradients of fp16
+/// rarely need less than 2^8.
+const ENDLESS_FALLS: usize = 8;
+/// Scale below which gradients are made smaller, and the number of falls to it. Chosen.
+const SPENT: f64 = 1.0;
+const SPENT_FALLS: usize = 3;
+
 /// A loss scale is found from above: it falls until it fits, and then grows slowly. It does not settle if it falls
 /// repeatedly after it has risen or held, or never stops falling.
 pub(crate) fn thrash(run: &Run<'_>, rank: u32) -> Option<Thrash> {
@@ -195,12 +209,14 @@ pub(crate) fn thrash(run: &Run<'_>, rank: u32) -> Option<Thrash> {
             falls: indices.len(),
         })
     };
-    let is_often = again.len() >= 3 && again.windows(3).any(|w| w[2] - w[0] <= 50);
+    let is_often = again
+        .windows(AGAIN_FALLS)
+        .any(|w| w[AGAIN_FALLS - 1] - w[0] <= AGAIN_POINTS);
     if is_often {
         return of(&again);
     }
-    let never_stops = falls.len() >= 8 && falls.len() * 2 >= points.len() - 1;
-    let is_spent = points.last().is_some_and(|p| p.1 < 1.0) && falls.len() >= 3;
+    let never_stops = falls.len() >= ENDLESS_FALLS && falls.len() * 2 >= points.len() - 1;
+    let is_spent = points.last().is_some_and(|p| p.1 < SPENT) && falls.len() >= SPENT_FALLS;
     (never_stops || is_spent).then(|| of(&falls)).flatten()
 }
 

@@ -7,7 +7,7 @@ use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::missing::Missing;
 use crate::watchpoint::model::new_hit::NewHit;
-use crate::watchpoint::model::run::{LATE_FLOW, Run};
+use crate::watchpoint::model::run::{LATE_FLOW, Phase, Run};
 use crate::watchpoint::model::scalars::{Meaning, median};
 
 /// Operators that overflowed according to the device.
@@ -23,25 +23,16 @@ pub(crate) fn operator_overflow(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) 
         if !watchpoint.covers(operator) {
             continue;
         }
-        judged.found.push(
-            NewHit {
-                rank,
-                step,
-                last_step: step,
-                tensor: operator.clone(),
-                node: Some(operator.clone()),
-                flow: (2, run.places.of(operator).map_or(i64::MAX, i64::from)),
-                evidence: Evidence::of(Key::Count, 1.0),
-                severity: None,
-                sentence: None,
-                limit: None,
-                measure: None,
-            }
-            .saying(
-                format!("{operator} overflows (reported by the device)"),
-                format!("{operator} 溢出（设备报告）"),
-            ),
-        );
+        let place = run.places.of(operator).map_or(i64::MAX, i64::from);
+        let (flow, evidence) = ((Phase::Forward, place), Evidence::of(Key::Count, 1.0));
+        let hit = NewHit {
+            node: Some(operator.clone()),
+            ..NewHit::of_name(operator, (rank, step), flow, evidence)
+        };
+        judged.found.push(hit.saying(
+            format!("{operator} overflows (reported by the device)"),
+            format!("{operator} 溢出（设备报告）"),
+        ));
     }
     if run.knowledge.overflowed.is_empty() && !watchpoint.context {
         let first = run.steps.first().unwrap_or(0);
@@ -51,7 +42,7 @@ pub(crate) fn operator_overflow(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) 
     judged
 }
 
-/// Minimum number of intervals for a usual one.
+/// Minimum number of intervals for a usual one. Chosen.
 const MIN_PAUSES: usize = 8;
 
 /// Times between two records that are far longer than usual.
@@ -71,8 +62,7 @@ pub(crate) fn stalled(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgeme
             continue;
         };
         let step = series.steps.get(index).copied().unwrap_or(0);
-        let hit = NewHit::of_scalar(series, step, LATE_FLOW, Evidence::of(Key::SecsGt, *pause))
-            .against(limit);
+        let hit = NewHit::of_scalar(series, step, LATE_FLOW, (Key::SecsGt, *pause)).against(limit);
         let (tag, pause, usual) = (&series.tag, digits::span(*pause), digits::span(usual));
         found.push(hit.saying(
             format!("{tag}: no data for {pause} (usual interval {usual})"),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use trainscope_format::Severity;
 
-use super::{Evidence, Judgement};
+use super::Judgement;
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::missing::Missing;
@@ -105,7 +105,7 @@ pub(crate) fn divergence(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
             run,
             tensor,
             step,
-            Evidence::of(Key::Count, replica.differs.len() as f64),
+            (Key::Count, replica.differs.len() as f64),
         );
         let (name, rank) = (&tensor.name, tensor.rank);
         judged.found.push(hit.until(last).saying(
@@ -164,7 +164,7 @@ pub(crate) fn corruption(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
         return Judgement::default();
     }
     let tensor = one.differs[0].1;
-    let hit = NewHit::at(run, tensor, first, Evidence::of(Key::Count, 1.0)).called(Severity::Info);
+    let hit = NewHit::at(run, tensor, first, (Key::Count, 1.0)).called(Severity::Info);
     let (name, rank) = (&tensor.name, tensor.rank);
     vec![hit.saying(
         format!(
@@ -202,7 +202,7 @@ pub(crate) fn shared(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgemen
                 .any(|t| run.family(t) == Family::Embedding);
             if same && !tied {
                 let step = weight.history.first().map_or(0, |d| d.step);
-                let hit = NewHit::at(run, weight, step, Evidence::of(Key::Count, 1.0));
+                let hit = NewHit::at(run, weight, step, (Key::Count, 1.0));
                 let (name, other) = (&weight.name, &twin.name);
                 found.push(hit.saying(
                     format!("{name} and {other} are identical at every step"),

@@ -1,6 +1,5 @@
 //! Implausible learning rates: jumps, too high, negative, 0, or decayed too early.
 
-use trainscope_format::Severity;
 use trainscope_format::digits::{Operator, Unit};
 
 use super::{Evidence, Judgement};
@@ -9,14 +8,24 @@ use crate::text::Text;
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::measure::Measure;
-use crate::watchpoint::model::new_hit::{NewHit, number};
-use crate::watchpoint::model::run::{PROGRAM_FLOW, Run};
-use crate::watchpoint::model::scalars::{Meaning, Series, median};
+use crate::watchpoint::model::new_hit::{NewHit, number, warning_if};
+use crate::watchpoint::model::run::{Flow, HIGH_SHARE, PARTS, PROGRAM_FLOW, Phase, Run};
+use crate::watchpoint::model::scalars::{FEWEST, Meaning, Series, median};
 
 /// Rate at which no weight survives a step with any optimizer: the steps of Adam are as large as the rate, and
-/// gradients of weights with the usual initialization are between 1e-3 and 1.
+/// gradients of weights with the usual initialization are between 1e-3 and 1. Chosen.
 const ABSURD: f64 = 1e3;
-/// Share of points, and minimum number, that must follow a rate that has decayed too early.
+/// Factor by which a loss exceeds all before if a rate hurts it. Chosen.
+const HURT: f64 = 2.0;
+/// Minimum number of rates before a jump: a warm-up may begin at 0.
+const RATES_BEFORE: usize = 2;
+/// Share of its beginning above which a loss stays where it is after the rate has decayed. Chosen.
+const STAYS: f64 = 0.95;
+/// Divisor of a rate that is 0 throughout.
+const NO_RATE: f64 = 1e-300;
+/// The learning rate of an update is known before its gradients.
+const RATE_FLOW: Flow = (Phase::Loss, 1);
+/// Share of points, and minimum number, that must follow a rate that has decayed too early. Chosen.
 const FADED_SHARE: f64 = 0.5;
 const FADED_POINTS: usize = 10;
 
@@ -27,7 +36,7 @@ pub(crate) fn rate_jump(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
         let Some((step, times)) = jump_of(series, watchpoint.limits.value(Key::FactorGt)) else {
             continue;
         };
-        let hit = NewHit::of_scalar(series, step, (4, 1), Evidence::of(Key::FactorGt, times));
+        let hit = NewHit::of_scalar(series, step, RATE_FLOW, (Key::FactorGt, times));
         let tag = &series.tag;
         found.push(if times.is_finite() {
             let times = number(times);
@@ -53,7 +62,7 @@ pub(crate) fn jump_of(series: &Series, factor: f64) -> Option<(i64, f64)> {
         if !rate.is_finite() {
             return Some((step, rate));
         }
-        if index >= 2 && highest > 0.0 && rate > factor * highest {
+        if index >= RATES_BEFORE && highest > 0.0 && rate > factor * highest {
             return Some((step, rate / highest));
         }
         highest = highest.max(rate);
@@ -70,7 +79,7 @@ pub(crate) fn range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
     for series in run.scalars(Meaning::LearningRate) {
         let outside = series.points().find(|p| p.1 < 0.0 || p.1 > most);
         if let Some((step, rate)) = outside.filter(|p| p.1.is_finite()) {
-            let hit = NewHit::of_scalar(series, step, (4, 1), Evidence::of(Key::RateGt, rate));
+            let hit = NewHit::of_scalar(series, step, RATE_FLOW, (Key::RateGt, rate));
             found.push(implausible(run, hit, rate));
         }
     }
@@ -83,19 +92,8 @@ pub(crate) fn range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
     {
         let rank = run.ranks.first().copied().unwrap_or(0);
         let step = run.steps.first().unwrap_or(0);
-        let setting = NewHit {
-            rank,
-            step,
-            last_step: step,
-            tensor: name.clone(),
-            node: None,
-            flow: PROGRAM_FLOW,
-            evidence: Evidence::of(Key::RateGt, *rate),
-            severity: None,
-            sentence: None,
-            limit: None,
-            measure: None,
-        };
+        let evidence = Evidence::of(Key::RateGt, *rate);
+        let setting = NewHit::of_name(name, (rank, step), PROGRAM_FLOW, evidence);
         found.push(implausible(run, setting, *rate));
     }
     for &rank in &run.ranks {
@@ -114,13 +112,9 @@ pub(crate) fn range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
 fn implausible(run: &Run<'_>, hit: NewHit, rate: f64) -> NewHit {
     let hurts = run.loss(hit.rank).is_some_and(|l| {
         l.series.since(hit.step).any(|p| !p.1.is_finite())
-            || l.is_hurt_after(hit.step.saturating_sub(1), usize::MAX, 2.0)
+            || l.is_hurt_after(hit.step.saturating_sub(1), usize::MAX, HURT)
     });
-    let severity = if !(0.0..=ABSURD).contains(&rate) || hurts {
-        Severity::Warning
-    } else {
-        Severity::Info
-    };
+    let severity = warning_if(!(0.0..=ABSURD).contains(&rate) || hurts);
     let (name, value) = (hit.tensor.clone(), number(rate));
     let hit = hit.called(severity);
     if rate < 0.0 {
@@ -167,27 +161,23 @@ fn faded(run: &Run<'_>, rate: &Series, share: f64) -> Option<NewHit> {
     let is_early = left >= FADED_POINTS && left as f64 >= FADED_SHARE * rate.len() as f64;
     let (step, value) = rate.points().nth(first).filter(|_| is_early)?;
     let loss = run.scalar(rate.rank, Meaning::Loss)?;
-    let begun = median(loss.values.iter().copied().take(3))?;
+    let begun = median(loss.values.iter().copied().take(FEWEST))?;
     let since: Vec<f64> = loss.since(step).map(|p| p.1).collect();
     let level = median(since.iter().copied())?;
     let stays = {
-        let third = since.len() / 3;
+        let third = since.len() / PARTS;
         let first = median(since.iter().copied().take(third))?;
         let last = median(since.iter().rev().copied().take(third))?;
-        last > 0.95 * first
+        last > STAYS * first
     };
-    let is_fault = stays && level > 0.5 * begun && begun > 0.0;
+    let is_fault = stays && level > HIGH_SHARE * begun && begun > 0.0;
     let hit = NewHit::of_scalar(
         rate,
         step,
-        (4, 1),
-        Evidence::of(Key::FadedLt, value / highest.max(1e-300)),
+        RATE_FLOW,
+        (Key::FadedLt, value / highest.max(NO_RATE)),
     );
-    let severity = if is_fault {
-        Severity::Warning
-    } else {
-        Severity::Info
-    };
+    let severity = warning_if(is_fault);
     let (tag, points, value) = (&rate.tag, rate.len(), number(value));
     let last = rate.steps.last().copied().unwrap_or(step);
     Some(hit.until(last).called(severity).saying(

@@ -2,7 +2,7 @@
 
 use trainscope_format::Severity;
 
-use super::{Evidence, Judgement};
+use super::Judgement;
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::new_hit::NewHit;
@@ -60,8 +60,7 @@ fn still_weights(run: &Run<'_>, watchpoint: &Watchpoint, needs_gradient: bool) -
             if is_excused || is_lost || has_faded_out(run, rank, &still) {
                 continue;
             }
-            let found = NewHit::at(run, weight, still.first, Evidence::of(Key::Count, 0.0))
-                .until(still.last);
+            let found = NewHit::at(run, weight, still.first, (Key::Count, 0.0)).until(still.last);
             let name = &weight.name;
             let steps = still.steps;
             judged.found.push(found.saying(
@@ -73,10 +72,11 @@ fn still_weights(run: &Run<'_>, watchpoint: &Watchpoint, needs_gradient: bool) -
     judged
 }
 
-/// Minimum number of consecutive equal histograms. Keras records one per epoch, so that many updates are between two.
+/// Minimum number of consecutive equal histograms. Chosen: Keras records one per epoch, so that many updates are between two.
 const UNCHANGED_HISTOGRAMS: usize = 3;
 
 /// Share of its highest value below which a loss is solved: its gradient may be exactly zero, as that of a hinge loss.
+/// Chosen.
 const SOLVED: f64 = 0.01;
 
 /// One finding if the histograms of all weight matrices of a rank are bit-identical, edges and counts, in its last
@@ -106,8 +106,7 @@ fn unchanged_histograms(run: &Run<'_>, rank: u32, watchpoint: &Watchpoint) -> Op
     }
     let first = weights.iter().min_by_key(|own| run.flow(own))?;
     let (count, records) = (weights.len(), latest.steps + 1);
-    let found =
-        NewHit::at(run, first, latest.first, Evidence::of(Key::Count, 0.0)).until(latest.last);
+    let found = NewHit::at(run, first, latest.first, (Key::Count, 0.0)).until(latest.last);
     let (of, of_zh) = if count == 1 {
         (format!("{} is", first.name), first.name.to_string())
     } else {
@@ -124,7 +123,7 @@ fn unchanged_histograms(run: &Run<'_>, rank: u32, watchpoint: &Watchpoint) -> Op
     ))
 }
 
-/// Minimum number of recorded steps before a weight is reported as frozen.
+/// Minimum number of recorded steps before a weight is reported as frozen. Chosen.
 const FROZEN_STEPS: usize = 3;
 
 /// Weights that never change, and have no gradient, beside others that do: one note per rank.
@@ -144,8 +143,7 @@ pub(crate) fn frozen(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgemen
         let (count, all) = (frozen.len(), weights.len());
         let begins = first.history.first().map_or(0, |d| d.step);
         let last = first.history.last().map_or(begins, |d| d.step);
-        let hit =
-            NewHit::at(run, first, begins, Evidence::of(Key::Count, count as f64)).until(last);
+        let hit = NewHit::at(run, first, begins, (Key::Count, count as f64)).until(last);
         let (mut names, left) = (String::new(), count.saturating_sub(NAMED));
         for (at, tensor) in frozen.iter().take(NAMED).enumerate() {
             names.push_str(if at > 0 { ", " } else { "" });
@@ -195,6 +193,9 @@ fn never_changes(weight: &Tensor) -> bool {
     weight.history.len() > 1 && pairs.all(|(a, b)| b.is_identical(a) == Some(true))
 }
 
+/// Multiple of the longest interval without changes before that the last one exceeds. Chosen.
+const MUCH_LONGER: usize = 2;
+
 /// The interval without changes at the end, if it is long, and much longer than any before: weights also rest between
 /// two updates if gradients are accumulated, or if another part is being trained.
 fn final_standstill(weight: &Tensor, patience: usize) -> Option<Still> {
@@ -218,7 +219,7 @@ fn final_standstill(weight: &Tensor, patience: usize) -> Option<Still> {
     }
     let last = stretches.pop().filter(|_| is_open)?;
     let longest_before = stretches.iter().map(|s| s.steps).max().unwrap_or(0);
-    (last.steps >= patience.max(2 * longest_before + 1)).then_some(last)
+    (last.steps >= patience.max(MUCH_LONGER * longest_before + 1)).then_some(last)
 }
 
 /// Without a gradient, or with a gradient of zeros, a weight has no reason to change; after a non-finite one an
@@ -234,6 +235,10 @@ fn is_excused(gradient: &Tensor, still: &Still) -> bool {
     }
     steps * 2 < still.steps || without * 2 > steps
 }
+
+/// Share of the usual gradient below which rounding removes the update: the steps of Adam are the same for any size, but
+/// its epsilon of 1e-8 is larger then. Chosen.
+const NEGLIGIBLE: f64 = 1e-5;
 
 /// True if its gradient is far below all others: rounding removes the update. A bias before a batch norm has such a
 /// gradient.
@@ -252,10 +257,13 @@ fn is_negligible(run: &Run<'_>, gradient: &Tensor, still: &Still) -> bool {
             .filter_map(size),
     );
     match (size(gradient), usual) {
-        (Some(own), Some(usual)) => own < 1e-5 * usual,
+        (Some(own), Some(usual)) => own < NEGLIGIBLE * usual,
         _ => false,
     }
 }
+
+/// Share of the level of guessing, or of 1 if that is lower, below which there is next to nothing left to learn. Chosen.
+const LITTLE_LEFT: f64 = 0.1;
 
 /// True if its updates are too small for its type, while there is next to nothing left to learn: a good model, trained
 /// further at a tiny learning rate. If there is something to learn, [`super::update::too_small`] reports it.
@@ -271,9 +279,15 @@ fn is_rounded_away(run: &Run<'_>, weight: &Tensor, gradient: &Tensor, still: &St
     let meanwhile = gradient.history.iter();
     let meanwhile = meanwhile.filter(|d| d.step >= still.first.saturating_sub(1) && d.is_finite());
     let largest = meanwhile.map(|d| rate * d.mean_abs).fold(0.0, f64::max);
-    let is_small = loss.initial.abs() < 0.1 * high_level(run, loss.series).max(1.0);
+    let is_small = {
+        let level = high_level(run, loss.series).max(1.0);
+        loss.initial.abs() < LITTLE_LEFT * level
+    };
     is_small && largest < f64::from(f32::EPSILON) * size
 }
+
+/// Share of its highest value below which a learning rate has decayed. Chosen.
+const DECAYED: f64 = 0.05;
 
 /// True if the learning rate had decayed to next to nothing.
 fn has_faded_out(run: &Run<'_>, rank: u32, still: &Still) -> bool {
@@ -287,5 +301,5 @@ fn has_faded_out(run: &Run<'_>, rank: u32, still: &Still) -> bool {
         .filter(|v| *v > 0.0)
         .last();
     let now = rate.since(still.first).map(|p| p.1).fold(0.0, f64::max);
-    before.is_some_and(|before| before < 0.05 * highest && now <= before)
+    before.is_some_and(|before| before < DECAYED * highest && now <= before)
 }

@@ -7,10 +7,24 @@ use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::history::Digest;
 use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::missing::Missing;
-use crate::watchpoint::model::new_hit::{NewHit, number, percent};
-use crate::watchpoint::model::run::{Run, high_level};
+use crate::watchpoint::model::new_hit::{NewHit, number, percent, warning_if};
+use crate::watchpoint::model::run::{HIGH_SHARE, Run, high_level};
 use crate::watchpoint::model::subject::{Class, Family};
 use crate::watchpoint::model::tensor::Tensor;
+
+/// Share of zeros of a layer that was alive at its first record. Chosen: half of the elements of a `ReLU` are zero with
+/// the usual initialization.
+const ALIVE_ZEROS: f32 = 0.7;
+/// Mean input of a `ReLU` that is far below zero: its units are negative for all samples. Chosen.
+const FAR_BELOW: f64 = -1.0;
+/// Mean slope that is as good as none. Chosen.
+const NO_SLOPE: f64 = 1e-3;
+/// Multiple of the limit of the slope above which a layer was well. Chosen.
+const GOOD_SLOPE: f64 = 4.0;
+/// Minimum number of keys of an attention: with two, one of them may well get all.
+const MIN_KEYS: u64 = 3;
+/// Concentration from which on extreme logits collapse an attention: two equal keys get half each.
+const TWO_KEYS: f64 = 0.5;
 
 /// `ReLU` layers with most units at zero for every sample, at a number of consecutive steps, until the end.
 pub(crate) fn dead(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
@@ -43,10 +57,13 @@ pub(crate) fn dead(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         let dead = percent(share(first));
         // In a deep and narrow model many units are silent from the beginning on, which is harmless.
         let is_whole = share(first) >= 1.0;
-        let was_alive = layer.history.first().is_some_and(|d| d.zero_share < 0.7);
+        let was_alive = layer
+            .history
+            .first()
+            .is_some_and(|d| d.zero_share < ALIVE_ZEROS);
         let is_far = logits_of(run, layer)
             .and_then(|t| t.history.at(first.step))
-            .is_some_and(|d| d.mean < -1.0);
+            .is_some_and(|d| d.mean < FAR_BELOW);
         let is_bad = is_whole || was_alive || is_far;
         let severity = if is_bad {
             watchpoint.severity
@@ -84,21 +101,18 @@ pub(crate) fn saturated(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
         let learns = run.loss(layer.rank).is_some_and(|l| l.has_learned());
         // Learning saturates units gradually; units saturated at the beginning, or suddenly, were put there.
         let before = || layer.history.iter().take_while(|d| d.step < first.step);
-        let is_good = |d: &Digest| slope(d) > 4.0 * slope_limit;
+        let is_good = |d: &Digest| slope(d) > GOOD_SLOPE * slope_limit;
         let is_sudden = match before().last() {
             Some(last) if is_good(last) => true,
             _ => {
                 let begins = run.loss(layer.rank);
-                let begins = begins.is_some_and(|l| l.initial > 0.5 * high_level(run, l.series));
+                let begins =
+                    begins.is_some_and(|l| l.initial > HIGH_SHARE * high_level(run, l.series));
                 begins && !before().any(is_good)
             }
         };
-        let is_bad = slope(first) < 1e-3 || !learns || is_sudden;
-        let severity = if is_bad {
-            Severity::Warning
-        } else {
-            Severity::Info
-        };
+        let is_bad = slope(first) < NO_SLOPE || !learns || is_sudden;
+        let severity = warning_if(is_bad);
         let is_flat = slope(first) < slope_limit;
         let stuck = f64::from(first.stuck_units);
         let evidence = if is_flat {
@@ -132,20 +146,19 @@ pub(crate) fn collapsed_attention(run: &Run<'_>, _: u32, watchpoint: &Watchpoint
     let mut found = Vec::new();
     for layer in layers(run, watchpoint, |family| family == Family::Softmax) {
         let keys = layer.shape.last().copied().unwrap_or(0);
-        if is_last(run, layer) || keys < 3 {
+        if is_last(run, layer) || keys < MIN_KEYS {
             continue;
         }
         let logits = logits_of(run, layer);
-        // Two equal keys get half each: then the logits decide.
         let is_extreme = |d: &Digest| {
             let before = logits.and_then(|t| t.history.at(d.step));
-            before.is_some_and(|l| l.is_finite() && l.max > logit_limit) && concentration(d) > 0.5
+            before.is_some_and(|l| l.is_finite() && l.max > logit_limit)
+                && concentration(d) > TWO_KEYS
         };
         let is_one = |d: &Digest| concentration(d) > limit || is_extreme(d);
         let Some((first, last)) = final_stretch(layer, watchpoint.patience, is_one) else {
             continue;
         };
-
         let value = concentration(first);
         let largest = logits.and_then(|t| t.history.at(first.step)).map(|l| l.max);
         let evidence = match largest {
@@ -156,7 +169,7 @@ pub(crate) fn collapsed_attention(run: &Run<'_>, _: u32, watchpoint: &Watchpoint
         let (name, value) = (&layer.name, number(value));
         found.push(hit.called(Severity::Warning).saying(
             format!("{name} collapses: attention concentration {value} (1 = a single key)"),
-            format!("{name} 的注意力坍缩：集中度 {value}（1 表示只看一个键）"),
+            format!("{name} 的注意力坍缩：集中度 {value}（1 表示只关注一个键）"),
         ));
     }
     found.into()
@@ -216,12 +229,15 @@ fn final_stretch(
         .map(|first| (first, last))
 }
 
+/// Largest derivative of the logistic function: ¼ at 0, where that of tanh is 1.
+const LOGISTIC_SLOPE: f64 = 0.25;
+
 /// The mean derivative divided by the largest one: 1 − y² of tanh, y − y² of the logistic function.
 fn mean_slope(digest: &Digest, family: Family) -> f64 {
     let square = digest.l2 * digest.l2 / digest.count.max(1) as f64;
     match family {
         Family::Tanh => 1.0 - square,
-        _ => 4.0 * (digest.mean - square),
+        _ => (digest.mean - square) / LOGISTIC_SLOPE,
     }
 }
 

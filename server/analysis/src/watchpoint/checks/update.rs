@@ -6,7 +6,7 @@ use crate::text::Text;
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::measure::Measure;
-use crate::watchpoint::model::new_hit::{NewHit, number, percent};
+use crate::watchpoint::model::new_hit::{NewHit, number, percent, warning_if};
 use crate::watchpoint::model::run::{Loss, Run, at_chance};
 use crate::watchpoint::model::scalars::{Meaning, median};
 use crate::watchpoint::model::subject::Class;
@@ -15,8 +15,16 @@ use trainscope_format::Severity;
 use trainscope_format::digits::{Operator, Unit};
 
 /// Factor by which a learning rate must exceed all before it to be a mistake, if weights then change by more than
-/// their size.
+/// their size. Chosen: schedules with warm-up rise by a factor of 25 (`OneCycleLR` of `PyTorch`).
 const RATE_JUMP: f64 = 30.0;
+/// Number of points after an update in which the loss shows its effect. Chosen.
+const EFFECT_POINTS: usize = 4;
+/// Factor by which the loss then exceeds all before: of a matrix in a model that has not learned, and of others, since a
+/// good model soon recovers and the update of a bias is small in absolute terms. Chosen.
+const HURT: f64 = 2.0;
+const HURT_ROBUST: f64 = 10.0;
+/// Multiple of the limit that is harmful without a recorded loss. Chosen.
+const HARMFUL: f64 = 10.0;
 
 /// Large updates relative to the weight; a warning if the loss then gets worse than ever before, or if the learning
 /// rate has just jumped.
@@ -32,33 +40,24 @@ pub(crate) fn too_large(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
             let is_harmful = match &loss {
                 Some(l) => {
                     let is_robust = l.has_learned() || weight.subject.is_vector();
-                    let factor = if is_robust { 10.0 } else { 2.0 };
-                    l.is_hurt_after(step.saturating_sub(1), 4, factor)
+                    let factor = if is_robust { HURT_ROBUST } else { HURT };
+                    l.is_hurt_after(step.saturating_sub(1), EFFECT_POINTS, factor)
                 }
                 // Biases start near zero, where any update is relatively large.
-                None => !weight.subject.is_vector() && ratio > 10.0 * limit,
+                None => !weight.subject.is_vector() && ratio > HARMFUL * limit,
             };
             // The update of a step affects the weight of the next.
             let follows_jump = jump.is_some_and(|(at, _)| at.checked_add(1) == Some(step))
                 && !weight.subject.is_vector();
-            let severity = if is_harmful || follows_jump {
-                Severity::Warning
-            } else {
-                Severity::Info
-            };
+            let severity = warning_if(is_harmful || follows_jump);
             if worst
                 .as_ref()
                 .is_some_and(|(w, _)| w.severity >= Some(severity))
             {
                 continue;
             }
-            let hit = NewHit::at(
-                run,
-                weight,
-                step,
-                Evidence::of(Key::AbsMeanUpdateRatioGt, ratio),
-            )
-            .called(severity);
+            let hit =
+                NewHit::at(run, weight, step, (Key::AbsMeanUpdateRatioGt, ratio)).called(severity);
             worst = Some((hit, ratio));
         }
         let name = &weight.name;
@@ -72,6 +71,9 @@ pub(crate) fn too_large(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
     }
     found.into()
 }
+
+/// Steps of a weight beyond which its mean update counts: gradient accumulation makes most of fewer steps zero. Chosen.
+const MEAN_STEPS: usize = 6;
 
 /// Small updates relative to all weights, while the loss stays at the level of guessing.
 pub(crate) fn too_small(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
@@ -88,26 +90,19 @@ pub(crate) fn too_small(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
             (count > 0.0).then(|| sum / count)
         };
         let steady = of_rank().filter_map(|t| Some((t, mean(t)?)));
-        let medians: Vec<(&Tensor, f64)> = steady.filter(|(t, _)| t.history.len() > 6).collect();
+        let medians: Vec<(&Tensor, f64)> = steady
+            .filter(|(t, _)| t.history.len() > MEAN_STEPS)
+            .collect();
         if medians.is_empty() || medians.iter().any(|(_, m)| *m >= limit) {
             continue;
         }
-        let severity = if at_chance(run, rank) {
-            Severity::Warning
-        } else {
-            Severity::Info
-        };
+        let severity = warning_if(at_chance(run, rank));
         for (weight, ratio) in medians {
             let Some((step, _)) = ratios(weight).next() else {
                 continue;
             };
-            let hit = NewHit::at(
-                run,
-                weight,
-                step,
-                Evidence::of(Key::AbsMeanUpdateRatioLt, ratio),
-            )
-            .called(severity);
+            let hit =
+                NewHit::at(run, weight, step, (Key::AbsMeanUpdateRatioLt, ratio)).called(severity);
             let (name, share) = (&weight.name, percent(ratio));
             found.push(hit.saying(
                 format!(
@@ -119,6 +114,23 @@ pub(crate) fn too_small(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judge
     }
     found.into()
 }
+
+/// Steps of a weight beyond which its median update counts. Chosen.
+const MEDIAN_STEPS: usize = 5;
+/// Multiple of the upper limit beyond which updates are too rough to learn, with the number of updates that must be
+/// exceeded, and the number of consecutive ones that begin it. Chosen.
+const ROUGH: f64 = 3.0;
+const ROUGH_UPDATES: usize = 9;
+const LASTING: usize = 3;
+/// Share of its initial norm to which a weight shrinks by weight decay. Chosen.
+const SHRUNK: f64 = 0.1;
+/// The same if all weights of the rank shrink while it guesses, and the share that each of them falls below, after how
+/// many steps. Chosen.
+const SHRUNK_TOGETHER: f64 = 0.5;
+const ALL_SHRUNK: f64 = 0.6;
+const SHRINKING_STEPS: usize = 9;
+/// Share of its steps in which the norm of such a weight falls. Chosen.
+const FALLING_SHARE: f64 = 0.9;
 
 /// Weights whose updates stay outside of a band; a warning if the weights also shrink away.
 pub(crate) fn band(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
@@ -135,11 +147,11 @@ pub(crate) fn band(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
             continue;
         };
         let usual = median(ratios(weight).map(|r| r.1));
-        let Some(usual) = usual.filter(|_| weight.history.len() > 5) else {
+        let Some(usual) = usual.filter(|_| weight.history.len() > MEDIAN_STEPS) else {
             continue;
         };
-        let melts = last.is_finite() && last.l2 < 0.1 * first.l2 && is_falling(weight)
-            || melting.contains(&weight.rank) && last.l2 < 0.5 * first.l2;
+        let melts = last.is_finite() && last.l2 < SHRUNK * first.l2 && is_falling(weight)
+            || melting.contains(&weight.rank) && last.l2 < SHRUNK_TOGETHER * first.l2;
         let loss = run.loss(weight.rank);
         let learns = loss.as_ref().is_some_and(Loss::has_learned);
         // As long as a loss falls, the size of updates is fine.
@@ -153,25 +165,21 @@ pub(crate) fn band(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         } else {
             continue;
         };
-        let is_rough = usual > 3.0 * high && ratios(weight).count() > 9;
+        let is_rough = usual > ROUGH * high && ratios(weight).count() > ROUGH_UPDATES;
         let is_bad = (melts || is_rough) && !learns;
-        let severity = if is_bad {
-            Severity::Warning
-        } else {
-            Severity::Info
-        };
+        let severity = warning_if(is_bad);
         // The first step of a lasting excess, not of a single one.
         let all: Vec<(i64, f64)> = ratios(weight).collect();
         let is_late = |step: i64| sound_until.is_none_or(|until| step > until);
         let mut stays = all
-            .windows(3)
-            .filter(|w| w.iter().all(|r| r.1 > 3.0 * high));
+            .windows(LASTING)
+            .filter(|w| w.iter().all(|r| r.1 > ROUGH * high));
         let begins = if is_rough && is_bad {
             stays.find(|w| is_late(w[0].0))
         } else if is_rough {
             stays.next()
         } else {
-            all.windows(3).next()
+            all.windows(LASTING).next()
         };
         // Large updates only while the loss fell: they did no harm.
         let is_harmless = is_rough && is_bad && begins.is_none() && !melts;
@@ -196,9 +204,9 @@ pub(crate) fn band(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
                 Unit::Share,
                 last.l2 / first.l2,
                 if melting.contains(&weight.rank) {
-                    0.5
+                    SHRUNK_TOGETHER
                 } else {
-                    0.1
+                    SHRUNK
                 },
             );
             let rest = percent(last.l2 / first.l2);
@@ -216,7 +224,7 @@ pub(crate) fn band(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
     found.into()
 }
 
-/// True if all weights of a classifier that does no better than guessing have shrunk to less than half: the weight
+/// True if all weights of a classifier that does no better than guessing have shrunk: the weight
 /// decay has won.
 fn all_shrink(run: &Run<'_>, rank: u32) -> bool {
     let weights = run
@@ -224,14 +232,15 @@ fn all_shrink(run: &Run<'_>, rank: u32) -> bool {
         .filter(|t| !t.subject.is_vector());
     let mut shrunk = weights.filter_map(|t| {
         let (first, last) = (t.history.first()?, t.history.last()?);
-        (t.history.len() > 9 && last.is_finite()).then_some(last.l2 < 0.6 * first.l2)
+        (t.history.len() > SHRINKING_STEPS && last.is_finite())
+            .then_some(last.l2 < ALL_SHRUNK * first.l2)
     });
     at_chance(run, rank) && shrunk.next() == Some(true) && shrunk.all(|shrinks| shrinks)
 }
 
 fn is_falling(weight: &Tensor) -> bool {
     let falls = weight.history.pairs().filter(|(a, b)| b.l2 < a.l2).count();
-    falls * 10 >= weight.history.len().saturating_sub(1) * 9
+    falls as f64 >= FALLING_SHARE * weight.history.len().saturating_sub(1) as f64
 }
 
 /// Relative size of each step's update: between consecutive steps, and not from zero, where any update is infinitely

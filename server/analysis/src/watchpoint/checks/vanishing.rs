@@ -2,16 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::{Evidence, Judgement};
+use super::Judgement;
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::history::Digest;
 use crate::watchpoint::model::key::Key;
-use crate::watchpoint::model::new_hit::{NewHit, number};
+use crate::watchpoint::model::new_hit::{NewHit, number, warning_if};
 use crate::watchpoint::model::run::{Run, at_chance};
 use crate::watchpoint::model::scalars::Meaning;
 use crate::watchpoint::model::subject::{Class, Family};
 use crate::watchpoint::model::tensor::Tensor;
-use trainscope_format::Severity;
 
 /// Mean |x| of a gradient that is as good as none (`SageMaker` and `DeepDiagnosis` agree on it).
 const NEXT_TO_NOTHING: f64 = 1e-7;
@@ -32,11 +31,7 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
         gradients.sort_by_key(|t| run.flow(t));
         let guesses = at_chance(run, rank);
         let learns = run.loss(rank).is_some_and(|l| l.has_learned());
-        let severity = if learns {
-            Severity::Info
-        } else {
-            Severity::Warning
-        };
+        let severity = warning_if(!learns);
         let mut streaks: BTreeMap<usize, Streak> = BTreeMap::new();
         for step in steps_of(&gradients) {
             let scale = run
@@ -69,8 +64,7 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
             };
             let name = &tensor.name;
             let mean_text = number(mean);
-            let hit =
-                NewHit::at(run, tensor, first, Evidence::of(Key::AbsMeanLt, mean)).against(used);
+            let hit = NewHit::at(run, tensor, first, (Key::AbsMeanLt, mean)).against(used);
             let (en, zh) = beside_last(&gradients, tensor, first);
             found.push(hit.until(last).called(severity).saying(
                 format!("{name} vanishes: mean |x| = {mean_text}{en}"),
@@ -97,6 +91,9 @@ fn is_lost_on_the_way(run: &Run<'_>, gradients: &[&Tensor], at: &[Option<&Digest
         .is_some_and(|first_layer| first_layer < RATIO * last_layer && first_layer < NORM)
 }
 
+/// Ratio of norms from which on a sentence names it.
+const NAMED_RATIO: f64 = 2.0;
+
 /// The norm of a gradient relative to that of the layer nearest to the loss, if it is less than half.
 fn beside_last(gradients: &[&Tensor], tensor: &Tensor, step: i64) -> (String, String) {
     let own = tensor.history.at(step).map(|digest| digest.l2);
@@ -105,7 +102,7 @@ fn beside_last(gradients: &[&Tensor], tensor: &Tensor, step: i64) -> (String, St
         (digest.is_finite() && !digest.is_zero()).then_some((other, digest.l2))
     });
     match (own, others.next()) {
-        (Some(own), Some((last, norm))) if own > 0.0 && norm >= 2.0 * own => {
+        (Some(own), Some((last, norm))) if own > 0.0 && norm >= NAMED_RATIO * own => {
             let (times, last) = (number((norm / own).round()), &last.name);
             (
                 format!(", its norm 1/{times} of {last}"),

@@ -1,11 +1,9 @@
 //! Shares of zeros, and initial weights.
 
-use trainscope_format::Severity;
-
-use super::{Evidence, FormulaInput, Judgement, Limits, Verdict, any_of, not_finite};
+use super::{FormulaInput, Judgement, Limits, Verdict, any_of, not_finite};
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::key::Key;
-use crate::watchpoint::model::new_hit::NewHit;
+use crate::watchpoint::model::new_hit::{NewHit, warning_if};
 use crate::watchpoint::model::run::Run;
 use crate::watchpoint::model::scalars::Meaning;
 use crate::watchpoint::model::subject::Class;
@@ -55,10 +53,12 @@ fn zero_percentage(seen: &FormulaInput<'_>) -> f64 {
     100.0 * stats.zero as f64 / stats.count as f64
 }
 
-/// Minimum number of consecutive steps with an input, an output of a layer or a gradient of zeros.
+/// Minimum number of consecutive steps with an input, an output of a layer or a gradient of zeros. Chosen.
 const INPUT_STEPS: usize = 2;
 const ACTIVATION_STEPS: usize = 3;
 const GRADIENT_STEPS: usize = 5;
+/// Multiple of the longest interval of zeros before that the last one exceeds. Chosen.
+const MUCH_LONGER: usize = 3;
 
 /// Tensors that stay zero: inputs, outputs of layers, gradients of weights. A gradient may be zero for a while if a
 /// part of the model had no samples; weights and biases may start at zero.
@@ -77,19 +77,9 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
         };
         let is_done =
             run.class(tensor) != Class::Input && has_come_to_zero(run, tensor.rank, first);
-        let is_lasting = steps >= needed && steps > 3 * before && !is_done;
-        let severity = if is_lasting {
-            Severity::Warning
-        } else {
-            Severity::Info
-        };
-        let hit = NewHit::at(
-            run,
-            tensor,
-            first,
-            Evidence::of(Key::ZeroPercentageGe, 100.0),
-        )
-        .until(last);
+        let is_lasting = steps >= needed && steps > MUCH_LONGER * before && !is_done;
+        let severity = warning_if(is_lasting);
+        let hit = NewHit::at(run, tensor, first, (Key::ZeroPercentageGe, 100.0)).until(last);
         let name = &tensor.name;
         found.push(hit.called(severity).saying(
             format!("{name} is all zero for {steps} consecutive recorded steps"),
@@ -130,6 +120,7 @@ fn final_zeros(tensor: &Tensor, limit: f64) -> Option<(i64, i64, usize, usize)> 
 
 #[cfg(test)]
 mod tests {
+    use super::super::Evidence;
     use super::super::testing::{on, summary, verdict};
     use super::*;
     use crate::watchpoint::model::missing::Missing;

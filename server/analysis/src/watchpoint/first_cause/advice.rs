@@ -38,7 +38,9 @@ pub(super) fn advice(
 ) -> Sentence {
     let of_condition = || {
         let own = watchpoints.all().get(first.watchpoint as usize);
-        let own = own.map(|own| own.condition.advice).unwrap_or_default();
+        let own = own
+            .map(|own| own.condition.text(|own| own.advice))
+            .unwrap_or_default();
         sentence(own.en, own.zh)
     };
     if is_bottleneck(first, run) {

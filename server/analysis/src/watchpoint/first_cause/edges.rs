@@ -8,12 +8,7 @@ use foldhash::fast::RandomState;
 
 use crate::watchpoint::model::finding::Hit;
 use crate::watchpoint::model::knowledge::{Knowledge, Node};
-use crate::watchpoint::model::run::Flow;
-
-/// Phase of forward computation, and of every operator of a graph of the whole step.
-pub(super) const FORWARD: u8 = 2;
-/// Phase of gradients: those of a layer come after those of the layers it feeds.
-const BACKWARD: u8 = 5;
+use crate::watchpoint::model::run::{Flow, Phase};
 
 /// The nodes of a graph in topological order; empty without a graph.
 pub(super) struct Edges<'a> {
@@ -59,7 +54,7 @@ impl<'a> Edges<'a> {
     ) -> Option<(usize, &'h Hit)> {
         let hit = hits.get(first)?;
         let node = self.node(hit)?;
-        if flows.get(first)?.0 != FORWARD {
+        if flows.get(first)?.0 != Phase::Forward {
             return None;
         }
         let all = others.iter().map(|&index| (index, &hits[index]));
@@ -68,7 +63,7 @@ impl<'a> Edges<'a> {
                 *index != first
                     && (other.step, other.rank) == (hit.step, hit.rank)
                     && other.severity >= hit.severity
-                    && flows[*index].0 == FORWARD
+                    && flows[*index].0 == Phase::Forward
             })
             .peekable();
         feeding.peek()?;
@@ -122,8 +117,8 @@ pub(super) struct Reach<'a> {
 impl<'a> Reach<'a> {
     pub(super) fn of(edges: &'a Edges<'a>, cause: &'a Hit, flow: Flow) -> Self {
         let nodes = edges.node(cause).and_then(|node| match flow.0 {
-            0..=FORWARD => Some(edges.downstream(node)),
-            BACKWARD => Some(edges.upstream(node)),
+            Phase::State | Phase::Inputs | Phase::Forward => Some(edges.downstream(node)),
+            Phase::Backward => Some(edges.upstream(node)),
             _ => None,
         });
         Self {
@@ -140,11 +135,11 @@ impl<'a> Reach<'a> {
             return other.step > self.cause.step;
         }
         // Ranks meet when they exchange gradients, not before.
-        if other.rank != self.cause.rank && flow.0 < BACKWARD {
+        if other.rank != self.cause.rank && flow.0 < Phase::Backward {
             return false;
         }
         let is_same_phase = match self.flow.0 {
-            0..=FORWARD => flow.0 <= FORWARD,
+            Phase::State | Phase::Inputs | Phase::Forward => flow.0 <= Phase::Forward,
             phase => flow.0 == phase,
         };
         match (&self.nodes, self.edges.node(other)) {

@@ -53,34 +53,58 @@ pub struct Condition {
     /// True for a formula over one tensor and its previous state: it ignores the context of the run unless a
     /// watchpoint enables it.
     pub is_formula: bool,
-    /// Data that it needs.
-    pub needs: ConditionNeeds,
+    /// Data that it needs beside counts and moments.
+    pub needs: &'static [Need],
     /// True if its hits are NaN and infinities.
     pub finds_not_finite: bool,
     /// Row of the guided diagnosis.
     pub topic: Topic,
     /// Rule of the guided diagnosis whose faults are its hits.
     pub rule: Option<Rule>,
-    /// True for tensors that it applies to, by their subject, with or without context.
-    pub(crate) watches: fn(&Subject, bool) -> bool,
+    /// True for tensors that it applies to, by their subject, with or without context; `None`: all those of its target.
+    pub(crate) watches: Option<fn(&Subject, bool) -> bool>,
     /// True if a histogram of a tensor is enough for the formula.
     pub(crate) reads_histograms: bool,
     /// Formula for each tensor at each step.
     pub(crate) formula: Option<Formula>,
     /// Judgement over the run.
     pub(crate) judge: Option<Judge>,
-    /// Title in one line.
-    pub says: Text,
-    /// Description of the check, with its formula.
-    pub checks: Text,
-    /// Reason for the check.
-    pub matters: Text,
-    /// Cases that are not judged or not reported.
-    pub not_judged: Text,
-    /// Recommended action.
-    pub advice: Text,
     /// Quantity that a hit counts if no limit was exceeded.
     pub(crate) counts: Text,
+    /// Texts in English.
+    pub en: Prose,
+    /// Texts in Chinese.
+    pub zh: Prose,
+}
+
+/// Texts of a condition in one language.
+#[derive(Debug)]
+pub struct Prose {
+    /// Title in one line.
+    pub says: &'static str,
+    /// Description of the check, with its formula.
+    pub checks: &'static str,
+    /// Reason for the check.
+    pub matters: &'static str,
+    /// Cases that are not judged or not reported.
+    pub not_judged: &'static str,
+    /// Recommended action.
+    pub advice: &'static str,
+}
+
+impl Condition {
+    /// A text in both languages.
+    pub fn text(&self, part: impl Fn(&Prose) -> &'static str) -> Text {
+        Text {
+            en: part(&self.en),
+            zh: part(&self.zh),
+        }
+    }
+
+    /// True if it needs this beside counts and moments.
+    pub fn needs(&self, data: Need) -> bool {
+        self.needs.contains(&data)
+    }
 }
 
 /// Conditions are equal if they have the same id.
@@ -100,22 +124,18 @@ impl Serialize for Condition {
 }
 
 /// Data that a condition needs beside counts and moments.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "one for each thing that can be had"
-)]
-pub struct ConditionNeeds {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
     /// Histogram of exponents.
-    pub exponents: bool,
+    Exponents,
     /// Content hash.
-    pub hash: bool,
+    Hash,
     /// Change since the previous step.
-    pub change: bool,
+    Change,
     /// Statistics by channel.
-    pub channels: bool,
+    Channels,
     /// Several steps.
-    pub history: bool,
+    History,
 }
 
 /// Result of a formula for a tensor at a step.
@@ -126,7 +146,6 @@ pub(crate) enum Verdict {
     Inconclusive(Missing),
 }
 
-/// Input of a formula.
 #[derive(Clone, Copy)]
 pub(crate) struct FormulaInput<'a> {
     pub(crate) now: &'a Observation<'a>,
@@ -232,7 +251,11 @@ impl Watchpoint {
 
     /// True if it applies to such a tensor.
     pub(crate) fn watches(&self, name: &str, subject: &Subject) -> bool {
-        self.on && self.covers(name) && (self.condition.watches)(subject, self.context)
+        let is_about = match self.condition.watches {
+            Some(watches) => watches(subject, self.context),
+            None => subject.is(self.condition.target),
+        };
+        self.on && self.covers(name) && is_about
     }
 
     /// Data that it needs of a tensor that it applies to.
@@ -240,13 +263,13 @@ impl Watchpoint {
         let range = self.range();
         let mut needs = Needs {
             // Exponents would only bound the count.
-            exponents: self.condition.needs.exponents && range.is_none(),
+            exponents: self.condition.needs(Need::Exponents) && range.is_none(),
             ranges: range.into_iter().collect(),
-            hash: self.condition.needs.hash,
+            hash: self.condition.needs(Need::Hash),
             change: None,
-            channels: self.condition.needs.channels,
+            channels: self.condition.needs(Need::Channels),
         };
-        if self.condition.needs.change {
+        if self.condition.needs(Need::Change) {
             needs.change = Some(self.tolerance().unwrap_or_default());
         }
         needs

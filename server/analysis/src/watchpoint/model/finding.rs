@@ -30,7 +30,7 @@ pub struct Findings {
     /// Tensors that no watchpoint could judge because their element type is not supported.
     pub unread: Vec<UnreadTensor>,
     /// Amount of data judged.
-    pub judged: Judged,
+    pub judged: Coverage,
     /// Number of recorded inputs of the model, counted per rank.
     pub inputs: u64,
 }
@@ -216,7 +216,7 @@ pub struct Cause {
 
 /// Amount of data judged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Judged {
+pub struct Coverage {
     /// Tensors that a watchpoint applies to, counted per rank.
     pub tensors: u64,
     /// Tensors with histograms only: checked for NaN, Inf and unchanged weights only. Counted per rank.

@@ -5,6 +5,17 @@ use super::observation::Observation;
 /// Number of first steps, and of newest steps, to keep: those in between are judged only once.
 const FIRST: usize = 256;
 const NEWEST: usize = 256;
+/// Added to mean |before| in the recorded ratio of an update: the default `epsilon` of `MindInsight`.
+const EPSILON: f64 = 1e-9;
+/// Spread of elements, relative to their size, below which they are equal: some ten times the rounding error of single
+/// precision.
+pub(crate) const ROUNDING: f64 = 1e-6;
+/// Minimum number of samples for the state of a unit: one alone says nothing about others.
+const MIN_SAMPLES: u64 = 2;
+/// Mean |x| above which a unit of tanh or sigmoid is at its upper end, and maximum below which one of sigmoid is at its
+/// lower end: chosen; the slope there is 2 % (tanh) or 4 % (sigmoid) of the largest.
+const UPPER_END: f64 = 0.99;
+const LOWER_END: f64 = 0.01;
 
 /// Figures of a tensor at a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,7 +69,7 @@ impl Digest {
             zero_share: share(stats.zero, stats.count),
             subnormal_share: share(stats.subnormal, stats.negative + stats.positive),
             change_ratio: change
-                .and_then(|c| c.mean_change_ratio(1e-9))
+                .and_then(|c| c.mean_change_ratio(EPSILON))
                 .map_or(f32::NAN, narrow),
             changed_share: unchanged_share,
             idle_units: units.idle,
@@ -131,8 +142,7 @@ impl Units {
         let Some(channels) = seen.summary.channels.as_ref().filter(|c| !c.is_empty()) else {
             return nothing;
         };
-        // A single sample is not enough to judge a unit.
-        if channels.count < 2 {
+        if channels.count < MIN_SAMPLES {
             return nothing;
         }
         let (mut idle, mut stuck, mut constant) = (0, 0, 0);
@@ -141,10 +151,11 @@ impl Units {
             extremes.zip(channels.zero.iter().zip(&channels.mean_abs))
         {
             idle += u64::from(*zero == channels.count);
-            constant += u64::from(max - min <= 1e-6 * mean_abs);
+            constant += u64::from(max - min <= ROUNDING * mean_abs);
             // The ends of tanh are ±1, those of the logistic function 0 and 1; neither leaves [-1, 1].
             let is_bounded = *min >= -1.0 && *max <= 1.0;
-            let at_an_end = *mean_abs > 0.99 || (*min >= 0.0 && *max < 0.01 && *max > 0.0);
+            let at_an_end =
+                *mean_abs > UPPER_END || (*min >= 0.0 && *max < LOWER_END && *max > 0.0);
             stuck += u64::from(is_bounded && at_an_end);
         }
         let of = |count| share(count, channels.len() as u64);
@@ -191,7 +202,6 @@ impl History {
         self.digests.get(index)
     }
 
-    /// The digest at that step, and at the one before.
     pub(crate) fn at_with_before(&self, step: i64) -> Option<(&Digest, &Digest)> {
         let index = self.digests.binary_search_by_key(&step, |d| d.step).ok()?;
         Some((

@@ -1,5 +1,6 @@
 //! Context of a run: execution order, types of layers, and graph edges.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -225,7 +226,7 @@ impl Knowledge {
         ] {
             if places.by_name.is_empty() {
                 for (place, name) in (0..).zip(names) {
-                    places.by_name.entry(name).or_insert(place);
+                    places.by_name.entry(with_slashes(name)).or_insert(place);
                 }
             }
         }
@@ -235,7 +236,8 @@ impl Knowledge {
 
 /// The places of layers and operators in forward order, by name.
 pub(crate) struct Places<'a> {
-    by_name: HashMap<&'a str, u32, RandomState>,
+    /// By names with `/` between their parts.
+    by_name: HashMap<Cow<'a, str>, u32, RandomState>,
 }
 
 impl Places<'_> {
@@ -244,14 +246,23 @@ impl Places<'_> {
         // Graphs write `/` for the dots of modules, and add scopes around.
         let tail = module.rsplit('/').next().unwrap_or(module);
         self.by_name
-            .get(module)
-            .or_else(|| self.by_name.get(tail))
+            .get(&with_slashes(module))
+            .or_else(|| self.by_name.get(&with_slashes(tail)))
             .copied()
     }
 
     /// Number of positions.
     pub(crate) fn len(&self) -> usize {
         self.by_name.len()
+    }
+}
+
+/// A name with `/` for the dots that PyTorch writes.
+fn with_slashes(name: &str) -> Cow<'_, str> {
+    if name.contains('.') {
+        Cow::Owned(name.replace('.', "/"))
+    } else {
+        Cow::Borrowed(name)
     }
 }
 
@@ -469,5 +480,25 @@ mod tests {
         assert_eq!(places.of("a"), Some(0));
         assert_eq!(places.of("scope/b"), Some(1));
         assert_eq!(places.of("c"), None);
+    }
+
+    #[test]
+    fn layers_of_a_graph_have_the_names_of_modules() {
+        let node = |name: &str| graph::Node {
+            name: name.to_owned(),
+            ..Default::default()
+        };
+        let graph = Graph {
+            nodes: vec![node("encoder/0/dense"), node("encoder/1/dense")],
+            ..Default::default()
+        };
+        let known = Knowledge {
+            nodes: nodes_of(&graph),
+            ..Default::default()
+        };
+        let places = known.places();
+        assert_eq!(places.of("encoder.1.dense"), Some(1));
+        assert_eq!(places.of("encoder/0/dense"), Some(0));
+        assert_eq!(places.of("encoder.2.dense"), None);
     }
 }

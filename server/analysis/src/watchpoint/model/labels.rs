@@ -2,8 +2,12 @@
 
 use trainscope_format::tensor::{Exponents, TensorStats};
 
-/// Tolerance for numbers outside of a range, as a share of the range.
+/// Tolerance for numbers outside of a range, as a share of the range. Chosen: targets may be smoothed or dequantized.
 const TOLERANCE: f64 = 0.05;
+
+/// Bucket of exponents that holds 1 = 2⁰, and that of NaN and infinities: the biased exponent of IEEE 754 binary32.
+const ONE: u16 = 127;
+const NOT_FINITE: u16 = 255;
 
 /// Counts of the elements of targets.
 #[derive(Clone, Debug, Default)]
@@ -31,10 +35,9 @@ impl Labels {
         };
         add(0, stats.zero);
         for &(bucket, count) in stats.exponents.iter().flat_map(Exponents::counts) {
-            // 1 is in the bucket of 2⁰.
-            if (127..255).contains(&bucket) {
-                add(usize::from(bucket - 126), count);
-            } else if bucket < 127 {
+            if (ONE..NOT_FINITE).contains(&bucket) {
+                add(usize::from(bucket - ONE) + 1, count);
+            } else if bucket < ONE {
                 self.fractions = self.fractions.saturating_add(count);
             }
         }

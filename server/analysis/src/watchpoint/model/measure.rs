@@ -10,7 +10,7 @@ use crate::text::{Sentence, Text};
 /// A measured quantity and the limit that it exceeded.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Measure {
-    /// Its key in [`Hit::values`] and [`Hit::thresholds`].
+    /// Its key in [`values`](super::finding::Hit::values) and [`thresholds`](super::finding::Hit::thresholds).
     pub name: Key,
     /// Measured quantity: `mean |x|`, `gap`, `NaN`.
     pub quantity: Sentence,

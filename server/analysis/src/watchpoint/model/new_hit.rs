@@ -32,35 +32,56 @@ pub(crate) struct NewHit {
     pub(crate) measure: Option<Box<Measure>>,
 }
 
+/// A warning for a fault, otherwise a note.
+pub(crate) const fn warning_if(is_fault: bool) -> Severity {
+    if is_fault {
+        Severity::Warning
+    } else {
+        Severity::Info
+    }
+}
+
 impl NewHit {
     /// Creates a hit of a tensor.
-    pub(crate) fn at(run: &Run<'_>, tensor: &Tensor, step: i64, evidence: Evidence) -> Self {
-        let has_module = !tensor.subject.module.is_empty();
+    pub(crate) fn at(
+        run: &Run<'_>,
+        tensor: &Tensor,
+        step: i64,
+        evidence: impl Into<Evidence>,
+    ) -> Self {
+        let module = &tensor.subject.module;
+        let at = (tensor.rank, step);
         Self {
-            rank: tensor.rank,
-            step,
-            last_step: step,
-            tensor: tensor.name.clone(),
-            node: has_module.then(|| tensor.subject.module.clone()),
-            flow: run.flow(tensor),
-            evidence,
-            severity: None,
-            sentence: None,
-            limit: None,
-            measure: None,
+            node: (!module.is_empty()).then(|| module.clone()),
+            ..Self::of_name(&tensor.name, at, run.flow(tensor), evidence)
         }
     }
 
     /// Creates a hit of a scalar.
-    pub(crate) fn of_scalar(series: &Series, step: i64, flow: Flow, evidence: Evidence) -> Self {
+    pub(crate) fn of_scalar(
+        series: &Series,
+        step: i64,
+        flow: Flow,
+        evidence: impl Into<Evidence>,
+    ) -> Self {
+        Self::of_name(&series.tag, (series.rank, step), flow, evidence)
+    }
+
+    /// Creates a hit of anything that has a name, at a rank and step.
+    pub(crate) fn of_name(
+        name: &Arc<str>,
+        (rank, step): (u32, i64),
+        flow: Flow,
+        evidence: impl Into<Evidence>,
+    ) -> Self {
         Self {
-            rank: series.rank,
+            rank,
             step,
             last_step: step,
-            tensor: series.tag.clone(),
+            tensor: Arc::clone(name),
             node: None,
             flow,
-            evidence,
+            evidence: evidence.into(),
             severity: None,
             sentence: None,
             limit: None,

@@ -15,7 +15,7 @@ pub struct Observation<'a> {
     pub name: &'a str,
     /// Type of the operation that computed it in its framework (`ReLU`, `Conv2D`, `Parameter`); empty if unknown.
     pub op: &'a str,
-    /// Statistics. A role of [`Role::Other`] is inferred from the name.
+    /// Statistics. A role of [`Role::Other`](trainscope_format::Role::Other) is inferred from the name.
     pub summary: &'a TensorSummary,
     /// Tolerance used for [`ChangeStats::changed`](trainscope_format::tensor::ChangeStats::changed).
     pub tolerance: Tolerance,

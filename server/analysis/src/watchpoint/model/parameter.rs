@@ -219,6 +219,13 @@ impl PartialEq for Evidence {
     }
 }
 
+impl From<(Key, f64)> for Evidence {
+    /// Evidence of one value; NaN is none.
+    fn from((key, value): (Key, f64)) -> Self {
+        Self::of(key, value)
+    }
+}
+
 impl Evidence {
     pub(crate) const NONE: Self = Self([None; MAX_VALUES]);
 

@@ -8,14 +8,33 @@ use foldhash::fast::RandomState;
 use super::history::Digest;
 use super::knowledge::{Knowledge, Places};
 use super::missing::Missing;
-use super::scalars::{Meaning, OtherScalar, Series, median};
+use super::scalars::{FEWEST, Meaning, OtherScalar, Series, TINY, median};
 use super::steps::Steps;
 use super::subject::{Class, Family, Subject};
 use super::tensor::{Episode, Tensor};
 use crate::diagnosis::Remark;
 
+/// Phases of a step in the order of its data flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Phase {
+    /// State before the step: weights and buffers.
+    State,
+    /// The batch.
+    Inputs,
+    /// Forward pass, and every operator of a graph of the whole step.
+    Forward,
+    /// The loss, and the learning rate of the update.
+    Loss,
+    /// Gradients: those of a layer come after those of the layers it feeds.
+    Backward,
+    /// State of the optimizer, and weights after the update.
+    Update,
+    /// Measurements after the step.
+    Late,
+}
+
 /// Position within a step: phase, and place in that phase.
-pub(crate) type Flow = (u8, i64);
+pub(crate) type Flow = (Phase, i64);
 
 /// A tensor, the results of a formula for it, and the reasons why it could not be judged, with first step and number
 /// of steps.
@@ -98,7 +117,6 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Tensors of a class, of one rank.
     pub(crate) fn of_class(&self, rank: u32, class: Class) -> impl Iterator<Item = &'a Tensor> {
         let all = self.tensors.iter();
         let input = self.input;
@@ -149,7 +167,6 @@ impl<'a> Run<'a> {
         of_rank(rank).or_else(|| self.ranks.first().and_then(|first| of_rank(*first)))
     }
 
-    /// All scalars of a meaning.
     pub(crate) fn scalars(&self, meaning: Meaning) -> impl Iterator<Item = &'a Series> {
         self.scalars.iter().filter(move |s| s.meaning == meaning)
     }
@@ -183,11 +200,11 @@ impl<'a> Run<'a> {
     pub(crate) fn loss(&self, rank: u32) -> Option<Loss<'a>> {
         let series = self.scalar(rank, Meaning::Loss)?;
         let accuracy = self.scalar(rank, Meaning::Accuracy);
-        let begun = accuracy.and_then(|a| median(a.values.iter().copied().take(5)));
+        let begun = accuracy.and_then(|a| median(a.values.iter().copied().take(FIRST_POINTS)));
         Loss::of(
             series,
             high_level(self, series),
-            begun.is_none_or(|a| a > 0.6),
+            begun.is_none_or(|a| a > GOOD_ACCURACY),
         )
     }
 
@@ -198,20 +215,20 @@ impl<'a> Run<'a> {
         if let (false, Some(place)) = (tensor.op.is_empty(), self.places.of(&tensor.subject.module))
             && &*tensor.op != "Parameter"
         {
-            return (2, i64::from(place));
+            return (Phase::Forward, i64::from(place));
         }
         match self.class(tensor) {
             // A `Parameter` of a dump is the state after the optimizer's update.
             Class::Weight | Class::FrozenWeight | Class::Buffer if &*tensor.op == "Parameter" => {
-                (6, place)
+                (Phase::Update, place)
             }
-            Class::Weight | Class::FrozenWeight | Class::Buffer => (0, place),
-            Class::Input | Class::Labels => (1, 0),
-            Class::Activation | Class::Other => (2, place),
+            Class::Weight | Class::FrozenWeight | Class::Buffer => (Phase::State, place),
+            Class::Input | Class::Labels => (Phase::Inputs, 0),
+            Class::Activation | Class::Other => (Phase::Forward, place),
             Class::Loss => LOSS_FLOW,
-            Class::ActivationGradient => (5, -2 * place),
-            Class::Gradient => (5, -2 * place + 1),
-            Class::OptimizerState => (6, place),
+            Class::ActivationGradient => (Phase::Backward, -2 * place),
+            Class::Gradient => (Phase::Backward, -2 * place + 1),
+            Class::OptimizerState => (Phase::Update, place),
         }
     }
 
@@ -282,7 +299,7 @@ impl<'a> Run<'a> {
                 .iter()
                 .copied()
                 .filter(|v| v.is_finite())
-                .take(3),
+                .take(FEWEST),
         )?;
         let samples = answer.shape.iter().product::<u64>() / classes;
         let mut labels = self.of_class(rank, Class::Labels);
@@ -300,7 +317,7 @@ impl<'a> Run<'a> {
 }
 
 /// A fault of the program exists before anything runs.
-pub(crate) const PROGRAM_FLOW: Flow = (0, i64::MIN);
+pub(crate) const PROGRAM_FLOW: Flow = (Phase::State, i64::MIN);
 
 fn class_at(tensor: &Tensor, input: Option<&str>) -> Class {
     let class = tensor.subject.class;
@@ -312,18 +329,45 @@ fn class_at(tensor: &Tensor, input: Option<&str>) -> Class {
 }
 
 /// Maximum distance of the first loss from the logarithm of the number of classes for a cross-entropy: an initialized
-/// classifier starts there, as its logits are near 0. Used without accuracy and labels.
+/// classifier starts there, as its logits are near 0. Used without accuracy and labels. Chosen: a regression's first loss
+/// is seldom as close by chance.
 const NEAR: f64 = 0.05;
-/// The same with a recorded accuracy or integer labels.
+/// The same with a recorded accuracy or integer labels. Chosen: the first recorded losses may be averages over a
+/// hundred steps, in which a quarter is learned.
 const NEAR_WITH_LABELS: f64 = 0.25;
 
 /// The loss comes between the forward and the backward pass.
-pub(crate) const LOSS_FLOW: Flow = (4, 0);
+pub(crate) const LOSS_FLOW: Flow = (Phase::Loss, 0);
 /// Measurements after a step.
-pub(crate) const LATE_FLOW: Flow = (7, 0);
+pub(crate) const LATE_FLOW: Flow = (Phase::Late, 0);
 
-/// Share of its initial value below which a loss counts as learned.
+/// Share of its initial value below which a loss counts as learned. Chosen.
 const LEARNED: f64 = 0.8;
+/// Loss in nats that is low at any scale: a cross-entropy of 0.1 gives the right class a probability of e^-0.1 = 0.9.
+pub(crate) const LOW_LOSS: f64 = 0.1;
+/// Share of [`high_level`] above which a loss is high, as most is left to learn. Chosen.
+pub(crate) const HIGH_SHARE: f64 = 0.5;
+/// Share of [`high_level`] below which few samples make up most of a loss, so that its factors say little. Chosen.
+pub(crate) const FEW_SAMPLES_SHARE: f64 = 0.3;
+/// Number of first points whose median is the level at the beginning. Chosen.
+const FIRST_POINTS: usize = 5;
+/// First accuracy above which a model may have been good from the beginning on: more than guessing of two classes.
+/// Chosen.
+const GOOD_ACCURACY: f64 = 0.6;
+/// The first tenth of the points is the beginning of a loss, with a least and a largest number of points; the last
+/// quarter is its end. Chosen.
+const BEGINNING_DIVISOR: usize = 10;
+const BEGINNING_POINTS: [usize; 2] = [FEWEST, 20];
+const END_DIVISOR: usize = 4;
+/// Size of a loss below which factors between losses say nothing. Chosen.
+const NO_LOSS: f64 = 1e-6;
+/// Bounds of a loss of guessing, relative to [`chance`]: a little below it by unequal classes, above it by weights that
+/// are too large. Chosen.
+const GUESSING: std::ops::Range<f64> = 0.85..1.4;
+/// Parts of a curve whose medians are compared: beginning, middle and end.
+pub(crate) const PARTS: usize = 3;
+/// Minimum number of points of a flat loss: three medians of [`FEWEST`].
+const MIN_FLAT_POINTS: usize = 9;
 
 /// Course of the loss of a rank.
 pub(crate) struct Loss<'a> {
@@ -344,13 +388,15 @@ impl<'a> Loss<'a> {
     fn of(series: &'a Series, high: f64, may_begin_good: bool) -> Option<Self> {
         let finite = || series.values.iter().copied().filter(|v| v.is_finite());
         let count = finite().count();
-        let initial = median(finite().take((count / 10).clamp(3, 20)))?;
-        let last = median(finite().skip(count - (count / 4).max(3).min(count)))?;
+        let [fewest, most] = BEGINNING_POINTS;
+        let initial = median(finite().take((count / BEGINNING_DIVISOR).clamp(fewest, most)))?;
+        let last = (count / END_DIVISOR).max(FEWEST).min(count);
+        let last = median(finite().skip(count - last))?;
         Some(Self {
             series,
             initial,
             last,
-            low: 0.5 * high,
+            low: HIGH_SHARE * high,
             may_begin_good,
             worst: series
                 .values
@@ -368,14 +414,14 @@ impl<'a> Loss<'a> {
     /// True if it is much lower at the end than at the beginning, or was low from the beginning on, which may also be
     /// its scale.
     pub(crate) fn has_learned(&self) -> bool {
-        self.last < LEARNED * self.initial || self.initial.abs() < 0.1 && self.may_begin_good
+        self.last < LEARNED * self.initial || self.initial.abs() < LOW_LOSS && self.may_begin_good
     }
 
     /// Last step of successful minimization: that of its lowest median of three points, if that is much lower than the
     /// beginning; `None` if it never was.
     pub(crate) fn learned_until(&self) -> Option<i64> {
         let middle = |w: &[f64]| median(w.iter().copied()).unwrap_or(f64::INFINITY);
-        let levels = self.series.values.windows(3).map(middle).enumerate();
+        let levels = self.series.values.windows(FEWEST).map(middle).enumerate();
         let (at, best) = levels.min_by(|a, b| a.1.total_cmp(&b.1))?;
         let step = self.series.steps.get(at + 1).copied()?;
         (at > 0 && best < LEARNED * self.initial).then_some(step)
@@ -388,7 +434,7 @@ impl<'a> Loss<'a> {
         let worst = worst.copied().unwrap_or(f64::NEG_INFINITY);
         let mut soon = self.series.after(step).take(within).enumerate();
         soon.any(|(after, (_, v))| {
-            let is_worse = worst.is_finite() && v > factor * worst.max(1e-6);
+            let is_worse = worst.is_finite() && v > factor * worst.max(NO_LOSS);
             // A later non-finite value may have another cause.
             !v.is_finite() && after < 1 || is_worse && v > self.low
         })
@@ -400,7 +446,6 @@ pub(crate) fn is_float(tensor: &Tensor) -> bool {
     tensor.dtype.min_normal_exponent().is_some()
 }
 
-/// The digest at a step and the one before.
 pub(crate) fn with_before(tensor: &Tensor, step: i64) -> Option<(&Digest, &Digest)> {
     tensor.history.at_with_before(step)
 }
@@ -411,7 +456,7 @@ pub(crate) fn at_chance(run: &Run<'_>, rank: u32) -> bool {
         return false;
     };
     let loss = run.loss(rank);
-    let near = |level: f64| (0.85..1.4).contains(&(level / chance));
+    let near = |level: f64| GUESSING.contains(&(level / chance));
     loss.is_some_and(|l| near(l.last) && near(l.initial))
 }
 
@@ -430,14 +475,14 @@ pub(crate) fn chance(run: &Run<'_>, rank: u32) -> Option<f64> {
 pub(crate) fn is_flat(series: &Series, points: usize, share: f64) -> bool {
     let values = series.values.iter().copied().filter(|v| v.is_finite());
     let values: Vec<f64> = values.collect();
-    if values.len() < points.max(9) {
+    if values.len() < points.max(MIN_FLAT_POINTS) {
         return false;
     }
     let level = |of: &[f64]| median(of.iter().copied()).unwrap_or(f64::NAN);
-    let third = values.len() / 3;
-    let (begun, first) = (level(&values[..3]), level(&values[..third]));
+    let third = values.len() / PARTS;
+    let (begun, first) = (level(&values[..FEWEST]), level(&values[..third]));
     let last = level(&values[values.len() - third..]);
-    let size = first.abs().max(1e-12);
+    let size = first.abs().max(TINY);
     (first - last).abs() <= share * size && begun - last <= 2.0 * share * size
 }
 
@@ -450,7 +495,7 @@ pub(crate) fn high_level(run: &Run<'_>, series: &Series) -> f64 {
                 .iter()
                 .copied()
                 .filter(|v| v.is_finite())
-                .take(5),
+                .take(FIRST_POINTS),
         )
     };
     chance(run, series.rank).or_else(begun).unwrap_or(0.0).abs()

@@ -255,7 +255,10 @@ impl Series {
     }
 
     /// Points up to `to`, and at it.
-    pub(crate) fn until(&self, to: i64) -> impl ExactSizeIterator<Item = (i64, f64)> {
+    pub(crate) fn until(
+        &self,
+        to: i64,
+    ) -> impl DoubleEndedIterator<Item = (i64, f64)> + ExactSizeIterator {
         let end = self.steps.partition_point(|s| *s <= to);
         self.points().take(end)
     }
@@ -329,6 +332,18 @@ impl OtherScalar {
     }
 }
 
+/// Fewest values that have a median which one odd value among them cannot move.
+pub(crate) const FEWEST: usize = 3;
+/// Divisor of ratios to a level that may be 0: far below any loss that is not exactly 0.
+pub(crate) const TINY: f64 = 1e-12;
+/// Standard deviation of a normal distribution divided by its median absolute deviation: 1 / Φ⁻¹(¾) (Rousseeuw and
+/// Croux, JASA 88, 1993).
+const NORMAL: f64 = 1.4826;
+/// Variance of a second difference in units of that of the noise: 1² + 2² + 1².
+const BEND_VARIANCE: f64 = 6.0;
+/// Minimum number of values for an estimate of their noise: chosen, 6 second differences.
+const MIN_NOISE_POINTS: usize = 8;
+
 /// The median of some numbers without NaN; `None` if there is none. Of two middle numbers the mean.
 pub(crate) fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.filter(|v| !v.is_nan()).collect();
@@ -349,18 +364,18 @@ pub(crate) fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
 
 /// The median distance from the median, in units of a standard deviation.
 pub(crate) fn spread(values: &[f64], middle: f64) -> f64 {
-    1.4826 * median(values.iter().map(|v| (v - middle).abs())).unwrap_or(0.0)
+    NORMAL * median(values.iter().map(|v| (v - middle).abs())).unwrap_or(0.0)
 }
 
 /// The standard deviation of the noise in consecutive values: from second differences, in which a trend cancels and
-/// noise has six times its variance (Gasser, Sroka and Jennen-Steinmetz, Biometrika 73, 1986). 0 for fewer than 8
-/// values.
+/// noise has [`BEND_VARIANCE`] times its variance (Gasser, Sroka and Jennen-Steinmetz, Biometrika 73, 1986). 0 for fewer
+/// than [`MIN_NOISE_POINTS`] values.
 pub(crate) fn noise(values: &[f64]) -> f64 {
-    if values.len() < 8 {
+    if values.len() < MIN_NOISE_POINTS {
         return 0.0;
     }
     let bends = values.windows(3).map(|w| (w[0] - 2.0 * w[1] + w[2]).abs());
-    1.4826 * median(bends).unwrap_or(0.0) / 6.0_f64.sqrt()
+    NORMAL * median(bends).unwrap_or(0.0) / BEND_VARIANCE.sqrt()
 }
 
 #[cfg(test)]

@@ -387,92 +387,41 @@ mod tests {
 
     #[test]
     fn names_of_each_framework_say_what_a_tensor_is() {
-        for (name, op, class, module, leaf) in [
-            ("weight/fc1.bias", "", Class::Weight, "fc1", "bias"),
-            ("weight/0.weight", "", Class::Weight, "0", "weight"),
-            (
-                "grad/blocks.0.ln1.weight",
-                "",
-                Class::Gradient,
-                "blocks.0.ln1",
-                "weight",
-            ),
-            ("activation/relu1", "", Class::Activation, "relu1", ""),
-            ("activation/input", "", Class::Input, "input", ""),
-            (
-                "activation_grad/fc1",
-                "",
-                Class::ActivationGradient,
-                "fc1",
-                "",
-            ),
-            (
-                "buffer/bn1.running_var",
-                "",
-                Class::Buffer,
-                "bn1",
-                "running_var",
-            ),
-            ("target", "", Class::Labels, "target", ""),
-            (
-                "Parameter.conv1.weight",
-                "Parameter",
-                Class::Weight,
-                "conv1",
-                "weight",
-            ),
-            ("bn1.gamma", "Parameter", Class::Weight, "bn1", "gamma"),
-            (
-                "bn1.moving_mean",
-                "Parameter",
-                Class::Buffer,
-                "bn1",
-                "moving_mean",
-            ),
-            (
-                "moments.fc1.weight",
-                "Parameter",
-                Class::OptimizerState,
-                "moments.fc1",
-                "weight",
-            ),
-            (
-                "embed.embedding_table",
-                "Parameter",
-                Class::Weight,
-                "embed",
-                "embedding_table",
-            ),
-            ("dense/kernel:0", "", Class::Weight, "dense", "kernel"),
-            (
-                "Gradients/Default/x/MatMul-op1",
-                "MatMul",
-                Class::Gradient,
-                "Gradients/Default/x/MatMul-op1",
-                "",
-            ),
-            (
-                "Default/net/ReLU-op3",
-                "ReLU",
-                Class::Activation,
-                "Default/net/ReLU-op3",
-                "",
-            ),
-            ("fc1.weight", "", Class::Weight, "fc1", "weight"),
-            ("fc1.weight.grad", "", Class::Gradient, "fc1", "weight"),
-            ("fc1.activation", "", Class::Activation, "fc1", ""),
-            ("fc1.weight/auto", "", Class::Weight, "fc1", "weight"),
-            (
-                "dense/kernel_0/histogram",
-                "",
-                Class::Weight,
-                "dense",
-                "kernel",
-            ),
-            ("something", "", Class::Other, "something", ""),
+        // Name, operation, class, layer and last part; `-` is none.
+        for row in [
+            "weight/fc1.bias                 -          Weight              fc1                             bias",
+            "weight/0.weight                 -          Weight              0                               weight",
+            "grad/blocks.0.ln1.weight        -          Gradient            blocks.0.ln1                    weight",
+            "activation/relu1                -          Activation          relu1                           -",
+            "activation/input                -          Input               input                           -",
+            "activation_grad/fc1             -          ActivationGradient  fc1                             -",
+            "buffer/bn1.running_var          -          Buffer              bn1                             running_var",
+            "target                          -          Labels              target                          -",
+            "Parameter.conv1.weight          Parameter  Weight              conv1                           weight",
+            "bn1.gamma                       Parameter  Weight              bn1                             gamma",
+            "bn1.moving_mean                 Parameter  Buffer              bn1                             moving_mean",
+            "moments.fc1.weight              Parameter  OptimizerState      moments.fc1                     weight",
+            "embed.embedding_table           Parameter  Weight              embed                           embedding_table",
+            "dense/kernel:0                  -          Weight              dense                           kernel",
+            "Gradients/Default/x/MatMul-op1  MatMul     Gradient            Gradients/Default/x/MatMul-op1  -",
+            "Default/net/ReLU-op3            ReLU       Activation          Default/net/ReLU-op3            -",
+            "fc1.weight                      -          Weight              fc1                             weight",
+            "fc1.weight.grad                 -          Gradient            fc1                             weight",
+            "fc1.activation                  -          Activation          fc1                             -",
+            "fc1.weight/auto                 -          Weight              fc1                             weight",
+            "dense/kernel_0/histogram        -          Weight              dense                           kernel",
+            "something                       -          Other               something                       -",
         ] {
+            let words = row.split_whitespace().map(|word| word.trim_matches('-'));
+            let [name, op, class, module, leaf] = words.collect::<Vec<_>>()[..] else {
+                panic!("{row}");
+            };
             let subject = Subject::of(Role::Other, name, op);
-            let seen = (subject.class, &*subject.module, &*subject.leaf);
+            let seen = (
+                &*format!("{:?}", subject.class),
+                &*subject.module,
+                &*subject.leaf,
+            );
             assert_eq!(seen, (class, module, leaf), "{name}");
         }
     }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 use trainscope_analysis::watchpoint::{
-    Cause, Figures, Hit, Inconclusive, Judged, Missing, Verdict,
+    Cause, Coverage, Figures, Hit, Inconclusive, Missing, Verdict,
 };
 use trainscope_format::Severity;
 
@@ -130,7 +130,7 @@ struct JsonJudged {
 
 impl JsonJudged {
     fn of(runs: &[Judgement], watchpoints: u64) -> Self {
-        let sum = |of: fn(&Judged) -> u64| runs.iter().map(|run| of(&run.findings.judged)).sum();
+        let sum = |of: fn(&Coverage) -> u64| runs.iter().map(|run| of(&run.findings.judged)).sum();
         Self {
             tensors: sum(|judged| judged.tensors),
             histograms: sum(|judged| judged.histograms),

@@ -31,10 +31,7 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
         }
         for own in &run.findings.unread {
             let mut status = TestCaseStatus::skipped();
-            status.set_message(format!(
-                "elements of the type {} are not computed with",
-                own.dtype
-            ));
+            status.set_message(format!("the element type {} is not supported", own.dtype));
             let mut case = TestCase::new(format!("read {}", own.tensor), status);
             case.set_classname(&*run.name);
             suite.add_test_case(case);

@@ -124,9 +124,9 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
         .map(|condition| {
             json!({
                 "id": condition.id,
-                "shortDescription": { "text": condition.says.en },
-                "fullDescription": { "text": condition.checks.en },
-                "help": { "text": format!("{}\n\n{}", condition.matters.en, condition.advice.en) },
+                "shortDescription": { "text": condition.en.says },
+                "fullDescription": { "text": condition.en.checks },
+                "help": { "text": format!("{}\n\n{}", condition.en.matters, condition.en.advice) },
                 "defaultConfiguration": { "level": level(condition.severity) },
             })
         })

@@ -51,7 +51,7 @@ pub(super) fn write(
             "?".into(),
             (*condition).into(),
             subject.into(),
-            reason_words(*reason).into(),
+            reason.words().en.into(),
         ]);
     }
     table.write(out)?;
@@ -59,15 +59,18 @@ pub(super) fn write(
         let more = (by_reason.len() - limit) as u64;
         writeln!(out, "       {}: --all", words::plural(more, "more", "more"))?;
     }
-    let mut advice: Vec<&str> = by_reason
+    let mut advice: Vec<(&str, &str)> = by_reason
         .keys()
         .filter_map(|(_, reason)| recorded_by(*reason))
         .collect();
     advice.sort_unstable();
     advice.dedup();
     if !advice.is_empty() {
-        let advice = format!("SamplePolicy::every(1){}", advice.concat());
-        writeln!(out, "  {STRONG}{:<11}{STRONG:#}  {advice}", "Record it")?;
+        let (python, rust): (Vec<&str>, Vec<&str>) = advice.into_iter().unzip();
+        let python = format!("trainscope.start(folder, {})", python.join(", "));
+        let rust = format!("SamplePolicy::every(1){}", rust.concat());
+        writeln!(out, "  {STRONG}{:<11}{STRONG:#}  {python}", "Record it")?;
+        writeln!(out, "  {:<11}  in Rust: {rust}", "")?;
     }
     writeln!(out)
 }
@@ -83,7 +86,7 @@ pub(super) fn tensors(
         by_type.entry(&own.dtype).or_default().push(&own.tensor);
     }
     let head = format!(
-        "{} of types that are not computed with",
+        "{} of unsupported element types",
         words::plural(findings.unread.len() as u64, "tensor", "tensors")
     );
     block(out, options.screen, "Not judged", &[(&head, false)])?;
@@ -107,37 +110,16 @@ fn unheaded() -> Table<4> {
     Table::new([Column::left(""); 4]).indent(4)
 }
 
-/// Missing data in words.
-fn reason_words(reason: Missing) -> &'static str {
-    match reason {
-        Missing::Nan => "it holds NaN, now or at the step before",
-        Missing::Inf => "it holds an infinity, now or at the step before",
-        Missing::NoPrevious => "there is no step before, or it had another shape",
-        Missing::NoChange => "its change since the step before was not recorded",
-        Missing::Tolerance => "changes were counted with another tolerance",
-        Missing::NoExponents => "counts by exponent were not recorded",
-        Missing::Bounds => {
-            "statistics bound it from both sides of the limit; the elements would tell"
-        }
-        Missing::NoChannels => "statistics by unit were not recorded",
-        Missing::NoHash => "hashes of the content were not recorded",
-        Missing::TooShort => "too few steps were recorded",
-        Missing::NoOverflowFiles => "the device's overflow files are not there",
-        Missing::UnreadOverflowFiles => {
-            "the device's overflow files have to be converted first (msaccucmp.py of CANN)"
-        }
-        Missing::Empty => "it has no elements",
-        Missing::OnlyHistogram => "only a histogram was recorded, which does not tell",
-    }
-}
-
 /// Setting of the collector that records the missing data.
-fn recorded_by(reason: Missing) -> Option<&'static str> {
+fn recorded_by(reason: Missing) -> Option<(&'static str, &'static str)> {
     match reason {
-        Missing::NoChange => Some(".change()"),
-        Missing::NoExponents => Some(".exponents(true)"),
-        Missing::NoHash => Some(".hash(true)"),
-        Missing::NoChannels => Some(".channels(Role::Activation, 1)"),
+        Missing::NoChange => Some(("change=True", ".change()")),
+        Missing::NoExponents => Some(("exponents=True", ".exponents(true)")),
+        Missing::NoHash => Some(("hash=True", ".hash(true)")),
+        Missing::NoChannels => Some((
+            "channels={\"activation\": 1}",
+            ".channels(Role::Activation, 1)",
+        )),
         _ => None,
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use maud::{Markup, PreEscaped, html};
-use trainscope_api::findings::{Findings, Hit, Watched};
+use trainscope_api::findings::{Findings, Hit, WatchpointResult};
 use trainscope_format::digits::trimmed;
 use trainscope_format::hparams::HparamValue;
 
@@ -278,9 +278,10 @@ fn watchpoints(pen: Pen, findings: &Findings) -> Markup {
         .as_deref()
         .unwrap_or(pen.texts.recommended);
     let all = findings.watchpoints.iter().filter(|own| own.is_on);
-    let (mut hit, quiet): (Vec<&Watched>, Vec<&Watched>) = all.partition(|own| own.hits > 0);
+    let (mut hit, quiet): (Vec<&WatchpointResult>, Vec<&WatchpointResult>) =
+        all.partition(|own| own.hits > 0);
     hit.sort_by_key(|own| std::cmp::Reverse(own.severity));
-    let rows = |all: &[&Watched]| {
+    let rows = |all: &[&WatchpointResult]| {
         html! {
             table { tbody {
                 @for own in all {
@@ -312,7 +313,7 @@ pub(super) fn not_judged(pen: Pen, findings: &Findings) -> Markup {
     let mut reasons: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
     for one in &findings.inconclusive {
         reasons
-            .entry((&one.condition, &one.reason))
+            .entry((&one.condition, pen.words(&one.words)))
             .or_default()
             .insert(&one.tensor);
     }
@@ -345,7 +346,7 @@ pub(super) fn not_judged(pen: Pen, findings: &Findings) -> Markup {
                         tr {
                             td { (title(condition)) }
                             td { (whose(tensors)) }
-                            td { (texts::missing(pen.language, reason)) }
+                            td { (reason) }
                         }
                     }
                 } }

@@ -1,5 +1,5 @@
-//! The limits of a condition as one sentence with blanks, from the texts of its parameters: *Alert when [maximum] is
-//! [above] [5] or …, with a relative tolerance of [1e-5].*
+//! The limits of a condition as one sentence with blanks, from the texts of its parameters: `Alert when [maximum] is
+//! [above] [5] or …, with a relative tolerance of [1e-5].`
 
 use leptos::html::Input;
 use trainscope_api::watchpoints::{Condition, Parameter, ParameterKind};

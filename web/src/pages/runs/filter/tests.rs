@@ -6,7 +6,7 @@ use super::super::test_runs::run;
 use super::*;
 use trainscope_api::runs::LastValue;
 
-const NOTHING: Known<'static> = Known {
+const NOTHING: RunFacts<'static> = RunFacts {
     tags: None,
     notes: None,
     scalar: &|_| None,
@@ -84,7 +84,7 @@ fn hyper_parameters_and_notes() {
         tags: vec!["baseline".to_owned()],
         ..RunNotes::default()
     };
-    let known = Known {
+    let known = RunFacts {
         notes: Some(&notes),
         ..NOTHING
     };
@@ -148,7 +148,7 @@ fn numbers_are_compared_as_they_are_shown() {
     ] {
         assert!(!passes(text, &own), "{text}");
     }
-    let known = Known {
+    let known = RunFacts {
         scalar: &|tag| (tag == "val/acc").then_some(0.75),
         ..NOTHING
     };

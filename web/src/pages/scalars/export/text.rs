@@ -6,7 +6,7 @@ use serde::Serialize;
 use trainscope_api::scalars::Series;
 
 use super::Format;
-use crate::pages::scalars::data::Loaded;
+use crate::pages::scalars::data::CardLines;
 
 /// Text that grows by what each card holds.
 pub(super) struct Points {
@@ -16,7 +16,7 @@ pub(super) struct Points {
 
 /// A series as JSON has it: what it is of, then its lists as the server sends them.
 #[derive(Serialize)]
-struct Named<'a> {
+struct NamedSeries<'a> {
     tag: &'a str,
     run: &'a str,
     rank: u32,
@@ -39,7 +39,7 @@ impl Points {
     }
 
     /// Adds the points of a tag.
-    pub(super) fn add(&mut self, tag: &str, loaded: &Loaded) {
+    pub(super) fn add(&mut self, tag: &str, loaded: &CardLines) {
         if self.format == Format::Json {
             self.add_json(tag, loaded);
         } else {
@@ -47,9 +47,9 @@ impl Points {
         }
     }
 
-    fn add_json(&mut self, tag: &str, loaded: &Loaded) {
+    fn add_json(&mut self, tag: &str, loaded: &CardLines) {
         for curve in &loaded.curves {
-            let named = Named {
+            let named = NamedSeries {
                 tag,
                 run: &curve.id.run,
                 rank: curve.id.rank,
@@ -69,7 +69,7 @@ impl Points {
     }
 
     /// One row a point. Where a million points were not enough for a series, its rows are buckets with their bounds.
-    fn add_rows(&mut self, tag: &str, loaded: &Loaded) {
+    fn add_rows(&mut self, tag: &str, loaded: &CardLines) {
         let tag = field(tag);
         for curve in &loaded.curves {
             let series = &curve.series;
@@ -126,8 +126,8 @@ mod tests {
     use crate::components::browse::SeriesId;
     use crate::pages::scalars::data::Curve;
 
-    fn loaded() -> Loaded {
-        Loaded {
+    fn loaded() -> CardLines {
+        CardLines {
             curves: vec![Curve {
                 id: SeriesId {
                     run: "=a,\"b\"".to_owned(),

@@ -1,0 +1,86 @@
+"""Records a training: scalars, tensors, images, spans, and statistics of weights, gradients and activations.
+
+    import trainscope
+
+    run = trainscope.start("runs/first", hparams={"lr": 0.1})
+    run.watch(model, optimizer)
+    for step, batch in enumerate(loader):
+        loss = train(batch)
+        run.scalar("train/loss", loss, step)
+
+`trainscope start` opens the page, `trainscope check` judges runs without it. Functions of this module act on the run that
+was started last.
+"""
+
+from __future__ import annotations
+
+from trainscope._current import (
+    audio,
+    counter,
+    current,
+    dataset,
+    finish,
+    flush,
+    gate,
+    graph,
+    histogram,
+    hparams,
+    image,
+    lineage,
+    log,
+    log_tree,
+    note,
+    phase,
+    report,
+    scalar,
+    span,
+    start,
+    step,
+    steps,
+    tensor,
+    text,
+    trigger,
+    unwatch,
+    values,
+    watch,
+)
+from trainscope._lost import TrainscopeWarning
+from trainscope.report import Report
+from trainscope.run import Run, Step
+from trainscope.tensorboard import SummaryWriter
+
+__all__ = [
+    "Report",
+    "Run",
+    "Step",
+    "SummaryWriter",
+    "TrainscopeWarning",
+    "audio",
+    "counter",
+    "current",
+    "dataset",
+    "finish",
+    "flush",
+    "gate",
+    "graph",
+    "histogram",
+    "hparams",
+    "image",
+    "lineage",
+    "log",
+    "log_tree",
+    "note",
+    "phase",
+    "report",
+    "scalar",
+    "span",
+    "start",
+    "step",
+    "steps",
+    "tensor",
+    "text",
+    "trigger",
+    "unwatch",
+    "values",
+    "watch",
+]

@@ -1,0 +1,300 @@
+"""The run that was started last, and functions that act on it.
+
+Before `start`, they do nothing and warn once for each place of the program.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, TypeVar
+
+from trainscope import _lost, _options, _process
+from trainscope.report import Report
+from trainscope.run import Run
+
+T = TypeVar("T")
+
+_run: Run | None = None
+
+
+def start(
+    folder: str | os.PathLike[str],
+    *,
+    hparams: Any = None,
+    rank: int | None = None,
+    world_size: int | None = None,
+    every: int | None = None,
+    first: int = 3,
+    names: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    exponents: bool = True,
+    hash: bool = True,
+    change: bool = False,
+    histograms: bool = False,
+    channels: Mapping[str, int] | Sequence[tuple[str, int]] = (),
+    dump_every: int = 0,
+    dump_first: int = 0,
+    dump_at_not_finite: int = 0,
+    dump_names: Sequence[str] = (),
+    queue_bytes: int = 64 << 20,
+    snapshot_bytes: int = 1 << 30,
+    on_full: str = "drop",
+    flush_every: float = 0.5,
+    patience: float = 10.0,
+    strict: bool = False,
+) -> Run:
+    """Begins to record into `folder`, which is the run, and makes it the one that the functions of this module act on.
+
+    hparams: as in `Run.hparams`.
+    rank, world_size: found in the variables of torchrun, Open MPI, MPICH, srun and MindSpore unless given. With more than
+        one rank each records into a folder of its own below `folder`: `rank_0`, `rank_1`, …
+    every, first: steps of which statistics of tensors are computed: the first `first` and multiples of `every` (10, or
+        TRAINSCOPE_EVERY).
+    names, exclude: patterns of tensors; `*` is any text, `?` one character.
+    exponents, hash: histogram of powers of two, and hash of the elements.
+    change: difference from the state at the last selected step; needs `snapshot_bytes` of memory.
+    histograms: 64 bins of each tensor.
+    channels: axis of the channels by role, `{"activation": 1}`: statistics of each channel.
+    dump_every, dump_first, dump_names: steps and tensors that are written in full. dump_at_not_finite: number of steps in
+        which the first tensor with NaN or infinity, and those after it, are written in full.
+    queue_bytes: memory for records that wait for the disk. on_full: "drop" and count them, or "block" at most for
+        `patience` seconds.
+    flush_every: seconds after which a record is in the file; a killed process loses at most this much.
+    strict: raises what is otherwise counted and warned of, for tests.
+
+    Raises OSError if the folder cannot be made, TypeError or ValueError for wrong options. Nothing else ever raises because
+    of recording, unless `strict`. Called again while a run is open (a notebook cell that is run again), it finishes that one
+    first, and a note in the new run says so.
+    """
+    global _run
+    before = _run if _run is not None and not _run._is_finished and not _run._is_forked() else None
+    ranks = _options.ranks_from_environment() if rank is None else None
+    if ranks is not None:
+        rank, world_size = ranks[0], world_size or ranks[1]
+    run = Run(
+        folder,
+        rank=rank,
+        world_size=world_size,
+        every=every if every is not None else _options.every_from_environment(),
+        first=first,
+        names=names,
+        exclude=exclude,
+        exponents=exponents,
+        hash=hash,
+        change=change,
+        histograms=histograms,
+        channels=channels,
+        dump_every=dump_every,
+        dump_first=dump_first,
+        dump_at_not_finite=dump_at_not_finite,
+        dump_names=dump_names,
+        queue_bytes=queue_bytes,
+        snapshot_bytes=snapshot_bytes,
+        on_full=on_full,
+        flush_every=flush_every,
+        patience=patience,
+        strict=strict,
+    )
+    if before is not None:
+        before.finish()
+        run.note(f"The run in {before.folder} was still open: this one was started after it in the same process.")
+    _run = run
+    _process.register(run)
+    if hparams is not None:
+        run.hparams(hparams)
+    return run
+
+
+def current() -> Run | None:
+    """The run that was started last, also if it is finished; `None` before the first one."""
+    return _run
+
+
+def _is_worker() -> bool:
+    """`True` in a process that `multiprocessing` has started: the run is that of another process."""
+    process = sys.modules.get("multiprocessing.process")
+    return process is not None and process.parent_process() is not None
+
+
+def _get(function: str) -> Run | None:
+    if _run is None and not _is_worker():
+        _lost.warn(None, f"{function} does nothing before trainscope.start(folder)")
+    return _run
+
+
+def scalar(name: str, value: Any, step: int | None = None) -> None:
+    """`Run.scalar` of the run started last."""
+    run = _get("scalar")
+    if run is not None:
+        run.scalar(name, value, step)
+
+
+def log(values: Mapping[str, Any], step: int | None = None) -> None:
+    """`Run.log` of the run started last."""
+    run = _get("log")
+    if run is not None:
+        run.log(values, step)
+
+
+def tensor(name: str, tensor: Any, *, role: str = "other", step: int | None = None) -> None:
+    """`Run.tensor` of the run started last."""
+    run = _get("tensor")
+    if run is not None:
+        run.tensor(name, tensor, role=role, step=step)
+
+
+def values(name: str, tensor: Any, step: int | None = None) -> None:
+    """`Run.values` of the run started last."""
+    run = _get("values")
+    if run is not None:
+        run.values(name, tensor, step)
+
+
+def histogram(name: str, tensor: Any, step: int | None = None) -> None:
+    """`Run.histogram` of the run started last."""
+    run = _get("histogram")
+    if run is not None:
+        run.histogram(name, tensor, step)
+
+
+def image(name: str, image: Any, step: int | None = None, *, layout: str | None = None) -> None:
+    """`Run.image` of the run started last."""
+    run = _get("image")
+    if run is not None:
+        run.image(name, image, step, layout=layout)
+
+
+def audio(name: str, samples: Any, rate: int, step: int | None = None) -> None:
+    """`Run.audio` of the run started last."""
+    run = _get("audio")
+    if run is not None:
+        run.audio(name, samples, rate, step)
+
+
+def text(name: str, text: str, step: int | None = None) -> None:
+    """`Run.text` of the run started last."""
+    run = _get("text")
+    if run is not None:
+        run.text(name, text, step)
+
+
+def note(text: str) -> None:
+    """`Run.note` of the run started last."""
+    run = _get("note")
+    if run is not None:
+        run.note(text)
+
+
+def hparams(values: Any, metrics: Sequence[str] = ()) -> None:
+    """`Run.hparams` of the run started last."""
+    run = _get("hparams")
+    if run is not None:
+        run.hparams(values, metrics)
+
+
+def graph(model_or_graph: Any, *inputs: Any, name: str = "model") -> None:
+    """`Run.graph` of the run started last."""
+    run = _get("graph")
+    if run is not None:
+        run.graph(model_or_graph, *inputs, name=name)
+
+
+def lineage(**fields: Any) -> None:
+    """`Run.lineage` of the run started last."""
+    run = _get("lineage")
+    if run is not None:
+        run.lineage(**fields)
+
+
+def dataset(pipeline: Sequence[Mapping[str, Any] | str]) -> None:
+    """`Run.dataset` of the run started last."""
+    run = _get("dataset")
+    if run is not None:
+        run.dataset(pipeline)
+
+
+def counter(name: str, value: float) -> None:
+    """`Run.counter` of the run started last."""
+    run = _get("counter")
+    if run is not None:
+        run.counter(name, value)
+
+
+def unwatch(model: Any = None) -> None:
+    """`Run.unwatch` of the run started last."""
+    run = _get("unwatch")
+    if run is not None:
+        run.unwatch(model)
+
+
+def log_tree(stats: Mapping[str, Any], *, role: str = "other", step: int | None = None) -> None:
+    """`Run.log_tree` of the run started last."""
+    run = _get("log_tree")
+    if run is not None:
+        run.log_tree(stats, role=role, step=step)
+
+
+def trigger(reason: str) -> None:
+    """`Run.trigger` of the run started last."""
+    run = _get("trigger")
+    if run is not None:
+        run.trigger(reason)
+
+
+def gate(place: str = "after_step") -> None:
+    """`Run.gate` of the run started last."""
+    run = _get("gate")
+    if run is not None:
+        run.gate(place)
+
+
+def span(name: str) -> AbstractContextManager[Any]:
+    """`Run.span` of the run started last."""
+    run = _get("span")
+    return run.span(name) if run is not None else contextlib.nullcontext()
+
+
+def step(number: int | None = None) -> AbstractContextManager[Any]:
+    """`Run.step` of the run started last."""
+    run = _get("step")
+    return run.step(number) if run is not None else contextlib.nullcontext()
+
+
+def steps(batches: Iterable[T], *, start: int = 0) -> Iterator[T]:
+    """`Run.steps` of the run started last."""
+    run = _get("steps")
+    return run.steps(batches, start=start) if run is not None else iter(batches)
+
+
+def phase(name: str) -> AbstractContextManager[None]:
+    """`Run.phase` of the run started last."""
+    run = _get("phase")
+    return run.phase(name) if run is not None else contextlib.nullcontext()
+
+
+def watch(model: Any, optimizer: Any = None, **options: Any) -> Any:
+    """`Run.watch` of the run started last."""
+    run = _get("watch")
+    return run.watch(model, optimizer, **options) if run is not None else None
+
+
+def flush() -> bool:
+    """`Run.flush` of the run started last; `False` if there is none."""
+    run = _get("flush")
+    return run.flush() if run is not None else False
+
+
+def report() -> Report | None:
+    """`Run.report` of the run started last."""
+    run = _get("report")
+    return run.report() if run is not None else None
+
+
+def finish(status: str = "success") -> Report | None:
+    """`Run.finish` of the run started last."""
+    run = _get("finish")
+    return run.finish(status) if run is not None else None

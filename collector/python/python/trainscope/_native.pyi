@@ -1,0 +1,234 @@
+"""Types of the native module: the class that records, and spans."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ParamSpec, Self, SupportsFloat, SupportsIndex, TypeVar, final
+
+from typing_extensions import disjoint_base
+
+from trainscope.report import Report
+
+__all__ = ["Recorder", "Span"]
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+@disjoint_base
+class Recorder:
+    """Records into one folder, which is the run; base of `trainscope.Run`."""
+
+    def __new__(cls, folder: str, options: dict[str, Any]) -> Self: ...
+    @property
+    def folder(self) -> Path:
+        """Folder of the run as it was given to `start`: that of all ranks."""
+    @property
+    def rank(self) -> int:
+        """Rank of this process in the training, from 0."""
+    def scalar(
+        self, name: str, value: SupportsFloat, step: int | None = None, *, wall_time: float | None = None
+    ) -> None:
+        """Records one number.
+
+        `value`: a float, int, bool, number of NumPy, or an array or tensor with one element; it is written as f64. NaN
+        and infinities are kept, and are findings. A tensor on a device is not waited for: it is written, with the step
+        and time of this call, when its step has ended. `wall_time`: seconds since 1970; now by default.
+
+        Takes 0.1 µs; nothing is waited for. After `finish` it is counted as lost.
+
+        >>> run.scalar("train/loss", 0.25, step=3)
+        """
+    def log(
+        self, values: Mapping[str, Any], step: int | None = None, *, wall_time: float | None = None
+    ) -> None:
+        """Records several numbers of one moment, as one event: readers see all of them or none.
+
+        `values`: numbers as in `scalar`, by name. Nested mappings join their names with `/`. What is no number is
+        counted as invalid; the others are written.
+
+        Takes 0.3 to 1 µs for four numbers; nothing is waited for. After `finish` it is counted as lost.
+
+        >>> run.log({"loss": 0.25, "rate": {"weights": 1e-3, "bias": 1e-2}}, step=3)
+        """
+    def tensor(self, name: str, tensor: Any, *, role: str | None = None, step: int | None = None) -> None:
+        """Records statistics of a tensor, on the steps that `every` and `first` of `start` select.
+
+        Counts by class (NaN, infinities, zeros, signs, subnormals), extremes, moments, exponents and a hash of the
+        elements, and what the options of `start` add; extremes and moments are those of the finite elements. `tensor`:
+        an array or tensor of any framework and shape, a list or a number. Complex numbers are read as twice as many
+        real ones, along one more axis. `name` is the tensor's own in the whole run. `role`: weight, gradient,
+        activation, input, output, loss, `optimizer_state`, `frozen_weight` or other (the default).
+
+        The elements are read where they are, on this thread; that takes 2 to 6 times as long as reading the memory.
+        Nothing is kept but what `change` needs. Tensors without memory (meta, freed, quantised, inside of `vmap`) are
+        counted as invalid. After `finish` it is counted as lost.
+
+        >>> run.tensor("fc1.weight", [[0.5, -0.5], [0.0, 1.5]], role="weight", step=3)
+        """
+    def values(
+        self, name: str, tensor: Any, step: int | None = None, *, wall_time: float | None = None
+    ) -> None:
+        """Records all elements of a tensor, as they are: type, shape, NaN and infinities.
+
+        `tensor`: as in `tensor`. The elements are copied; large tensors belong into files of their own, for which there
+        are the options `dump_…` of `start`. After `finish` it is counted as lost.
+
+        >>> run.values("attention", [[0.5, 0.5], [0.1, 0.9]], step=3)
+        """
+    def histogram(
+        self, name: str, tensor: Any, step: int | None = None, *, wall_time: float | None = None
+    ) -> None:
+        """Records the distribution of all finite elements of a tensor in 64 bins; NaN and infinities are counted.
+
+        `tensor`: as in `tensor`. Takes a few times as long as reading the memory, on this thread. After `finish` it is
+        counted as lost.
+
+        >>> run.histogram("scores", [0.1, 0.2, 0.2, 0.9], step=3)
+        """
+    def text(
+        self, name: str, text: str, step: int | None = None, *, wall_time: float | None = None
+    ) -> None:
+        """Records a text, shown as Markdown. Anything else is written as its `str`.
+
+        The text is copied; nothing is waited for. After `finish` it is counted as lost.
+
+        >>> run.text("sample", "The *first* sentence.", step=3)
+        """
+    def note(self, text: str) -> None:
+        """Records a note about the run at the current step: shown with the findings.
+
+        After `finish` it is counted as lost.
+
+        >>> run.note("The learning rate was set by hand.")
+        """
+    def image(
+        self,
+        name: str,
+        image: Any,
+        step: int | None = None,
+        *,
+        layout: str | None = None,
+        wall_time: float | None = None,
+    ) -> None:
+        """Records an image, or several of one size, from an array; `Run.image` says more."""
+    def audio(
+        self, name: str, samples: Any, rate: int, step: int | None = None, *, wall_time: float | None = None
+    ) -> None:
+        """Records sound.
+
+        `samples`: (n,), (n, channels) or (channels, n), where the shorter axis is that of the channels; floating point
+        is from -1 to 1, integers use the range of their type. `rate`: samples per second. The samples are copied;
+        another thread encodes them. After `finish` it is counted as lost.
+
+        >>> run.audio("voice", [0.0, 0.5, 0.0, -0.5] * 100, 16000, step=3)
+        """
+    def span(self, name: str) -> Span:
+        """Span of time: a context manager, and a decorator for functions, generators and coroutines.
+
+        Records the time, in ns, that this thread spends inside, at the current step. Names like those of graph nodes
+        colour the graph. Takes less than 1 µs. After `finish` it is counted as lost.
+
+        >>> with run.span("load"): batch = list(range(10))
+        """
+    def counter(self, name: str, value: SupportsFloat) -> None:
+        """Records the value of a counter at this moment, beside the spans: the length of a queue, memory in use.
+
+        NaN and infinities are kept. Nothing is waited for. After `finish` it is counted as lost.
+
+        >>> run.counter("queue", 3)
+        """
+    def trigger(self, reason: str) -> None:
+        """Selects the next step: statistics of all its tensors, and their elements in full.
+
+        `reason` becomes a note. After `finish` it does nothing.
+
+        >>> run.trigger("the loss has doubled")
+        """
+    def flush(self) -> bool:
+        """Waits until all that was recorded is in the file, at most for `patience`. `False` if it is not.
+
+        >>> assert run.flush()
+        """
+    def report(self) -> Report:
+        """Progress and losses of the recording. Nothing is waited for."""
+    def finish(self, status: Any = None) -> Report:
+        """Ends the recording and waits until all records are in the file; `Run.finish` says more."""
+    @property
+    def _is_strict(self) -> bool:
+        """`True` if errors of recording are raised."""
+    def _is_forked(self) -> bool:
+        """`True` in a fork of the process that started the run: nothing can be recorded there."""
+    def _selects(self, step: int) -> bool:
+        """`True` if tensors of this step are read: by the policies of statistics and dumps, or by a trigger."""
+    def _selects_name(self, name: str) -> bool:
+        """`True` if the options `names` and `exclude` select tensors of this name."""
+    def _begin_step(self, step: SupportsIndex) -> None:
+        """Opens a step: it is meant where none is given."""
+    def _end_step(self) -> None:
+        """Closes the open step: its tensors become one record, and scalars on devices are fetched."""
+    def _open_step(self) -> int | None:
+        """The open step, if one is."""
+    def _step(self) -> int:
+        """The step that is meant where none is given."""
+    def _set_updates(self, updates: int) -> None:
+        """Sets the number of updates of an optimizer: the step where none is open. The highest one counts."""
+    def _record_tensors(
+        self, items: Sequence[tuple[str, str, Any]], step: int | None = None, scale: float = 1.0
+    ) -> int:
+        """Records statistics of tensors, each as (name, role, tensor), whatever the policy of steps is.
+
+        Statistics are multiplied by `scale`: exact for powers of two, else without exponents. Returns the number of
+        tensors that were read; the others are counted as invalid.
+        """
+    def _record_summary(
+        self, name: str, role: str, dtype: str, shape: Sequence[int], row: Sequence[float], step: int | None = None
+    ) -> None:
+        """Records statistics that were computed elsewhere.
+
+        `row`: count, NaN, +inf, -inf, zero, negative, positive, subnormal, and over the finite elements minimum,
+        maximum, sum, sum of squares, sum of magnitudes; then a hash, which is not recorded.
+        """
+    def _graph(
+        self, tag: str, nodes: Sequence[Mapping[str, Any]], outputs: Sequence[tuple[str, str]] | None = None
+    ) -> None:
+        """Records a graph.
+
+        Nodes have `name`, `kind` (input, parameter, operation), `op`, `inputs`, and may have `dtype`, `shape`,
+        `source`, `attributes`; outputs are (name, node).
+        """
+    def _raw_event(self, event: bytes) -> None:
+        """Records one serialized `Event` as it is."""
+    def _session_start(self, step: int) -> None:
+        """Records a restart: readers drop what was recorded before at this step and later ones."""
+    def _hparams(self, values: Sequence[tuple[str, Any]], metrics: Sequence[str]) -> None:
+        """Records hyper-parameters by name, and names of scalars that measure success."""
+    def _train_lineage(self, fields: Mapping[str, Any]) -> None:
+        """Settings of the training; names that the record has no field for become user-defined information."""
+    def _dataset(self, steps: Sequence[tuple[str, Sequence[tuple[str, Any]]]]) -> None:
+        """A data pipeline from its source on: the operation of each step and its parameters."""
+    def _pixels(
+        self,
+        name: str,
+        pixels: bytes,
+        width: int,
+        height: int,
+        channels: int,
+        step: int | None = None,
+        wall_time: float | None = None,
+        frames: int = 1,
+        fps: float = 4.0,
+    ) -> None:
+        """Records an image of bytes, rows from the top, channels interleaved; several frames become an animation."""
+    def _nanos(self) -> int:
+        """Time of the recording's clock, in ns since 1970."""
+    def _push_span(self, name: str, start_nanos: int, duration_nanos: int, step: int | None = None) -> None:
+        """Records a span of this thread that has ended."""
+    def _count_invalid(self, message: str) -> None:
+        """Counts a record that could not be made, and warns of it once for each place; raises if the run is strict."""
+
+@final
+class Span:
+    """Time that this thread spends inside of a `with` block or a function; `Run.span` creates one."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_exception: object) -> bool: ...
+    def __call__(self, function: Callable[_P, _T]) -> Callable[_P, _T]: ...

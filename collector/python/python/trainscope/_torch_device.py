@@ -1,0 +1,242 @@
+"""Statistics of PyTorch tensors that are not in the memory of the processor, computed where they are.
+
+For each tensor one row of numbers is computed by operations of its device. The rows of a step are copied together,
+without waiting, and read when the copy has arrived: nothing here waits for the device but `read(wait=True)`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import torch
+
+from trainscope._torch_graph import dtype_name
+
+# Elements that one row covers at most: bounds the memory for intermediate results, 8 bytes an element for 64-bit sums.
+ROW_ELEMENTS = 1 << 23
+# Copies under way at most: beyond it, reading waits for the oldest.
+MOST_COPIES = 8
+
+# Exponent of the smallest normal number.
+_MIN_NORMAL = {
+    torch.float16: -14,
+    torch.bfloat16: -126,
+    torch.float32: -126,
+    torch.float64: -1022,
+    torch.float8_e4m3fn: -6,
+    torch.float8_e5m2: -14,
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class _Entry:
+    """A tensor whose rows are on the way: as many as it has parts."""
+
+    name: str
+    role: str
+    dtype: str
+    shape: tuple[int, ...]
+    count: int
+    rows: int
+    step: int
+    scale: float
+    # Row of the factor beside `scale`, if that one is on the device too.
+    has_factor: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class _Copy:
+    """A copy under way: it has arrived when `event` says so."""
+
+    entries: list[_Entry]
+    counts: torch.Tensor
+    figures: torch.Tensor
+    event: Any
+
+
+class DeviceRows:
+    """Rows of tensors of one run, from the device to the file."""
+
+    def __init__(self, run: Any) -> None:
+        self._run = run
+        self._entries: dict[torch.device, list[_Entry]] = {}
+        self._counts: dict[torch.device, list[torch.Tensor]] = {}
+        self._figures: dict[torch.device, list[torch.Tensor]] = {}
+        self._copies: list[_Copy] = []
+
+    def add(
+        self,
+        items: list[tuple[str, str, torch.Tensor]],
+        step: int,
+        scale: float = 1.0,
+        factor: torch.Tensor | None = None,
+    ) -> None:
+        """Computes the rows of tensors, (name, role, tensor), on their devices.
+
+        Statistics are multiplied by `scale` and by the number in `factor`, which may be on a device and is not waited
+        for. Tensors of equal type and size are reduced together. Nothing is computed while a CUDA graph is captured.
+        """
+        if is_capturing():
+            return
+        groups: dict[tuple[torch.device, torch.dtype, int], list[tuple[_Entry, torch.Tensor]]] = {}
+        for name, role, tensor in items:
+            local = _local(tensor)
+            # Tensors of XLA are computed lazily: to read one would compute it.
+            if local.device.type in ("meta", "xla"):
+                continue
+            flat = _flat(local)
+            shape, parts = tuple(local.shape), max(1, -(-flat.numel() // ROW_ELEMENTS))
+            entry = _Entry(
+                name, role, dtype_name(flat.dtype), shape, flat.numel(), parts, step, scale, factor is not None
+            )
+            groups.setdefault((flat.device, flat.dtype, flat.numel()), []).append((entry, flat))
+        for (device, _, count), group in groups.items():
+            # So many together as one row may cover.
+            together = max(1, ROW_ELEMENTS // max(1, count))
+            for start in range(0, len(group), together):
+                self._reduce(device, group[start : start + together], factor)
+
+    def send(self) -> None:
+        """Begins to copy what was added: one copy for each device, behind an event."""
+        if not self._entries or is_capturing():
+            return
+        for device, entries in self._entries.items():
+            counts, figures = torch.cat(self._counts[device]), torch.cat(self._figures[device])
+            event = None
+            if device.type == "cpu":
+                pass
+            elif device.type == "cuda":
+                counts, figures = _pinned(counts), _pinned(figures)
+                event = torch.cuda.Event()  # type: ignore[no-untyped-call]
+                event.record(torch.cuda.current_stream(device))
+            else:
+                # Without an event that is known to work for the copy, waiting is the only safe way.
+                counts, figures = counts.cpu(), figures.cpu()
+            self._copies.append(_Copy(entries, counts, figures, event))
+        self._entries, self._counts, self._figures = {}, {}, {}
+
+    def read(self, wait: bool = False) -> None:
+        """Records what has arrived; with `wait`, everything that was sent."""
+        while self._copies and not is_capturing():
+            copy = self._copies[0]
+            if copy.event is not None and not copy.event.query():
+                if not wait and len(self._copies) <= MOST_COPIES:
+                    return
+                copy.event.synchronize()
+            self._copies.pop(0)
+            self._record(copy)
+
+    def _reduce(
+        self, device: torch.device, group: list[tuple[_Entry, torch.Tensor]], factor: torch.Tensor | None
+    ) -> None:
+        with torch.no_grad(), torch.autocast(device.type, enabled=False):
+            flats = [flat for _, flat in group]
+            matrix = flats[0].unsqueeze(0) if len(flats) == 1 else torch.stack(flats)
+            rows = [reduce_rows(part) for part in torch.split(matrix, ROW_ELEMENTS, dim=1)]
+            counts = torch.cat([counts for counts, _ in rows])
+            figures = torch.cat([figures for _, figures in rows])
+            if factor is not None:
+                scales = factor.detach().to(device, figures.dtype, non_blocking=True).reshape(1, 1)
+                figures = torch.cat([figures, scales.expand(figures.shape[0], 1)], dim=1)
+            else:
+                figures = torch.nn.functional.pad(figures, (0, 1), value=1.0)
+        self._entries.setdefault(device, []).extend(entry for entry, _ in group)
+        self._counts.setdefault(device, []).append(counts)
+        self._figures.setdefault(device, []).append(figures)
+
+    def _record(self, copy: _Copy) -> None:
+        all_counts, all_figures = copy.counts.tolist(), copy.figures.tolist()
+        at = 0
+        for entry in copy.entries:
+            counts, figures = all_counts[at : at + entry.rows], all_figures[at : at + entry.rows]
+            at += entry.rows
+            row = merged(counts, figures, entry.count, entry.scale * figures[0][5])
+            self._run._record_summary(entry.name, entry.role, entry.dtype, entry.shape, row, entry.step)
+
+
+def is_capturing() -> bool:
+    """True while a CUDA graph is captured: no operation may be added to it, and no event be asked."""
+    is_initialized = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
+    return bool(is_initialized and torch.cuda.is_current_stream_capturing())
+
+
+def reduce_rows(matrix: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Counts and figures of each row of a matrix, on its device, without waiting.
+
+    Counts (64-bit integers): NaN, +∞, −∞, zero, negative, positive, subnormal. Figures (f64, f32 on devices without
+    it), of the finite elements: minimum, maximum, sum, sum of squares, sum of magnitudes; of none, +∞ and −∞ are
+    minimum and maximum. Integers are read as f64. Sums that leave the range of f64 are infinite, NaN or 0: of squares, for
+    elements beyond 1e±154.
+    """
+    wide = torch.float32 if matrix.device.type == "mps" else torch.float64
+    count, exponent = matrix.shape[1], _MIN_NORMAL.get(matrix.dtype)
+    if count == 0:
+        none = matrix.new_zeros((matrix.shape[0], 5), dtype=wide)
+        none[:, 0], none[:, 1] = torch.inf, -torch.inf
+        return matrix.new_zeros((matrix.shape[0], 7), dtype=torch.int64), none
+    if exponent is None:
+        matrix = matrix.to(wide)
+    elif matrix.dtype not in (torch.float32, torch.float64):
+        matrix = matrix.float()
+    is_finite = torch.isfinite(matrix)
+    clean = torch.where(is_finite, matrix, 0.0)
+    magnitudes = clean.abs()
+    finite = is_finite.sum(1)
+    nan, positive_infinity = torch.isnan(matrix).sum(1), (matrix == torch.inf).sum(1)
+    zero, negative = (clean == 0).sum(1) - (count - finite), (clean < 0).sum(1)
+    subnormal = torch.zeros_like(zero)
+    if exponent is not None:
+        subnormal = (magnitudes < 2.0**exponent).sum(1) - (count - finite) - zero
+    counts = [
+        nan,
+        positive_infinity,
+        count - finite - nan - positive_infinity,
+        zero,
+        negative,
+        finite - zero - negative,
+        subnormal,
+    ]
+    figures = [
+        torch.where(is_finite, matrix, torch.inf).amin(1).to(wide),
+        torch.where(is_finite, matrix, -torch.inf).amax(1).to(wide),
+        clean.sum(1, dtype=wide),
+        clean.to(wide).square().sum(1),
+        magnitudes.sum(1, dtype=wide),
+    ]
+    return torch.stack(counts, 1), torch.stack(figures, 1)
+
+
+def merged(counts: list[list[int]], figures: list[list[float]], count: int, scale: float) -> tuple[float, ...]:
+    """The 14 numbers of `Run._record_summary`, of the rows of the parts of a tensor; figures multiplied by `scale`.
+
+    There is no hash: that of the other tensors is of their bytes, in an order that a device would have to keep.
+    """
+    sums = [sum(column) for column in zip(*counts, strict=True)]
+    lows, highs, *rest = zip(*figures, strict=True)
+    extremes = sorted((min(lows) * scale, max(highs) * scale))
+    total, squares, magnitudes = (sum(column) for column in rest[:3])
+    return (count, *sums, *extremes, total * scale, squares * scale * scale, magnitudes * abs(scale), 0)
+
+
+def _local(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor itself, or the part of a distributed tensor that is here."""
+    tensor = tensor.detach()
+    to_local = getattr(tensor, "to_local", None)
+    return tensor if to_local is None else to_local()
+
+
+def _flat(tensor: torch.Tensor) -> torch.Tensor:
+    """All elements in one axis, in any order; complex numbers as their parts, sparse tensors as their values."""
+    if tensor.layout != torch.strided:
+        tensor = tensor._values() if tensor.layout == torch.sparse_coo else tensor.values()
+    if tensor.is_conj() or tensor.is_neg():
+        tensor = tensor.resolve_conj().resolve_neg()
+    if tensor.is_complex():
+        tensor = torch.view_as_real(tensor)
+    return tensor.reshape(-1)
+
+
+def _pinned(tensor: torch.Tensor) -> torch.Tensor:
+    """A copy in memory that the device writes to while nothing waits."""
+    return torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True).copy_(tensor, non_blocking=True)

@@ -1,0 +1,399 @@
+"""A run: what a training records into one folder."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import dataclasses
+import operator
+import os
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from trainscope import _options
+from trainscope._lost import guarded, text_of, warn
+from trainscope._native import Recorder
+from trainscope.report import Report
+
+if TYPE_CHECKING:
+    from trainscope.torch import Watch
+
+T = TypeVar("T")
+
+
+class Run(Recorder):
+    """Records a training into `folder`.
+
+    Methods may be called from any thread. They raise nothing because of recording, unless the run was started with
+    `strict`: what cannot be recorded is counted (`report().lost`) and warned of once for each place of the program.
+    After `finish`, and in forks of the process, they do nothing but count.
+
+    Where `step` is not given, it is the open step (`step`, `steps`), else the number of updates of a watched optimizer,
+    else the last step that a call has named.
+    """
+
+    def __new__(cls, folder: str | os.PathLike[str], **options: Any) -> Run:
+        return super().__new__(cls, os.fspath(folder), _options.complete(options))
+
+    def __init__(self, folder: str | os.PathLike[str], **options: Any) -> None:
+        """Creates the folder and begins a file in it. Options are those of `trainscope.start`; ranks are not looked up.
+
+        Raises OSError if the folder cannot be made, TypeError or ValueError for a wrong option.
+        """
+        self._lost_places: dict[tuple[str, int], str] = {}
+        self._watches: list[Watch] = []
+        self._phase = ""
+        self._next_step = 0
+        self._is_finished = False
+        self._has_failed = False
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Run:
+        """The run itself: copies of a model that holds it record into the same one."""
+        return self
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Finishes the run; as failed if the block was left by an exception."""
+        if error is not None:
+            self._fail(error)
+        self.finish()
+
+    @guarded
+    def image(
+        self, name: str, image: Any, step: int | None = None, *, layout: str | None = None, wall_time: float | None = None
+    ) -> None:
+        """Records an image, or several of one size.
+
+        `image`: an array of any framework with the axes HW, HWC, CHW, NHWC or NCHW and 1, 3 or 4 channels, an image of
+        Pillow or a figure of Matplotlib. Floating point is from 0 to 1, other numbers from 0 to 255; what is beyond is
+        cut off, NaN is black. `layout`: the axes, where their sizes leave it open. The pixels are copied;
+        another thread encodes them.
+        """
+        pixels = _pixels_of(image)
+        if pixels is None:
+            super().image(name, image, step, layout=layout, wall_time=wall_time)
+        else:
+            self._pixels(name, *pixels, step=step, wall_time=wall_time)
+
+    @guarded
+    def hparams(self, values: Mapping[str, Any], metrics: Sequence[str] = ()) -> None:
+        """Records hyper-parameters: shown in the list of runs, compared and searched.
+
+        `values`: a mapping, dataclass or `argparse.Namespace`, whose nested names are joined by `/`. What is neither
+        number, text nor bool is written as its `repr`. `metrics`: names of scalars that measure success. May be called
+        again: later values win.
+        """
+        metrics = [metrics] if isinstance(metrics, str) else metrics
+        if not isinstance(metrics, Sequence):
+            raise TypeError(f"metrics are names, not {type(metrics).__name__}")
+        self._hparams(list(_flatten(_mapping_of(values), "")), [str(metric) for metric in metrics])
+
+    @guarded
+    def graph(self, model_or_graph: Any, *inputs: Any, name: str = "model") -> None:
+        """Records what the model computes.
+
+        A module of PyTorch: its modules, the functions between them and their edges, by one forward pass with `inputs` in
+        evaluation mode; the modes of the modules are put back. The bytes of an ONNX model are stored as a file beside the records, those of a TensorFlow
+        GraphDef as a record. No weights of modules are written.
+        """
+        if isinstance(model_or_graph, bytes):
+            self._graph_of_bytes(model_or_graph, name)
+            return
+        from trainscope.torch import graph_of
+
+        self._graph(name, graph_of(model_or_graph, inputs))
+
+    def _graph_of_bytes(self, content: bytes, name: str) -> None:
+        # Field 1 of an ONNX model is its version, a number; field 1 of a GraphDef is a node, a message.
+        if content[:1] == b"\x08":
+            Path(self.folder, f"{Path(name).name}.onnx").write_bytes(content)
+        else:
+            from trainscope import _protobuf as pb
+
+            # Fields 1 (wall time) and 4 (graph) of an `Event`.
+            self._raw_event(pb.double(1, self._nanos() / 1e9) + pb.data(4, content))
+
+    @guarded
+    def lineage(self, **fields: Any) -> None:
+        """Records settings of the training: optimizer, learning_rate, loss_function, epochs, parallel_mode, device_count,
+        batch_size, dataset_path, dataset_size, network, loss, model_path, model_size_bytes; others as user-defined."""
+        self._train_lineage(fields)
+
+    @guarded
+    def dataset(self, pipeline: Sequence[Mapping[str, Any] | str]) -> None:
+        """Records the data pipeline: its operations from the source on, each a name or a mapping with `op` and parameters.
+
+        `run.dataset([{"op": "Mnist", "path": "data"}, "Shuffle", {"op": "Batch", "size": 32}])`
+        """
+        if isinstance(pipeline, str) or not isinstance(pipeline, Sequence) or len(pipeline) > MAX_OPERATIONS:
+            raise TypeError(f"a data pipeline is a list of at most {MAX_OPERATIONS} operations")
+        steps = [{"op": each} if isinstance(each, str) else dict(each) for each in pipeline]
+        self._dataset([(str(step.pop("op")), [(str(k), v) for k, v in step.items()]) for step in steps])
+
+    def step(self, number: int | None = None) -> Step:
+        """Context manager: what is recorded in it belongs to this step. Its tensors become one record at its end.
+
+        `number=None`: one more than the last one.
+        """
+        return Step(self, self._next_step if number is None else number)
+
+    def steps(self, batches: Iterable[T], *, start: int = 0) -> Iterator[T]:
+        """Iterates over `batches`, each in a step of its own, numbered from `start`.
+
+        Records a span `data` for the wait and `step` for the body of the loop. Closes the iterator of `batches` when the
+        loop is left.
+        """
+        iterator = iter(batches)
+        try:
+            start = operator.index(start)
+        except TypeError as error:
+            self._count_invalid(f"steps: start: {error}")
+            start = 0
+        number = start
+        try:
+            while True:
+                self._begin_step(number)
+                begun = self._nanos()
+                try:
+                    batch = next(iterator)
+                except StopIteration:
+                    # There is no such step: what follows belongs to the last one.
+                    if number > start:
+                        self._begin_step(number - 1)
+                    return
+                self._push_span("data", begun, self._nanos() - begun)
+                with self.step(number), self.span("step"):
+                    yield batch
+                number += 1
+        finally:
+            self._end_step()
+            close = getattr(iterator, "close", None)
+            if close is not None:
+                close()
+
+    def watch(
+        self,
+        model: Any,
+        optimizer: Any = None,
+        *,
+        scaler: Any = None,
+        weights: bool = True,
+        gradients: str | bool = "update",
+        activations: bool = True,
+        activation_gradients: bool = False,
+        names: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        every: int | None = None,
+        first: int | None = None,
+        graph: bool = True,
+    ) -> Watch | None:
+        """Records statistics of a PyTorch model's weights, gradients and activations on selected steps.
+
+        `gradients`: "update" as the optimizer gets them; "raw" after each backward pass, before all-reduce, clipping and
+        unscaling; or False. `scaler`: a `GradScaler`, so that gradients are unscaled and skipped updates marked. `names`,
+        `exclude`: patterns of tensors. `every`, `first`: steps; those of the run by default.
+        Costs 3 µs a tensor and reading its memory, on selected steps only. Does not keep the model alive and changes no
+        result. `None` if the model cannot be watched, which is warned of.
+        """
+        try:
+            from trainscope.torch import Watch
+
+            watch = Watch(
+                self, model, optimizer, scaler=scaler, weights=weights, gradients=gradients, activations=activations,
+                activation_gradients=activation_gradients, names=names, exclude=exclude, every=every, first=first,
+                graph=graph,
+            )
+        except Exception as error:
+            self._count_invalid(f"watch: {text_of(error)}")
+            return None
+        self._watches.append(watch)
+        return watch
+
+    @guarded
+    def unwatch(self, model: Any = None) -> None:
+        """Ends watching a model, or all of them."""
+        for watch in list(self._watches):
+            if model is None or watch.model is model:
+                watch.close()
+                self._watches.remove(watch)
+
+    def phase(self, name: str) -> AbstractContextManager[None]:
+        """Context manager for an evaluation: watched tensors are called `<name>/…` in it, also without gradients."""
+        if not isinstance(name, str):
+            self._count_invalid(f"phase: a name must be text, not {type(name).__name__}")
+            name = self._phase
+        return self._in_phase(name)
+
+    @contextlib.contextmanager
+    def _in_phase(self, name: str) -> Iterator[None]:
+        before, self._phase = self._phase, name
+        try:
+            yield
+        finally:
+            self._phase = before
+
+    @guarded
+    def log_tree(self, stats: Mapping[str, Any], *, role: str = "other", step: int | None = None) -> None:
+        """Records statistics of a tree: of `trainscope.jax.summarize`, or nested mappings and sequences of tensors.
+
+        Names are joined by `/`. The step's policy is not asked.
+        """
+        tensors: list[tuple[str, str, Any]] = []
+        for name, leaf in _leaves(stats, ""):
+            if hasattr(leaf, "trainscope_row"):
+                dtype, shape, row = leaf.trainscope_row()
+                self._record_summary(name, role, dtype, shape, row, step)
+            else:
+                tensors.append((name, role, leaf))
+        if tensors:
+            self._record_tensors(tensors, step)
+
+    @guarded
+    def gate(self, place: str = "after_step") -> None:
+        """Marks a place between steps for loops that use neither `step` nor `steps`: what was gathered is written.
+
+        Call it on all ranks, outside of collectives.
+        """
+        if place == "after_step":
+            self._end_step()
+
+    @guarded
+    def report(self) -> Report:
+        """Progress and losses of the recording."""
+        return self._complete(super().report())
+
+    @guarded
+    def finish(self, status: str = "success") -> Report:
+        """Ends the recording and waits until all records are in the file, at most for `patience`.
+
+        `status`: "success" or "failure". A second call changes nothing.
+        """
+        for watch in self._watches:
+            watch.close()
+        self._watches.clear()
+        status = status if isinstance(status, str) else type(status).__name__
+        if status not in ("success", "failure"):
+            self._count_invalid(f'finish: the status is "success" or "failure", not "{status}"')
+        report = self._complete(super().finish("failure" if self._has_failed else status))
+        lost = sum(report.lost.get(reason, 0) for reason in ("queue_full", "disk", "removed"))
+        if lost and not self._is_finished and not self._is_forked():
+            warn(self, f"{lost} records are not in {self.folder}: {report.first_error or 'the disk was too slow'}")
+        self._is_finished = True
+        return report
+
+    def _complete(self, report: Report) -> Report:
+        places = {f"{file}:{line}": reason for (file, line), reason in self._lost_places.items()}
+        return dataclasses.replace(report, lost_at=places)
+
+    def _fail(self, error: BaseException) -> None:
+        """Records an exception that ends the training; GeneratorExit and a normal SystemExit are none."""
+        if self._is_forked() or isinstance(error, GeneratorExit):
+            return
+        if isinstance(error, SystemExit) and error.code in (None, 0):
+            return
+        if not self._has_failed:
+            self._has_failed = True
+            self.note(_sentence_of(error))
+
+
+class Step(AbstractContextManager["Step"]):
+    """A step of a training; `Run.step` creates one."""
+
+    def __init__(self, run: Run, number: int) -> None:
+        self._run = run
+        self.number = number
+
+    def __enter__(self) -> Step:
+        run = self._run
+        run._begin_step(self.number)
+        for watch in run._watches:
+            watch.begin(self.number)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        number = self._run._open_step()
+        if number is not None:
+            self._run._next_step = number + 1
+        self._run._end_step()
+
+
+def _sentence_of(error: BaseException) -> str:
+    """Type and text of an exception and the last line of the program that it went through."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    place = f" ({frame.tb_frame.f_code.co_filename}:{frame.tb_lineno})" if frame else ""
+    return f"The training ended with {text_of(error)}{place}"
+
+
+def _mapping_of(values: Any) -> Mapping[str, Any]:
+    if dataclasses.is_dataclass(values) and not isinstance(values, type):
+        return {field.name: getattr(values, field.name) for field in dataclasses.fields(values)}
+    if isinstance(values, argparse.Namespace):
+        return vars(values)
+    if isinstance(values, Mapping):
+        return values
+    raise TypeError(f"hyper-parameters are a mapping, dataclass or Namespace, not {type(values).__name__}")
+
+
+MAX_OPERATIONS = 1_000
+"""Most operations of a data pipeline: each is nested in the next one."""
+
+MAX_DEPTH = 16
+"""Deepest nesting of mappings; one that holds itself would not end."""
+
+
+def _flatten(values: Mapping[str, Any], prefix: str, depth: int = 0) -> Iterator[tuple[str, float | str | bool]]:
+    for name, value in values.items():
+        path = f"{prefix}{name}"
+        is_nested = isinstance(value, (Mapping, argparse.Namespace)) or (
+            dataclasses.is_dataclass(value) and not isinstance(value, type)
+        )
+        if is_nested and depth < MAX_DEPTH:
+            yield from _flatten(_mapping_of(value), f"{path}/", depth + 1)
+        elif isinstance(value, (bool, int, float, str)):
+            yield path, value
+        else:
+            yield path, repr(value)
+
+
+def _leaves(tree: Any, prefix: str) -> Iterator[tuple[str, Any]]:
+    """Leaves of nested mappings and sequences with their joined names."""
+    if isinstance(tree, Mapping):
+        for name, value in tree.items():
+            yield from _leaves(value, f"{prefix}/{name}" if prefix else str(name))
+    elif isinstance(tree, (list, tuple)):
+        for index, value in enumerate(tree):
+            yield from _leaves(value, f"{prefix}/{index}" if prefix else str(index))
+    elif tree is not None:
+        yield prefix or "value", tree
+
+
+def _pixels_of(image: Any) -> tuple[bytes, int, int, int] | None:
+    """Bytes, width, height and channels of an image of Pillow or a figure of Matplotlib; `None` for anything else."""
+    if hasattr(image, "canvas") and hasattr(image, "savefig"):
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+        canvas = FigureCanvasAgg(image)
+        canvas.draw()
+        width, height = canvas.get_width_height()
+        return bytes(canvas.buffer_rgba()), width, height, 4
+    if hasattr(image, "getbands") and hasattr(image, "tobytes"):
+        mode = image.mode if image.mode in ("L", "LA", "RGB", "RGBA") else "RGBA"
+        converted = image if image.mode == mode else image.convert(mode)
+        return converted.tobytes(), *converted.size, len(converted.getbands())
+    return None
+
+
+OPEN_RUNS: weakref.WeakSet[Run] = weakref.WeakSet()
+"""Runs of `trainscope.start` that may have to be ended with the process."""

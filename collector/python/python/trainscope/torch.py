@@ -1,0 +1,596 @@
+"""Watch of a PyTorch model: its weights, gradients and activations, by hooks that exist on looked-at steps only."""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import nn
+from torch.optim import Optimizer
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+
+from trainscope._lost import guarded
+from trainscope._torch_device import DeviceRows, is_capturing
+from trainscope._torch_graph import (
+    Selection,
+    Trace,
+    graph_of,
+    is_compiled,
+    is_freed,
+    named_modules,
+    named_parameters,
+    tensors_in,
+)
+from trainscope._torch_hooks import Hook as _Hook
+from trainscope._torch_hooks import ScalerStep, parameters_of, unscaling_factor, unwrapped, updates_in
+
+__all__ = ["Watch", "graph_of"]
+
+Item = tuple[str, str, torch.Tensor]
+
+# Watches that are not closed.
+_WATCHES: weakref.WeakSet[Watch] = weakref.WeakSet()
+
+
+class Watch:
+    """Statistics of the weights, gradients and activations of a model, on looked-at steps. `Run.watch` makes it.
+
+    Names are those of the parameters (`fc1.weight`, `fc1.weight.grad`) and of the modules (`fc1`; `fc1:1` is the second
+    tensor that it returns, `fc1#2` its second call in one pass). A second model with the same names gets the name of
+    its class in front. Costs about 3 µs a tensor and the time to read it; on other steps one call an update.
+
+    hooks: False if an adapter calls `begin`, `before_update` and `after_update` in place of the optimizer's hooks.
+    """
+
+    def __init__(
+        self,
+        run: Any,
+        model: nn.Module,
+        optimizer: Any = None,
+        *,
+        scaler: Any = None,
+        weights: bool = True,
+        gradients: str | bool = "update",
+        activations: bool = True,
+        activation_gradients: bool = False,
+        names: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        every: int | None = None,
+        first: int | None = None,
+        graph: bool = True,
+        hooks: bool = True,
+    ) -> None:
+        if not isinstance(model, nn.Module):
+            raise TypeError(f"watch needs a torch.nn.Module, not {type(model).__name__}")
+        self._model: weakref.ref[nn.Module] = weakref.ref(model)
+        for other in list(_WATCHES):
+            if other._model() is model or other._model() is None:
+                other.close()
+        self._run = run
+        self._weights, self._activations, self._activation_gradients = weights, activations, activation_gradients
+        self._gradients = "update" if gradients is True else gradients
+        self._selection = Selection(run, names, exclude, every, first)
+        self._writes_graph = graph
+        self._prefix = ""
+        self._prefix = _free_prefix(run, model)
+        self._device = DeviceRows(run)
+        # Updates that each optimizer has made; None of one that holds no parameter of the model.
+        self._updates: weakref.WeakKeyDictionary[Optimizer, int | None] = weakref.WeakKeyDictionary()
+        # The highest of them, also of optimizers that are gone.
+        self._made = 0
+        self._has_updated = False
+        # Step that is now; looked-at step whose update is to come, and the one before it; step of the last update.
+        self._step, self._look_step, self._last_look, self._update_step = -1, -1, -1, -1
+        # Parameters, by identity, that were read in the step of the last reading.
+        self._read_step, self._read_now = -1, set[int]()
+        self._calls: dict[str, int] = {}
+        self._called: set[str] = set()
+        self._without_gradient: list[str] = []
+        self._trace: Trace | None = None
+        # Modules that call no other although they have children.
+        self._inner_leaves: weakref.WeakSet[nn.Module] = weakref.WeakSet()
+        self._is_traced = False
+        # A forward pass of the model is under way; one was made in the looked-at step.
+        self._is_forward = self._has_forward = False
+        self._starts: dict[str, int] = {}
+        self._forward_hooks: list[Any] = []
+        self._optimizer_hooks: list[Any] = []
+        self._scaler_step: ScalerStep | None = None
+        # An optimizer without hooks, by the name of its class.
+        self._foreign = ""
+        self._is_fired = self._is_late = False
+        self._fired_step = 0
+        self._found_inf: torch.Tensor | None = None
+        self._has_noted = False
+        _WATCHES.add(self)
+        self._optimizer: weakref.ref[Optimizer] | None = None
+        self._has_hooks = hooks
+        if hooks:
+            self._watch_optimizer(optimizer)
+            if scaler is not None:
+                self._scaler_step = ScalerStep(self, scaler)
+                scaler.step = self._scaler_step
+            self.begin(self._now())
+
+    # Questions.
+
+    @property
+    def model(self) -> nn.Module | None:
+        """The model; None once it is gone."""
+        return self._model()
+
+    def names(self) -> list[str]:
+        """Names of the tensors that are recorded on looked-at steps, in the order of the model. Costs 1 µs a tensor."""
+        model = self._model()
+        if model is None:
+            return []
+        names: list[str] = []
+        if self._activations:
+            leaves = [name for name, module in self._modules(model) if self._is_leaf(module)]
+            names += [name for name in leaves if self._selection.has_name(name)]
+        for name, parameter in named_parameters(model)[0]:
+            name = self._prefix + name
+            names += [name] if self._weights and self._selection.has_name(name) else []
+            grad = f"{name}.grad"
+            names += [grad] if self._gradients and parameter.requires_grad and self._selection.has_name(grad) else []
+        return names
+
+    def missing(self) -> list[str]:
+        """Sentences that say which tensors are not seen, and why. Empty if all are."""
+        model = self._model()
+        if model is None:
+            return ["The model is gone."]
+        sentences = []
+        if self._foreign:
+            sentences.append(f"{self._foreign} has no hooks: weights and gradients are not read.")
+        for name, parameter in named_parameters(model)[0]:
+            if nn.parameter.is_lazy(parameter):
+                sentences.append(f"{self._prefix}{name} is not initialized yet.")
+            elif parameter.device.type == "xla":
+                sentences.append(f"{self._prefix}{name} is computed lazily on {parameter.device}: not read.")
+            elif is_freed(parameter):
+                sentences.append(f"{self._prefix}{name} has no memory at the moment.")
+        sentences += [f"{name} had no gradient at the last looked-at update." for name in self._without_gradient]
+        sentences += [f'No tensor is called "{text}".' for text in self._selection.unmatched(self.names())]
+        if self._activations and self._update_step >= 0:
+            compiled = [module for _, module in named_modules(model) if is_compiled(module)]
+            within = {id(inner) for module in compiled for inner in module.modules()}
+            for name, module in self._modules(model):
+                if self._is_leaf(module) and self._selection.has_name(name) and name not in self._called:
+                    why = "it is inside of torch.compile" if id(module) in within else "it was not called, or compiled"
+                    sentences.append(f"{name} has no activation: {why}.")
+        return sentences
+
+    # The steps; an adapter calls these.
+
+    @guarded
+    def begin(self, step: int) -> None:
+        """Begins a step, before its forward pass: sets the forward hooks if it is looked at, else removes them."""
+        self._device.send()
+        self._device.read()
+        is_over = self._look_step <= self._update_step < step
+        if self._look_step >= 0 and (is_over or (step != self._step and not self._has_forward)):
+            self._last_look, self._look_step = self._look_step, -1
+        if self._selection.has_step(step):
+            if step == self._step == self._look_step and self._forward_hooks:
+                return
+            self._look_step, self._has_forward = step, False
+            self._calls.clear()
+            self._set_forward_hooks()
+        else:
+            self._remove_forward_hooks()
+        self._step = step
+
+    @guarded
+    def before_update(self, step: int, scale: float = 1.0, optimizer: Optimizer | None = None) -> None:
+        """Reads weights and gradients, on a looked-at step, or if such a step has begun since the last update.
+
+        scale: statistics of gradients are multiplied by it. optimizer: only what it holds is read, and what none holds.
+        """
+        if self._looks(step):
+            self._read(step, scale, None, optimizer, weights=True, gradients=True)
+            self._update_step = step
+            self._device.send()
+
+    @guarded
+    def after_update(self, step: int) -> None:
+        """Ends the update of this step: the run has made `step` + 1."""
+        self._update_step = max(self._update_step, step)
+        self._is_traced = True
+        self._note_compiled()
+        self._run._set_updates(step + 1)
+        self._device.read()
+
+    @guarded
+    def close(self) -> None:
+        """Removes all hooks, and records what is still on its way from a device. May be called twice."""
+        _WATCHES.discard(self)
+        self._remove_forward_hooks()
+        for handle in self._optimizer_hooks:
+            handle.remove()
+        self._optimizer_hooks.clear()
+        if self._scaler_step is not None:
+            self._scaler_step.restore()
+            self._scaler_step = None
+        self._trace = None
+        self._device.send()
+        self._device.read(wait=True)
+
+    def __enter__(self) -> Watch:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    # Names and steps.
+
+    def _looks(self, step: int) -> bool:
+        """True if the step is looked at, or one that has begun since the last update."""
+        return 0 <= self._look_step <= step or 0 <= step == self._last_look
+
+    def _modules(self, model: nn.Module) -> list[tuple[str, nn.Module]]:
+        """Modules with the names of their activations."""
+        own = type(model).__name__
+        return [(self._prefix + (name or own), module) for name, module in named_modules(model)]
+
+    def _is_leaf(self, module: nn.Module) -> bool:
+        return all(child is None for child in module._modules.values()) or module in self._inner_leaves
+
+    def _now(self) -> int:
+        """The open step, or the number of updates."""
+        step = self._run._open_step()
+        return int(step) if step is not None else self._made
+
+    # Reading.
+
+    def _read(
+        self,
+        step: int,
+        scale: float,
+        factor: torch.Tensor | None,
+        optimizer: Optimizer | None,
+        *,
+        weights: bool,
+        gradients: bool,
+    ) -> None:
+        model = self._model()
+        if model is None:
+            return
+        weights, gradients = weights and self._weights, gradients and self._gradients == "update"
+        if step != self._read_step:
+            self._read_step, self._read_now = step, set()
+        others = self._held_by_others(optimizer)
+        read_weights: list[Item] = []
+        read_gradients: list[Item] = []
+        without: list[str] = []
+        prefix, wants = self._prefix, self._selection.has_name
+        for name, parameter in named_parameters(model)[0]:
+            if id(parameter) in others or nn.parameter.is_lazy(parameter):
+                continue
+            self._read_now.add(id(parameter))
+            name = prefix + name
+            if weights and wants(name):
+                read_weights.append((name, "weight" if parameter.requires_grad else "frozen_weight", parameter))
+            if gradients and wants(name_of_gradient := f"{name}.grad"):
+                gradient = parameter.grad
+                if gradient is not None:
+                    read_gradients.append((name_of_gradient, "gradient", gradient))
+                elif parameter.requires_grad:
+                    without.append(name)
+        if gradients:
+            self._without_gradient = without
+        if scale == 1.0 and factor is None:
+            self._record(read_weights + read_gradients, step)
+        else:
+            self._record(read_weights, step)
+            self._record(read_gradients, step, scale, factor)
+
+    def _record(self, items: list[Item], step: int, scale: float = 1.0, factor: torch.Tensor | None = None) -> None:
+        remote = [item for item in items if not item[2].is_cpu]
+        if remote:
+            self._device.add(remote, step, scale, factor)
+            items = [item for item in items if item[2].is_cpu]
+        if items:
+            if factor is not None:
+                scale *= float(factor)
+            self._run._record_tensors(items, step, scale)
+
+    def _held_by_others(self, optimizer: Optimizer | None) -> set[int]:
+        """Parameters, by identity, that this optimizer does not hold and another holds, or has read in this step."""
+        if optimizer is None or (self._optimizer is not None and self._optimizer() is optimizer):
+            return set()
+        self._updates.setdefault(optimizer, 0)
+        others = [other for other, made in self._updates.items() if made is not None and other is not optimizer]
+        held = {id(parameter) for other in others for parameter in parameters_of(other)}
+        return (held | self._read_now) - {id(parameter) for parameter in parameters_of(optimizer)}
+
+    # The optimizer.
+
+    def _watch_optimizer(self, optimizer: Any) -> None:
+        before, after = _Hook(self, Watch._before_optimizer), _Hook(self, Watch._after_optimizer)
+        if optimizer is None:
+            self._optimizer_hooks = [
+                register_optimizer_step_pre_hook(before),
+                register_optimizer_step_post_hook(after),
+            ]
+            return
+        inner = unwrapped(optimizer)
+        if inner is None:
+            self._foreign = type(optimizer).__name__
+            return
+        self._optimizer = weakref.ref(inner)
+        self._updates[inner] = 0
+        self._resume(inner)
+        self._optimizer_hooks = [inner.register_step_pre_hook(before), inner.register_step_post_hook(after)]
+
+    def _resume(self, optimizer: Optimizer) -> None:
+        """Takes over the number of updates from the state of an optimizer that was loaded from a checkpoint."""
+        made = updates_in(optimizer)
+        if made > (self._updates.get(optimizer) or 0):
+            self._updates[optimizer] = made
+            self._set_made(made)
+
+    def _set_made(self, made: int) -> None:
+        self._made = max(self._made, made)
+        self._run._set_updates(self._made)
+
+    def _is_ours(self, optimizer: Optimizer) -> bool:
+        if optimizer not in self._updates:
+            model = self._model()
+            own = set() if model is None else {id(parameter) for parameter in model.parameters()}
+            held = {id(parameter) for parameter in parameters_of(optimizer)}
+            if own.isdisjoint(held):
+                self._updates[optimizer] = None
+            else:
+                self._updates[optimizer] = self._first_of(held)
+                self._resume(optimizer)
+        return self._updates[optimizer] is not None
+
+    def _first_of(self, held: set[int]) -> int:
+        """First step of an optimizer that comes in later: it follows another on its parameters, or works beside it."""
+        others = {other: made for other, made in self._updates.items() if made is not None}
+        followed = [made for other, made in others.items() if not held.isdisjoint(map(id, parameters_of(other)))]
+        if others and not followed:
+            # The other has made its update of this step before.
+            return max(0, self._made - 1)
+        return self._made
+
+    def _step_of(self, optimizer: Optimizer) -> int:
+        step = self._run._open_step()
+        return int(step) if step is not None else self._updates[optimizer] or 0
+
+    @guarded
+    def _before_optimizer(self, optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        # The hooks of a model that is gone stay: optimizers do not allow to remove one while they call them.
+        if self._model() is None or not self._is_ours(optimizer):
+            return
+        step = self._step_of(optimizer)
+        self._is_fired, self._fired_step = True, step
+        self._found_inf = getattr(optimizer, "found_inf", None)
+        if not self._looks(step):
+            return
+        # With a closure the gradients of this step are there after the update only.
+        self._is_late = (args[1] if len(args) > 1 else kwargs.get("closure")) is not None
+        self._read(step, 1.0, unscaling_factor(optimizer), optimizer, weights=True, gradients=not self._is_late)
+        self._device.send()
+        self._starts["update"] = self._run._nanos()
+
+    @guarded
+    def _after_optimizer(self, optimizer: Optimizer, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> None:
+        if self._model() is None or not self._is_ours(optimizer):
+            return
+        step = self._step_of(optimizer)
+        self._push_span("update", step)
+        if self._is_late:
+            self._is_late = False
+            self._read(step, 1.0, None, optimizer, weights=False, gradients=True)
+        self._end_update(optimizer, step)
+
+    def _end_update(self, optimizer: Optimizer, step: int) -> None:
+        if self._looks(step):
+            self._is_traced = True
+            self._note_compiled()
+        self._update_step = max(self._update_step, step)
+        self._updates[optimizer] = made = (self._updates[optimizer] or 0) + 1
+        self._has_updated = True
+        self._set_made(made)
+        self.begin(self._now())
+
+    # The gradient scaler.
+
+    @guarded
+    def _before_scaler(self) -> None:
+        self._is_fired, self._found_inf = False, None
+
+    @guarded
+    def _after_scaler(self, scaler: Any, optimizer: Any) -> None:
+        inner = unwrapped(optimizer)
+        if inner is None or not scaler.is_enabled() or not self._is_ours(inner):
+            return
+        scale = getattr(scaler, "_scale", None)
+        skipped: Any = 0.0
+        if self._is_fired:
+            step = self._fired_step
+            if self._found_inf is not None:
+                skipped = self._found_inf.clamp(max=1.0)
+        else:
+            step, skipped = self._step_of(inner), 1.0
+            if self._looks(step):
+                self._read(step, 1.0, None, inner, weights=True, gradients=True)
+                self._device.send()
+        self._run.scalar(f"{self._prefix}amp/scale", scaler.get_scale() if scale is None else scale.detach(), step)
+        self._run.scalar(f"{self._prefix}amp/skipped", skipped, step)
+        if not self._is_fired:
+            self._end_update(inner, step)
+
+    # The forward and the backward pass.
+
+    def _set_forward_hooks(self) -> None:
+        self._remove_forward_hooks()
+        model = self._model()
+        if model is None:
+            return
+        handles = self._forward_hooks
+        handles.append(model.register_forward_pre_hook(_Hook(self, Watch._before_model), with_kwargs=True))
+        compiled = {id(part) for _, module in named_modules(model) if is_compiled(module) for part in module.modules()}
+        is_traced = self._is_traced
+        for name, module in self._modules(model):
+            if id(module) in compiled:
+                continue
+            if not is_traced:
+                handles.append(module.register_forward_pre_hook(_Hook(self, Watch._before_module), with_kwargs=True))
+            if not is_traced or (self._activations and self._is_leaf(module)):
+                handles.append(module.register_forward_hook(_Hook(self, Watch._after_module, name)))
+        handles.append(model.register_forward_hook(_Hook(self, Watch._after_model)))
+        if self._gradients == "raw":
+            for name, parameter in named_parameters(model)[0]:
+                name = f"{self._prefix}{name}.grad"
+                if parameter.requires_grad and self._selection.has_name(name):
+                    hook = _Hook(self, Watch._after_gradient, name)
+                    handle = parameter.register_post_accumulate_grad_hook(hook)  # type: ignore[no-untyped-call]
+                    handles.append(handle)
+
+    def _remove_forward_hooks(self) -> None:
+        for handle in self._forward_hooks:
+            handle.remove()
+        self._forward_hooks.clear()
+        self._trace = None
+
+    def _sees(self, module: nn.Module) -> bool:
+        """True if a call of the module belongs to the training or to a phase.
+
+        Calls in a backward pass repeat others, those of replicas and function transforms have tensors of their own, and
+        in a CUDA graph that is being captured nothing is recorded.
+        """
+        if torch._C._current_graph_task_id() != -1 or getattr(module, "_is_replica", False):
+            return False
+        if torch._C._functorch.peek_interpreter_stack() is not None or is_capturing():
+            return False
+        return self._is_forward or bool(self._run._phase) or (module.training and torch.is_grad_enabled())
+
+    @guarded
+    def _before_model(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self._is_forward = False
+        if not self._sees(module):
+            return
+        # Parts of the model that run without gradients (frozen, or to be computed again) belong to the pass.
+        self._is_forward = module.training and torch.is_grad_enabled()
+        self._has_forward = True
+        self._calls.clear()
+        self._starts.pop("backward", None)
+        self._starts["forward"] = self._run._nanos()
+        optimizer = None if self._optimizer is None else self._optimizer()
+        if optimizer is not None and not self._has_updated:
+            self._resume(optimizer)
+            self._step = self._look_step = self._now()
+        if self._is_forward and not self._is_traced:
+            self._trace = Trace(module, self._prefix)
+            self._trace.begin(args, kwargs)
+
+    @guarded
+    def _after_model(self, _module: nn.Module, _args: tuple[Any, ...], output: Any) -> None:
+        if "forward" not in self._starts or torch._C._current_graph_task_id() != -1:
+            return
+        self._push_span("forward", self._step)
+        self._is_forward = False
+        if self._trace is not None:
+            nodes, outputs = self._trace.finish(output)
+            self._trace, self._is_traced = None, True
+            if self._writes_graph and nodes:
+                self._run._graph(self._prefix.rstrip(".") or "model", nodes, outputs)
+        for tensor in tensors_in(output):
+            if tensor.grad_fn is not None:
+                tensor.grad_fn.register_prehook(_Hook(self, Watch._before_backward))
+        loss = output.get("loss") if isinstance(output, Mapping) else getattr(output, "loss", output)
+        # An adapter records the loss itself, with the step of its framework.
+        if self._has_hooks and isinstance(loss, torch.Tensor) and loss.ndim == 0 and loss.is_floating_point():
+            self._run.scalar(self._name_now(f"{self._prefix}loss"), loss.detach(), self._step)
+
+    @guarded
+    def _before_module(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if self._trace is not None and self._sees(module):
+            self._trace.enter(module, args, kwargs)
+
+    @guarded
+    def _after_module(self, name: str, module: nn.Module, _args: tuple[Any, ...], output: Any) -> None:
+        if not self._sees(module):
+            return
+        if self._trace is not None and self._trace.leave(name, module, output) and module._modules:
+            self._inner_leaves.add(module)
+        if not self._activations or not self._is_leaf(module):
+            return
+        self._has_forward = True
+        self._called.add(name)
+        call = self._calls[name] = self._calls.get(name, 0) + 1
+        if call > 1:
+            name = f"{name}#{call}"
+        items: list[Item] = []
+        for number, tensor in enumerate(tensors_in(output)):
+            full = f"{name}:{number}" if number else name
+            if (tensor.is_floating_point() or tensor.is_complex()) and self._selection.has_name(full):
+                full = self._name_now(full)
+                items.append((full, "activation", tensor))
+                if self._activation_gradients and tensor.requires_grad:
+                    hook = _Hook(self, Watch._after_activation_gradient, f"{full}.grad", self._step)
+                    tensor.register_hook(hook)  # type: ignore[no-untyped-call]
+        self._record(items, self._step)
+
+    def _name_now(self, name: str) -> str:
+        phase = self._run._phase
+        return f"{phase}/{name}" if phase else name
+
+    @guarded
+    def _after_activation_gradient(self, name: str, step: int, gradient: torch.Tensor) -> None:
+        self._record([(name, "gradient", gradient)], step)
+
+    @guarded
+    def _after_gradient(self, name: str, parameter: torch.Tensor) -> None:
+        if parameter.grad is not None:
+            self._record([(name, "gradient", parameter.grad)], self._step)
+
+    @guarded
+    def _before_backward(self, _gradients: Any) -> None:
+        if "backward" not in self._starts:
+            self._starts["backward"] = self._run._nanos()
+            torch.autograd.Variable._execution_engine.queue_callback(_Hook(self, Watch._after_backward))
+
+    @guarded
+    def _after_backward(self) -> None:
+        self._push_span("backward", self._step)
+
+    def _push_span(self, name: str, step: int) -> None:
+        start = self._starts.pop(name, None)
+        if start is not None:
+            self._run._push_span(name, start, self._run._nanos() - start, step)
+
+    def _note_compiled(self) -> None:
+        """Notes, once, that no module was called in a looked-at step."""
+        model = self._model()
+        if model is None or self._has_noted or not self._activations:
+            return
+        self._has_noted = True
+        if not self._called:
+            self._run.note(
+                f"watch: no activation of {type(model).__name__} was seen. Hooks do not fire inside of torch.compile: "
+                "to see activations, run some steps without it."
+            )
+
+
+def _free_prefix(run: Any, model: nn.Module) -> str:
+    """Prefix of the names of a model that no other watch of the run has: "" if they are free as they are."""
+
+    def names(model: nn.Module, prefix: str) -> set[str]:
+        own = [name or type(model).__name__ for name, _ in named_modules(model)]
+        return {prefix + name for name in own + [name for name, _ in named_parameters(model)[0]]}
+
+    taken: set[str] = set()
+    for other in list(_WATCHES):
+        others = other._model()
+        if other._run is run and others is not None:
+            taken |= names(others, other._prefix)
+    own = type(model).__name__
+    prefixes = itertools.chain(["", f"{own}."], (f"{own}{number}." for number in itertools.count(2)))
+    return next(prefix for prefix in prefixes if taken.isdisjoint(names(model, prefix)))

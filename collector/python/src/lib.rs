@@ -1,0 +1,24 @@
+//! The native module `trainscope._native`: the collector as a Python class.
+
+mod dlpack;
+mod media;
+mod memory;
+mod numbers;
+mod options;
+mod recorder;
+mod records;
+mod refusal;
+mod span;
+mod tensors;
+mod value;
+
+use pyo3::prelude::*;
+
+/// Records trainings; the package `trainscope` is built on it.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::recorder::Recorder;
+    #[pymodule_export]
+    use crate::span::Span;
+}

@@ -1,0 +1,21 @@
+"""A run in a folder of its own."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import trainscope
+
+# Tests with frameworks share helpers with those of the core.
+sys.path.insert(0, str(Path(__file__).parent / "core"))
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[trainscope.Run]:
+    """A run that looks at the tensors of every step; it is finished after the test, if the test has not done so."""
+    run = trainscope.start(tmp_path / "run", every=1)
+    yield run
+    run.finish()

@@ -1,0 +1,30 @@
+//! Time since a moment in words.
+
+use super::Locale;
+use crate::format::{CivilTime, whole_secs};
+
+/// Age: relative up to an hour, then clock, weekday, date. `then` and `now` in seconds since 1970.
+pub fn age(then_secs: f64, now_secs: f64, locale: Locale) -> String {
+    if !then_secs.is_finite() {
+        return "–".to_owned();
+    }
+    let texts = locale.texts();
+    let ago = (now_secs - then_secs).max(0.0);
+    if ago < 60.0 {
+        return (texts.time.secs_ago)(whole_secs(ago));
+    }
+    if ago < 3_600.0 {
+        return (texts.time.minutes_ago)(whole_secs(ago / 60.0));
+    }
+    let then = CivilTime::local(then_secs);
+    let now = CivilTime::local(now_secs);
+    if then.day_number == now.day_number {
+        (texts.time.today_at)(&then.clock())
+    } else if then.day_number + 1 == now.day_number {
+        (texts.time.yesterday_at)(&then.clock())
+    } else if now.day_number - then.day_number < 7 {
+        (texts.time.weekday_at)(then.weekday, &then.clock())
+    } else {
+        (texts.time.date)(then.year, then.month, then.day, then.year != now.year)
+    }
+}

@@ -1,0 +1,171 @@
+//! The state of a run: by its worst hit, and by its files.
+
+use trainscope_api::findings::{Counts as HitCounts, Verdict};
+use trainscope_api::runs::{FileStatus, Run, RunStatus};
+use trainscope_format::Severity;
+
+/// The state of a run, and which runs the state buttons leave. Each run is in exactly one state, and may be live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Only {
+    All,
+    /// Something is certainly wrong.
+    Errors,
+    /// Something may be wrong, and nothing worse.
+    Warnings,
+    /// Nothing was found in what could be read, and some of the files could not.
+    Damaged,
+    /// No problem was found.
+    Healthy,
+    /// Nothing was judged, or the loss alone.
+    Unjudged,
+    Live,
+}
+
+impl Only {
+    /// The states, worst first.
+    pub(super) const STATES: [Self; 5] = [
+        Self::Errors,
+        Self::Warnings,
+        Self::Damaged,
+        Self::Healthy,
+        Self::Unjudged,
+    ];
+
+    /// The word for the address.
+    pub(super) const fn text(self) -> Option<&'static str> {
+        match self {
+            Self::All => None,
+            Self::Errors => Some("errors"),
+            Self::Warnings => Some("warnings"),
+            Self::Damaged => Some("damaged"),
+            Self::Healthy => Some("healthy"),
+            Self::Unjudged => Some("unjudged"),
+            Self::Live => Some("live"),
+        }
+    }
+
+    pub(super) fn parse(text: Option<&str>) -> Self {
+        let mut some = Self::STATES.into_iter().chain([Self::Live]);
+        some.find(|only| only.text() == text).unwrap_or(Self::All)
+    }
+
+    /// The state of a run.
+    pub(super) fn of(run: &Run) -> Self {
+        match worst(run) {
+            Some(Severity::Error) => Self::Errors,
+            Some(_) => Self::Warnings,
+            None if Files::of(run).is_bad() => Self::Damaged,
+            None => match run.health.as_ref().map(|health| health.verdict) {
+                Some(Verdict::NoProblem) => Self::Healthy,
+                _ => Self::Unjudged,
+            },
+        }
+    }
+
+    pub(super) fn holds(self, run: &Run) -> bool {
+        match self {
+            Self::All => true,
+            Self::Live => run.status == RunStatus::Live,
+            state => Self::of(run) == state,
+        }
+    }
+}
+
+/// The worst that was found in a run; what is only worth knowing does not count.
+pub(super) fn worst(run: &Run) -> Option<Severity> {
+    let counts = run.health.as_ref()?.counts;
+    match counts {
+        HitCounts { error: 1.., .. } => Some(Severity::Error),
+        HitCounts { warning: 1.., .. } => Some(Severity::Warning),
+        _ => None,
+    }
+}
+
+/// Number of runs per state button, without hidden ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub(super) all: u64,
+    /// In the order of [`Only::STATES`].
+    pub(super) states: [u64; Only::STATES.len()],
+    pub(super) live: u64,
+}
+
+impl Counts {
+    /// Counts these runs.
+    pub(super) fn of<'a>(runs: impl Iterator<Item = &'a Run>) -> Self {
+        let mut counts = Self::default();
+        for run in runs {
+            counts.all += 1;
+            let state = Only::of(run);
+            for (count, only) in counts.states.iter_mut().zip(Only::STATES) {
+                *count += u64::from(only == state);
+            }
+            counts.live += u64::from(Only::Live.holds(run));
+        }
+        counts
+    }
+
+    /// The runs in a state.
+    pub(super) fn of_state(self, only: Only) -> u64 {
+        let counts = Only::STATES.into_iter().zip(self.states);
+        counts
+            .filter(|(state, _)| *state == only)
+            .map(|(_, count)| count)
+            .sum()
+    }
+}
+
+/// Damage of a run's files, worst last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Files {
+    /// Nothing is known of any file.
+    None,
+    /// All were read to their end.
+    Readable,
+    /// Number of files that end within a record and have no writer.
+    Truncated(u64),
+    /// They were removed.
+    Gone,
+    /// So many cannot be opened.
+    Unreadable(u64),
+    /// So many have a stretch that cannot be read.
+    Damaged(u64),
+}
+
+impl Files {
+    /// The worst of a run's files.
+    pub(super) fn of(run: &Run) -> Self {
+        let count = |status| {
+            run.files
+                .iter()
+                .filter(|file| file.status == status)
+                .count() as u64
+        };
+        let (damaged, unreadable) = (count(FileStatus::Damaged), count(FileStatus::Unreadable));
+        let truncated = count(FileStatus::Truncated);
+        if damaged > 0 {
+            Self::Damaged(damaged)
+        } else if unreadable > 0 {
+            Self::Unreadable(unreadable)
+        } else if run.status == RunStatus::Gone {
+            Self::Gone
+        } else if truncated > 0 && run.status != RunStatus::Live {
+            Self::Truncated(truncated)
+        } else if run.files.is_empty() {
+            Self::None
+        } else {
+            Self::Readable
+        }
+    }
+
+    /// `true` if recorded data are lost.
+    pub(super) fn is_bad(self) -> bool {
+        matches!(
+            self,
+            Self::Damaged(_) | Self::Unreadable(_) | Self::Truncated(_)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests;
