@@ -12,8 +12,11 @@ from typing import Any
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+import trainscope
 from trainscope import TrainscopeWarning
 
+# Folder to import the tested package from, in another process too: that of the installed wheel, or of the sources.
+PACKAGES = Path(trainscope.__file__).parent.parent
 ROOT = Path(__file__).parents[3]
 PROGRAM = os.environ.get("TRAINSCOPE_PROGRAM", str(ROOT / "target" / "debug" / "trainscope"))
 

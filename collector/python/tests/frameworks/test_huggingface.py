@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import torch
-from recorded import ROOT, first_cause, nothing_lost, record_calls, scalars  # noqa: F401
+from recorded import PACKAGES, first_cause, nothing_lost, record_calls, scalars  # noqa: F401
 from torch.utils.data import Dataset
 from transformers import BertConfig, BertForSequenceClassification, Trainer, TrainerCallback, TrainingArguments
 
@@ -220,7 +220,7 @@ try:
 except RuntimeError as error:
     print(error)
 """
-    paths = [ROOT / "collector" / "python" / "python", Path(__file__).parent, ROOT / "collector" / "python" / "tests"]
+    paths = [PACKAGES, Path(__file__).parent, Path(__file__).parents[1]]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))}
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)

@@ -18,7 +18,7 @@ import keras
 import numpy as np
 import pytest
 import torch
-from recorded import ROOT, first_cause, nothing_lost, record_calls, scalars  # noqa: F401
+from recorded import PACKAGES, first_cause, nothing_lost, record_calls, scalars  # noqa: F401
 
 import trainscope
 from trainscope import Run, TrainscopeWarning
@@ -281,7 +281,7 @@ def train(callbacks, batches=3, **options):
 
 def run_on_jax(folder: Path, lines: str) -> list[str]:
     """Output of a program with the JAX backend."""
-    paths = {"PYTHONPATH": str(ROOT / "collector" / "python" / "python"), "KERAS_BACKEND": "jax"}
+    paths = {"PYTHONPATH": str(PACKAGES), "KERAS_BACKEND": "jax"}
     command = [sys.executable, "-c", ON_JAX + lines, str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=os.environ | paths)
     assert done.returncode == 0, done.stderr
