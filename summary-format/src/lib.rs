@@ -50,6 +50,7 @@ pub mod stretch;
 pub mod surface;
 mod tags;
 pub mod tensor;
+pub mod trace;
 pub mod values;
 mod wire;
 

@@ -27,4 +27,5 @@ pub mod pipeline;
 pub mod restart;
 pub mod series;
 mod text;
+pub mod trace;
 pub mod watchpoint;

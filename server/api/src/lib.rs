@@ -16,12 +16,14 @@ pub mod notebook;
 mod openapi;
 pub mod order;
 pub mod pipeline;
+pub mod profile;
 pub mod records;
 pub mod runs;
 pub mod scalars;
 pub mod status;
 pub mod tags;
 pub mod tensors;
+pub mod timeline;
 pub mod watchpoints;
 
 pub use findings::guide;
@@ -100,6 +102,36 @@ pub mod paths {
     pub const LINEAGE: &str = "/api/lineage";
     /// `GET ?run=`: [`PipelineAnswer`](crate::pipeline::PipelineAnswer).
     pub const PIPELINE: &str = "/api/pipeline";
+    /// `GET` with [`ProfileQuery`](crate::profile::ProfileQuery), as the paths below unless they say otherwise:
+    /// [`ProfileList`](crate::profile::ProfileList).
+    pub const PROFILE: &str = "/api/profile";
+    /// `GET`: [`ProfileOverview`](crate::profile::ProfileOverview).
+    pub const PROFILE_OVERVIEW: &str = "/api/profile/overview";
+    /// `GET` with [`OperatorsQuery`](crate::profile::OperatorsQuery):
+    /// [`OperatorsAnswer`](crate::profile::OperatorsAnswer).
+    pub const PROFILE_OPERATORS: &str = "/api/profile/operators";
+    /// `GET` with [`OperatorQuery`](crate::profile::OperatorQuery): [`OperatorAnswer`](crate::profile::OperatorAnswer).
+    pub const PROFILE_OPERATOR: &str = "/api/profile/operator";
+    /// `GET` with [`MemoryQuery`](crate::profile::MemoryQuery): [`MemoryAnswer`](crate::profile::MemoryAnswer).
+    pub const PROFILE_MEMORY: &str = "/api/profile/memory";
+    /// `GET`: [`RanksAnswer`](crate::profile::RanksAnswer).
+    pub const PROFILE_RANKS: &str = "/api/profile/ranks";
+    /// `GET` with [`FlameQuery`](crate::profile::FlameQuery): [`FlameAnswer`](crate::profile::FlameAnswer).
+    pub const PROFILE_FLAME: &str = "/api/profile/flame";
+    /// `GET` with [`ProfileDiffQuery`](crate::profile::ProfileDiffQuery): [`ProfileDiff`](crate::profile::ProfileDiff).
+    pub const PROFILE_DIFF: &str = "/api/profile/diff";
+    /// `GET` with [`TimelineQuery`](crate::timeline::TimelineQuery):
+    /// [`TimelineAnswer`](crate::timeline::TimelineAnswer).
+    pub const TIMELINE: &str = "/api/timeline";
+    /// `GET` with [`ProfileQuery`](crate::profile::ProfileQuery): [`TimelineLanes`](crate::timeline::TimelineLanes).
+    pub const TIMELINE_LANES: &str = "/api/timeline/lanes";
+    /// `GET` with [`SliceQuery`](crate::timeline::SliceQuery): [`SliceAnswer`](crate::timeline::SliceAnswer).
+    pub const TIMELINE_SLICE: &str = "/api/timeline/slice";
+    /// `GET` with [`AreaQuery`](crate::timeline::AreaQuery): [`AreaAnswer`](crate::timeline::AreaAnswer).
+    pub const TIMELINE_AREA: &str = "/api/timeline/area";
+    /// `GET` with [`TimelineSearchQuery`](crate::timeline::TimelineSearchQuery):
+    /// [`TimelineSearchAnswer`](crate::timeline::TimelineSearchAnswer).
+    pub const TIMELINE_SEARCH: &str = "/api/timeline/search";
     /// `GET ?run=`: [`HparamsList`](crate::records::HparamsList).
     pub const HPARAMS: &str = "/api/hparams";
     /// `GET` with [`GraphQuery`](crate::graphs::GraphQuery): [`GraphAnswer`](crate::graphs::GraphAnswer).

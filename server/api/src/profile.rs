@@ -1,0 +1,1018 @@
+//! `GET /api/profile…`: profiles of a run, and what they say about its steps, operators, memory and ranks.
+//!
+//! Times are nanoseconds since the begin of the session unless a field says otherwise, as integers below 2^53.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use trainscope_format::Severity;
+
+/// Maximum number of stretches of steps in one answer.
+pub const MAX_STRETCHES: usize = 400;
+/// Maximum number of rows of operators in one answer.
+pub const MAX_OPERATORS: usize = 5_000;
+/// Rows of operators of one answer by default.
+pub const DEFAULT_OPERATORS: usize = 200;
+/// Maximum number of frames of a flame chart.
+pub const MAX_FRAMES: usize = 5_000;
+/// Maximum number of points of a series of memory.
+pub const MAX_MEMORY_POINTS: usize = 800;
+
+/// The query of every resource of a profile.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams), into_params(parameter_in = Query))]
+pub struct ProfileQuery {
+    /// Name of the run.
+    pub run: String,
+    /// Id of the session; the newest if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Rank; the lowest if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
+    /// First step; all whole steps if both are left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since_step: Option<i64>,
+    /// Last step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until_step: Option<i64>,
+}
+
+/// Profiles of a run: sessions × ranks, the newest session first, in it the lowest rank first.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ProfileList {
+    /// One row for each session and rank.
+    pub sessions: Vec<ProfileEntry>,
+    /// Files of profilers that cannot be read, with the reason and the way to export them.
+    pub unread: Vec<UnreadProfile>,
+    /// `true` if sessions were left out.
+    pub cut: bool,
+}
+
+/// A file of a profiler that is not read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct UnreadProfile {
+    /// Path for display.
+    pub path: String,
+    /// Reason.
+    pub reason: String,
+}
+
+/// State of the reading of a profile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum ProfileState {
+    /// Its files are being read.
+    Reading,
+    /// Read completely.
+    #[default]
+    Whole,
+    /// Its file ends before its last event is complete; everything before is shown.
+    Truncated,
+    /// Parts of it could not be read; everything else is shown.
+    Damaged,
+    /// None of it could be read.
+    Unreadable,
+}
+
+/// One session of one rank.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ProfileEntry {
+    /// Id of the session, for queries.
+    pub session: String,
+    /// Rank.
+    pub rank: u32,
+    /// `kineto`, `chrome`, `mindspore`, `spans`, `xplane` or `folded`.
+    pub format: String,
+    /// Paths of its files for display.
+    pub files: Vec<String>,
+    /// State of the reading.
+    pub state: ProfileState,
+    /// Bytes read so far.
+    pub read_bytes: u64,
+    /// Bytes of its files.
+    pub total_bytes: u64,
+    /// Begin on the clock of the file, nanoseconds; empty while it is not read.
+    pub origin_nanos: String,
+    /// Begin since 1970, nanoseconds; `None` if the clock counts from an unknown moment.
+    pub unix_nanos: Option<String>,
+    /// Length.
+    pub extent_nanos: i64,
+    /// Number of events.
+    pub events: u64,
+    /// Number of steps.
+    pub steps: u64,
+    /// First and last step; `None` without steps.
+    pub step_range: Option<(i64, i64)>,
+    /// Source of the steps.
+    pub steps_from: StepSource,
+    /// Number of operators by name.
+    pub operators: u64,
+    /// Kinds of data in it.
+    pub has: ProfileContent,
+    /// Places that could not be read.
+    pub damaged: u64,
+    /// Problems, as sentences.
+    pub faults: Vec<String>,
+}
+
+/// Kinds of data in a profile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
+pub struct ProfileContent {
+    /// Kernels or copies of a device.
+    pub device: bool,
+    /// Allocations.
+    pub memory: bool,
+    /// Python frames.
+    pub stacks: bool,
+    /// Shapes of the inputs of operators.
+    pub shapes: bool,
+    /// Collectives.
+    pub communication: bool,
+    /// Operators.
+    pub operators: bool,
+}
+
+/// Source of the steps of a profile, in the order in which they are tried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum StepSource {
+    /// `ProfilerStep#N`.
+    ProfilerStep,
+    /// Steps of native spans.
+    Spans,
+    /// Step numbers of tables.
+    Table,
+    /// Executions of the operators of a compiled graph.
+    Executions,
+    /// Guessed from annotations that repeat.
+    Annotations,
+    /// No steps: the whole trace counts as one.
+    #[default]
+    None,
+}
+
+/// Answer of `GET /api/profile/overview`, and `export --kind profile --format json`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ProfileOverview {
+    /// One session of one rank in the answer of the server; all of them in an export.
+    pub sessions: Vec<SessionSummary>,
+}
+
+/// Everything that is computed of one session of one rank.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct SessionSummary {
+    /// Id of the session.
+    pub session: String,
+    /// Rank.
+    pub rank: u32,
+    /// `kineto`, `chrome`, `mindspore`, `spans`, `xplane` or `folded`.
+    pub format: String,
+    /// Paths of its files for display.
+    pub files: Vec<String>,
+    /// State of the reading.
+    pub state: ProfileState,
+    /// Places that could not be read.
+    pub damaged: u64,
+    /// Host that recorded it, if the file says so.
+    pub host: Option<String>,
+    /// Name of its first device, if it has one.
+    pub device_name: Option<String>,
+    /// Begin on the clock of the file.
+    pub origin_nanos: String,
+    /// Begin since 1970; `None` if the clock counts from an unknown moment.
+    pub unix_nanos: Option<String>,
+    /// Length.
+    pub extent_nanos: i64,
+    /// Number of events of all phases.
+    pub events: u64,
+    /// Events by phase.
+    pub by_phase: BTreeMap<String, u64>,
+    /// Events of phases that are not shown.
+    pub unread: BTreeMap<String, u64>,
+    /// Slices that begin within another one of their lane and end after it.
+    pub unnested: u64,
+    /// Slices by category.
+    pub categories: BTreeMap<String, CategoryTotal>,
+    /// Lanes that have slices.
+    pub lanes: Vec<LaneTotal>,
+    /// Pairs of flows by category.
+    pub flows: BTreeMap<String, u64>,
+    /// Flows without an end.
+    pub flows_without_end: u64,
+    /// Source of the steps.
+    pub steps_from: StepSource,
+    /// Name of the annotation that the steps are guessed from, if they are.
+    pub steps_by: Option<String>,
+    /// Added to the numbers of the profiler to give those of the training; 0 if that is unknown.
+    pub step_offset: i64,
+    /// Steps in the range of the query, or ranges of steps represented by the longest one of each, up to
+    /// [`MAX_STRETCHES`] in the answer of the server.
+    pub steps: Vec<ProfileStep>,
+    /// Number of steps in the range.
+    pub step_count: u64,
+    /// Number of them that are whole.
+    pub whole_steps: u64,
+    /// Median length of the whole steps.
+    pub median_step_nanos: i64,
+    /// Mean length of the whole steps.
+    pub mean_step_nanos: i64,
+    /// Length that 95 % of the whole steps do not exceed.
+    pub p95_step_nanos: i64,
+    /// Median absolute deviation of their lengths.
+    pub mad_step_nanos: i64,
+    /// Numbers of the outliers: longer than median + 5 MAD and than 1.05 medians.
+    pub outliers: Vec<i64>,
+    /// Mean of each part over the whole steps.
+    pub mean_parts_nanos: Parts,
+    /// Figures of the device, if it has one.
+    pub device: Option<DeviceFigures>,
+    /// Idle time of streams by cause.
+    pub idle: Vec<IdleTotal>,
+    /// Activity of the host while the device waited for it, by kind.
+    pub host_while_idle_nanos: BTreeMap<String, i64>,
+    /// Segments of the critical paths of all steps by kind.
+    pub critical_path_nanos: BTreeMap<String, i64>,
+    /// Launch delays; `None` without launches.
+    pub launch_delay_nanos: Option<Delays>,
+    /// Memory by device.
+    pub memory: Vec<MemoryTotal>,
+    /// FLOPs by operator.
+    pub flops: BTreeMap<String, u64>,
+    /// Measurements of the data set's iterator, if it was profiled.
+    pub input: Option<InputShare>,
+    /// The ten operators with the most self time.
+    pub operators: Vec<OperatorRow>,
+    /// Number of operators by name.
+    pub operator_count: u64,
+    /// Advice that was found, the largest gain first.
+    pub advice: Vec<Advice>,
+    /// Rules that were judged and found nothing, by id.
+    pub passed: Vec<String>,
+    /// Rules that could not be judged.
+    pub not_judged: Vec<NotJudged>,
+    /// Sentence for the head of the page.
+    pub sentence: Sentence,
+    /// Sentence below it; empty if there is none.
+    pub detail: Sentence,
+}
+
+/// A sentence in every language.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Sentence {
+    /// English.
+    pub en: String,
+    /// Chinese.
+    pub zh: String,
+}
+
+/// Slices of a category.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct CategoryTotal {
+    /// Number of slices.
+    pub count: u64,
+    /// Sum of their durations.
+    pub nanos: u64,
+}
+
+/// Slices of a lane.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct LaneTotal {
+    /// Process.
+    pub process: String,
+    /// Thread.
+    pub thread: String,
+    /// Number of slices.
+    pub slices: u64,
+    /// Sum of their durations.
+    pub nanos: u64,
+    /// Rows of nested slices.
+    pub rows: u32,
+}
+
+/// A step, or the longest of several.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ProfileStep {
+    /// Number as the profiler counts.
+    pub number: i64,
+    /// Number of steps that it represents.
+    pub of_steps: u64,
+    /// Begin.
+    pub begin_nanos: i64,
+    /// End.
+    pub end_nanos: i64,
+    /// Parts; they add up to its length.
+    pub parts_nanos: Parts,
+    /// Communication, hidden or not.
+    pub communication_nanos: i64,
+    /// Communication during kernels that compute.
+    pub hidden_nanos: i64,
+    /// Time during which the device was busy.
+    pub busy_nanos: i64,
+    /// Phases in order of time, for the page of steps.
+    pub phases: Vec<Phase>,
+    /// `false` for steps that the recording cut off; they are not part of means.
+    pub is_whole: bool,
+    /// `true` for an outlier.
+    pub is_outlier: bool,
+}
+
+/// Parts of a step by kind, nanoseconds. Each moment belongs to one part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Parts {
+    /// Kernels, collectives apart.
+    pub kernel: i64,
+    /// Copies of memory.
+    pub memcpy: i64,
+    /// Fills of memory.
+    pub memset: i64,
+    /// Communication.
+    pub communication: i64,
+    /// Calls of the runtime.
+    pub runtime: i64,
+    /// Waiting for data.
+    pub data: i64,
+    /// Operators and annotations on the host.
+    pub operators: i64,
+    /// Everything else.
+    pub other: i64,
+}
+
+/// A phase of a step.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Phase {
+    /// Kind of phase.
+    pub kind: PhaseKind,
+    /// Begin.
+    pub begin_nanos: i64,
+    /// End.
+    pub end_nanos: i64,
+}
+
+/// Kinds of phases.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum PhaseKind {
+    /// Waiting for data.
+    Data,
+    /// Forward pass.
+    Forward,
+    /// Backward pass.
+    Backward,
+    /// Update of the weights.
+    Update,
+    /// Communication.
+    Communication,
+    /// Anything else on the host.
+    #[default]
+    Host,
+    /// Between two steps.
+    Interval,
+}
+
+/// Figures of a device over the steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct DeviceFigures {
+    /// Union of kernels, communication and copies.
+    pub busy_nanos: i64,
+    /// Union of kernels and communication, divided by the time of the steps, 0 to 1.
+    pub utilization: f64,
+    /// Mean of min(1, blocks per multiprocessor), weighted by time and multiplied by utilization; `None` if unknown.
+    pub sm_efficiency: Option<f64>,
+    /// Mean occupancy weighted by time, 0 to 1; `None` if unknown.
+    pub occupancy: Option<f64>,
+    /// Share of communication that is hidden by kernels, 0 to 1; `None` without communication.
+    pub overlap: Option<f64>,
+    /// Share of the time of kernels that use tensor cores, 0 to 1.
+    pub tensor_cores: f64,
+    /// Kernels shorter than the call that launched them.
+    pub short_kernels: u64,
+    /// Kernels, collectives apart.
+    pub kernels: u64,
+}
+
+/// Gaps of a stream with one cause.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct IdleTotal {
+    /// `process/thread` of the stream.
+    pub stream: String,
+    /// `host`, `kernel`, `other_stream` or `other`.
+    pub cause: String,
+    /// Number of gaps.
+    pub count: u64,
+    /// Sum of their lengths.
+    pub nanos: i64,
+}
+
+/// Delays between the end of a launch call and the begin of its work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Delays {
+    /// Number of launches.
+    pub count: u64,
+    /// Sum.
+    pub sum: i64,
+    /// Median.
+    pub median: i64,
+    /// Maximum.
+    pub max: i64,
+}
+
+/// Allocations of a device.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct MemoryTotal {
+    /// Type and index, as `0:-1` for the host.
+    pub device: String,
+    /// Number of events.
+    pub events: u64,
+    /// Number of allocations.
+    pub allocations: u64,
+    /// Number of releases.
+    pub frees: u64,
+    /// Allocations with their release.
+    pub pairs: u64,
+    /// Releases of memory that was allocated before the recording began.
+    pub freed_unseen: u64,
+    /// Allocations that were not released in the recording.
+    pub never_freed: u64,
+    /// Most bytes allocated.
+    pub peak_len_bytes: u64,
+    /// Time of the peak.
+    pub peak_at_nanos: i64,
+    /// Step of the peak, as the profiler counts.
+    pub peak_step: Option<i64>,
+    /// Most bytes reserved.
+    pub peak_reserved_bytes: u64,
+    /// Size of the device; 0 if unknown.
+    pub device_len_bytes: u64,
+    /// `true` if bytes count from the begin of the recording, not of the program.
+    pub since_recording: bool,
+}
+
+/// Measurements of the iterator of a data set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct InputShare {
+    /// Share of the time that the training waited, 0 to 1, the first batch left out.
+    pub share: f64,
+    /// Number of batches.
+    pub batches: u64,
+    /// Waiting time in total.
+    pub waited_nanos: i64,
+    /// Number of batches that found an empty queue.
+    pub empty: u64,
+}
+
+/// Totals of an operator or kernel.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct OperatorRow {
+    /// Name; with a group by type, scope or shape the text of the group.
+    pub name: String,
+    /// Type.
+    pub r#type: String,
+    /// Shapes of the inputs, for groups by shape.
+    pub shapes: String,
+    /// Calls.
+    pub calls: u64,
+    /// Time without children.
+    pub self_nanos: i64,
+    /// Time with children.
+    pub total_nanos: i64,
+    /// Mean time of a call.
+    pub mean_nanos: i64,
+    /// Median time of a call.
+    pub median_nanos: i64,
+    /// Time that 99 % of the calls do not exceed.
+    pub p99_nanos: i64,
+    /// Self time a step.
+    pub self_step_nanos: i64,
+    /// Share of the self time of all operators, 0 to 1.
+    pub share: f64,
+    /// Time of the kernels that it launched itself.
+    pub device_self_nanos: i64,
+    /// Time of the kernels that it and its children launched.
+    pub device_total_nanos: i64,
+    /// FLOPs of all calls; 0 if unknown.
+    pub flops: u64,
+    /// Mean occupancy of its kernels, 0 to 1; `None` if unknown.
+    pub occupancy: Option<f64>,
+    /// `true` for a kernel that uses tensor cores.
+    pub tensor_cores: bool,
+    /// Phase of most of its time.
+    pub phase: PhaseKind,
+}
+
+/// A finding about a profile.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Advice {
+    /// Id of the condition.
+    pub id: String,
+    /// Severity.
+    pub severity: Severity,
+    /// Measured value.
+    pub value: f64,
+    /// Limit.
+    pub limit: f64,
+    /// Time a step that it would save at best; 0 if it saves no time.
+    pub gain_nanos: i64,
+    /// Title: the thing to do.
+    pub title: Sentence,
+    /// Evidence.
+    pub evidence: Sentence,
+    /// Line of code or setting that changes it; empty if there is none.
+    pub remedy: Sentence,
+    /// Search that frames its slices in the timeline; empty if there is none.
+    pub search: String,
+    /// Step with the clearest evidence, as the profiler counts.
+    pub step: Option<i64>,
+}
+
+/// A rule that could not be judged.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct NotJudged {
+    /// Id of the condition.
+    pub id: String,
+    /// Reason.
+    pub reason: Sentence,
+}
+
+/// Groups of operators.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum OperatorGroup {
+    /// By type: namespaces dropped, overloads joined.
+    Type,
+    /// By name.
+    #[default]
+    Name,
+    /// By scope: module, or scope of the graph.
+    Scope,
+    /// By name and shapes of the inputs.
+    Shape,
+    /// Kernels by short name.
+    Kernel,
+}
+
+/// The query of `GET /api/profile/operators`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams), into_params(parameter_in = Query))]
+pub struct OperatorsQuery {
+    /// Name of the run.
+    pub run: String,
+    /// Id of the session; the newest if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Rank; the lowest if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
+    /// First step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since_step: Option<i64>,
+    /// Last step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until_step: Option<i64>,
+    /// Group.
+    #[serde(default)]
+    pub by: OperatorGroup,
+    /// Text in the name; `type:TEXT` looks in types.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
+    /// Number of rows to skip.
+    #[serde(default)]
+    pub from: usize,
+    /// Maximum number of rows; [`DEFAULT_OPERATORS`] if left out, at most [`MAX_OPERATORS`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+}
+
+/// Operators, the most self time first (kernels: the most device time).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct OperatorsAnswer {
+    /// Rows.
+    pub rows: Vec<OperatorRow>,
+    /// Number of rows that match, including those left out.
+    pub total: u64,
+    /// Self time of all operators in the range.
+    pub self_nanos: i64,
+    /// Device time of all kernels in the range.
+    pub device_nanos: i64,
+    /// Number of steps that times a step are divided by.
+    pub steps: u64,
+    /// `true` if rows were left out.
+    pub cut: bool,
+}
+
+/// The query of `GET /api/profile/operator`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams), into_params(parameter_in = Query))]
+pub struct OperatorQuery {
+    /// Name of the run.
+    pub run: String,
+    /// Id of the session; the newest if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Rank; the lowest if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
+    /// First step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since_step: Option<i64>,
+    /// Last step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until_step: Option<i64>,
+    /// Group of `name`.
+    #[serde(default)]
+    pub by: OperatorGroup,
+    /// Name of the row.
+    pub name: String,
+    /// Shapes of the row, for groups by shape.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shapes: Option<String>,
+}
+
+/// One operator in detail.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct OperatorAnswer {
+    /// Its row.
+    pub row: OperatorRow,
+    /// Edges of the bins of the distribution of its durations, one more than `counts`.
+    pub edges_nanos: Vec<i64>,
+    /// Number of calls in each bin.
+    pub counts: Vec<u64>,
+    /// Mean time of a call by step.
+    pub by_step: Vec<(i64, i64)>,
+    /// Rows by shape.
+    pub shapes: Vec<OperatorRow>,
+    /// Kernels that it and its children launched.
+    pub kernels: Vec<OperatorRow>,
+    /// Operators that call it, with the number of calls.
+    pub callers: Vec<(String, u64)>,
+    /// Commonest sequences of kernels of one call, with their number; up to ten.
+    pub sequences: Vec<(Vec<String>, u64)>,
+    /// Begin of its longest call.
+    pub longest_at_nanos: i64,
+    /// Duration of its longest call.
+    pub longest_nanos: i64,
+    /// Node of the graph of the run with this name, if there is one.
+    pub node: Option<String>,
+}
+
+/// The query of `GET /api/profile/memory`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams), into_params(parameter_in = Query))]
+pub struct MemoryQuery {
+    /// Name of the run.
+    pub run: String,
+    /// Id of the session; the newest if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Rank; the lowest if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
+    /// Device, as `0:-1`; the one with the highest peak if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// Moment of which the holders are listed; the peak if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_nanos: Option<i64>,
+    /// Begin of the stretch of time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_nanos: Option<i64>,
+    /// End of the stretch of time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_nanos: Option<i64>,
+}
+
+/// Purpose of memory.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum MemoryCategory {
+    /// Weights.
+    Parameters,
+    /// State of the optimizer.
+    Optimizer,
+    /// Inputs.
+    Inputs,
+    /// Alive through the whole recording.
+    Kept,
+    /// Gradients.
+    Gradients,
+    /// Begun in the forward pass and released in the backward pass.
+    Activations,
+    /// Details of autograd.
+    Autograd,
+    /// Begun and released within one operator.
+    Workspace,
+    /// Anything else.
+    #[default]
+    Other,
+}
+
+/// Memory of a device over time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct MemoryAnswer {
+    /// Devices with memory events; the answer is about the one of `device`.
+    pub devices: Vec<MemoryTotal>,
+    /// The device of this answer.
+    pub device: String,
+    /// `true` if categories are those of the framework's own record, `false` if they follow from lifetimes.
+    pub categories_from_file: bool,
+    /// Times of the points.
+    pub times_nanos: Vec<i64>,
+    /// Bytes of each category at these times, the maximum of each stretch of points.
+    pub series: Vec<MemorySeries>,
+    /// Allocated bytes at these times, as the file counts them.
+    pub allocated: Vec<u64>,
+    /// Reserved bytes at these times.
+    pub reserved: Vec<u64>,
+    /// Moment of the holders.
+    pub at_nanos: i64,
+    /// Bytes at that moment.
+    pub at_len_bytes: u64,
+    /// Allocations that are alive at that moment, grouped by operator, the largest first.
+    pub holders: Vec<MemoryHolder>,
+    /// Share of reserved memory that is not allocated at the peak, 0 to 1.
+    pub fragmentation: f64,
+    /// Least bytes of each step.
+    pub least_by_step: Vec<(i64, u64)>,
+    /// Growth of the least bytes a step, with its 95 % interval; `None` with fewer than three steps.
+    pub growth: Option<MemoryGrowth>,
+    /// `true` if holders were left out.
+    pub cut: bool,
+}
+
+/// Bytes of a category over time.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct MemorySeries {
+    /// Category.
+    pub category: MemoryCategory,
+    /// Bytes.
+    pub bytes: Vec<u64>,
+}
+
+/// Allocations of one operator.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct MemoryHolder {
+    /// Operator, or empty if none was open.
+    pub operator: String,
+    /// Module or scope; empty if unknown.
+    pub scope: String,
+    /// Category.
+    pub category: MemoryCategory,
+    /// Number of allocations.
+    pub count: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Begin of the first.
+    pub begin_nanos: i64,
+    /// Release of the last; the end of the recording if it was not released.
+    pub end_nanos: i64,
+}
+
+/// Growth of memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct MemoryGrowth {
+    /// Bytes a step (Theil–Sen).
+    pub slope: f64,
+    /// Lower end of the 95 % interval.
+    pub low: f64,
+    /// Upper end of the 95 % interval.
+    pub high: f64,
+    /// Steps until the device is full; `None` if it is not growing or the size is unknown.
+    pub steps_until_full: Option<u64>,
+}
+
+/// Answer of `GET /api/profile/ranks`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RanksAnswer {
+    /// Ranks of the session.
+    pub ranks: Vec<RankRow>,
+    /// Steps that all ranks recorded, as the profiler counts.
+    pub steps: Vec<i64>,
+    /// Compute by rank and step, in the order of `ranks` and `steps`.
+    pub compute_nanos: Vec<Vec<i64>>,
+    /// Waiting for other ranks by rank and step.
+    pub wait_nanos: Vec<Vec<i64>>,
+    /// Length of steps by rank and step.
+    pub length_nanos: Vec<Vec<i64>>,
+    /// Ranks that are slow, the slowest first.
+    pub stragglers: Vec<Straggler>,
+    /// Collectives by name.
+    pub collectives: Vec<CollectiveRow>,
+    /// Time lost to slow ranks a step, times (ranks − 1), in rank-nanoseconds.
+    pub lost_nanos: i64,
+    /// Sentence for the head of the page.
+    pub sentence: Sentence,
+    /// `true` if ranks or steps were left out.
+    pub cut: bool,
+}
+
+/// One rank.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RankRow {
+    /// Rank.
+    pub rank: u32,
+    /// Host, if the file says so.
+    pub host: Option<String>,
+    /// Compute in all steps.
+    pub compute_nanos: i64,
+    /// Waiting for other ranks in all steps.
+    pub wait_nanos: i64,
+    /// Mean parts of a step.
+    pub parts_nanos: Parts,
+    /// Median length of a step.
+    pub median_step_nanos: i64,
+    /// Number of steps in a row in which it is slow.
+    pub slow_steps: u64,
+    /// First of them.
+    pub slow_from_step: Option<i64>,
+    /// Its clock minus that of the first rank.
+    pub offset_nanos: i64,
+}
+
+/// A slow rank.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Straggler {
+    /// Rank.
+    pub rank: u32,
+    /// First step, as the profiler counts.
+    pub from_step: i64,
+    /// Steps in a row.
+    pub steps: u64,
+    /// Compute divided by the median over ranks, in these steps.
+    pub slowness: f64,
+    /// Time a step that the others wait for it.
+    pub gain_nanos: i64,
+}
+
+/// Collectives of one name over all ranks.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct CollectiveRow {
+    /// Name.
+    pub name: String,
+    /// Number in all steps of one rank.
+    pub count: u64,
+    /// Bytes of one, mean; 0 if unknown.
+    pub bytes: u64,
+    /// Time of one, mean.
+    pub nanos: i64,
+    /// Share that is hidden by kernels, 0 to 1.
+    pub hidden: f64,
+    /// Time between the first and the last rank to arrive, mean.
+    pub spread_nanos: i64,
+    /// Time from the arrival of all to the end, mean.
+    pub transfer_nanos: i64,
+    /// Bus bandwidth in bytes a second; 0 if unknown.
+    pub bandwidth: f64,
+}
+
+/// The query of `GET /api/profile/flame`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams), into_params(parameter_in = Query))]
+pub struct FlameQuery {
+    /// Name of the run.
+    pub run: String,
+    /// Id of the session; the newest if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Rank; the lowest if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
+    /// Begin of the area.
+    pub from_nanos: i64,
+    /// End of the area.
+    pub to_nanos: i64,
+    /// Indices of lanes, separated by commas; all if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lanes: Option<String>,
+    /// `true` for callers below callees.
+    #[serde(default)]
+    pub up: bool,
+}
+
+/// Stacks of an area added up: a tree in the order of a walk that visits parents first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct FlameAnswer {
+    /// Frames, parents before children, up to [`MAX_FRAMES`].
+    pub frames: Vec<FlameFrame>,
+    /// Sum of the roots.
+    pub total_nanos: i64,
+    /// `true` if frames were joined.
+    pub cut: bool,
+}
+
+/// Frame of a flame chart.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct FlameFrame {
+    /// Name.
+    pub name: String,
+    /// Kind of time, as in [`crate::timeline::TimeKind`].
+    pub kind: u8,
+    /// Distance from its root.
+    pub depth: u32,
+    /// Time with children.
+    pub total_nanos: i64,
+    /// Time without children.
+    pub self_nanos: i64,
+    /// Number of slices.
+    pub count: u64,
+}
+
+/// The query of `GET /api/profile/diff`: the profile of a run, and another one to compare it with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams), into_params(parameter_in = Query))]
+pub struct ProfileDiffQuery {
+    /// Name of the run.
+    pub run: String,
+    /// Id of the session; the newest if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Rank; the lowest if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
+    /// Name of the run to compare with; the same run if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other: Option<String>,
+    /// Session to compare with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_session: Option<String>,
+    /// Rank to compare with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_rank: Option<u32>,
+}
+
+/// Differences of two profiles: the first one against the second, its baseline.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ProfileDiff {
+    /// Median steps of both.
+    pub median_step_nanos: (i64, i64),
+    /// Ratio of the medians with its 95 % interval; `None` with fewer than five steps in one of them.
+    pub ratio: Option<(f64, f64, f64)>,
+    /// Mean parts of both.
+    pub parts_nanos: (Parts, Parts),
+    /// Peaks of memory of both, bytes.
+    pub peak_len_bytes: (u64, u64),
+    /// Operators, those that cost a step the most first.
+    pub operators: Vec<OperatorDifference>,
+    /// Kernels, likewise.
+    pub kernels: Vec<OperatorDifference>,
+    /// Sentence for the head of the page.
+    pub sentence: Sentence,
+    /// `true` if rows were left out.
+    pub cut: bool,
+}
+
+/// Difference of one operator.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct OperatorDifference {
+    /// Name.
+    pub name: String,
+    /// Calls a step.
+    pub calls_step: (f64, f64),
+    /// Self time a step.
+    pub self_step_nanos: (i64, i64),
+    /// Mean time of a call.
+    pub mean_nanos: (i64, i64),
+}
