@@ -10,6 +10,7 @@ mod waiting;
 
 pub use help::{Estimate, more_workers};
 pub use queues::OperationStats;
+pub(crate) use waiting::{INPUT_NAMES, is_input};
 pub use waiting::{Clock, InputTimes, QueueState, StepTime, Waiting};
 
 /// Maximum number of operations of one pipeline.

@@ -18,7 +18,7 @@ const MOST: f64 = 0.5;
 const OFTEN_EMPTY: f64 = 0.3;
 
 /// Names of spans in which a program gets its data, in lower case and without separators.
-const NAMES: [&str; 17] = [
+pub(crate) const INPUT_NAMES: [&str; 17] = [
     "data",
     "dataset",
     "dataload",
@@ -240,11 +240,11 @@ impl InputTimes {
 }
 
 /// True for a span about getting data, by the last part of its name.
-fn is_input(name: &str) -> bool {
+pub(crate) fn is_input(name: &str) -> bool {
     let last = name.rsplit('/').next().unwrap_or(name);
     let letters = last.chars().filter(|c| c.is_alphanumeric());
     let word: String = letters.flat_map(char::to_lowercase).collect();
-    NAMES.contains(&&*word) || word.contains("dataloader")
+    INPUT_NAMES.contains(&&*word) || word.contains("dataloader")
 }
 
 /// Total time covered by at least one interval.

@@ -1,1 +1,241 @@
-//! .
+//! A trace becomes a model: slices in order, and the row and the parent of each.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use trainscope_format::trace::{NONE, SliceClass, Slices, Trace};
+
+use super::{LaneSlices, Model, meaning, steps};
+
+/// Highest row of a lane: deeper slices share it.
+pub const MAX_ROW: u16 = 1_023;
+
+impl Model {
+    /// Sorts a trace and computes what follows from it for each slice.
+    pub fn new(mut trace: Trace) -> Self {
+        let lanes = sort(&mut trace);
+        let mut model = Self {
+            lanes: lanes
+                .into_iter()
+                .map(|slices| LaneSlices { slices, rows: 0 })
+                .collect(),
+            trace,
+            ..Self::default()
+        };
+        nest(&mut model);
+        model.extent = extent(&model.trace);
+        meaning::fill(&mut model);
+        model.steps = steps::steps(&model);
+        model
+    }
+
+    /// Class of a slice.
+    pub fn class(&self, slice: u32) -> SliceClass {
+        let category = self.trace.slices.categories.get(slice as usize);
+        let category =
+            category.and_then(|category| self.trace.categories.get(usize::from(*category)));
+        category.map_or(SliceClass::Span, |category| category.class)
+    }
+
+    /// Begin and end of a slice that is there.
+    pub fn span(&self, slice: u32) -> (i64, i64) {
+        let slices = &self.trace.slices;
+        (slices.begins[slice as usize], slices.end(slice as usize))
+    }
+
+    /// Numbers of all slices.
+    pub fn slices(&self) -> Range<u32> {
+        0..u32::try_from(self.trace.slices.len()).unwrap_or(NONE)
+    }
+}
+
+/// Sorts slices and renumbers what refers to them; the ranges of the lanes.
+fn sort(trace: &mut Trace) -> Vec<Range<u32>> {
+    let slices = &trace.slices;
+    let count = slices.len();
+    // One more than the lanes: slices of a lane that is not in the trace keep their place behind the others.
+    let last = trace.lanes.len();
+    let lane_of = |slice: usize| usize::from(slices.lanes[slice]).min(last);
+    let mut ends = vec![0_u32; last + 1];
+    for slice in 0..count {
+        ends[lane_of(slice)] += 1;
+    }
+    let mut begins = Vec::with_capacity(last + 1);
+    let mut total = 0;
+    for end in &mut ends {
+        begins.push(total);
+        total += *end;
+        *end = total;
+    }
+    let mut next = begins.clone();
+    let mut order = vec![0_u32; count];
+    for (slice, number) in (0..count).zip(0_u32..) {
+        let lane = &mut next[lane_of(slice)];
+        order[*lane as usize] = number;
+        *lane += 1;
+    }
+    let key = |slice: u32| {
+        let slice = slice as usize;
+        (slices.begins[slice], Reverse(slices.durations[slice]))
+    };
+    let place = |slice: u32| slices.places[slice as usize];
+    let mut keyed = Vec::new();
+    for (begin, end) in begins.iter().zip(&ends) {
+        let own = &mut order[*begin as usize..*end as usize];
+        if own.is_sorted_by_key(|slice| (key(*slice), place(*slice))) {
+            continue;
+        }
+        keyed.clear();
+        keyed.extend(own.iter().map(|slice| (key(*slice), *slice)));
+        keyed.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| place(a.1).cmp(&place(b.1))));
+        for (slot, (_, slice)) in own.iter_mut().zip(&keyed) {
+            *slot = *slice;
+        }
+    }
+    drop(keyed);
+    if !order.is_sorted() {
+        reorder(&mut trace.slices, &order);
+        renumber(trace, &order);
+    }
+    ends.pop();
+    begins
+        .into_iter()
+        .zip(ends)
+        .map(|(from, to)| from..to)
+        .collect()
+}
+
+fn reorder(slices: &mut Slices, order: &[u32]) {
+    fn apply<T: Copy>(column: &mut Vec<T>, order: &[u32]) {
+        *column = order.iter().map(|slice| column[*slice as usize]).collect();
+    }
+    apply(&mut slices.begins, order);
+    apply(&mut slices.durations, order);
+    apply(&mut slices.names, order);
+    apply(&mut slices.lanes, order);
+    apply(&mut slices.categories, order);
+    apply(&mut slices.links, order);
+    apply(&mut slices.details, order);
+    apply(&mut slices.places, order);
+}
+
+fn renumber(trace: &mut Trace, order: &[u32]) {
+    let mut numbers = vec![NONE; order.len()];
+    for (slice, number) in order.iter().zip(0_u32..) {
+        numbers[*slice as usize] = number;
+    }
+    let new = |slice: u32| numbers.get(slice as usize).copied().unwrap_or(NONE);
+    for flow in &mut trace.flows {
+        (flow.from, flow.to) = (new(flow.from), new(flow.to));
+    }
+    for slice in &mut trace.counts.unfinished {
+        *slice = new(*slice);
+    }
+}
+
+/// A slice that is open at the begin of another.
+struct Open {
+    end: i64,
+    row: u16,
+    slice: u32,
+}
+
+fn nest(model: &mut Model) {
+    let count = model.trace.slices.len();
+    model.rows = vec![0; count];
+    model.parents = vec![NONE; count];
+    for lane in &mut model.lanes {
+        let nesting = nest_lane(
+            &model.trace.slices,
+            lane.slices.clone(),
+            |slice, row, parent| {
+                model.rows[slice as usize] = row;
+                model.parents[slice as usize] = parent;
+                lane.rows = lane.rows.max(row + 1);
+            },
+        );
+        model.unnested += nesting;
+    }
+}
+
+/// Calls `set` with slice, row and parent for each of the sorted `slices` of one lane; the number of slices that do
+/// not nest.
+pub(super) fn nest_lane(
+    slices: &Slices,
+    own: impl IntoIterator<Item = u32>,
+    mut set: impl FnMut(u32, u16, u32),
+) -> u64 {
+    let mut unnested = 0;
+    // Rows rise from its first to its last; ends fall, unless slices cross.
+    let mut open: Vec<Open> = Vec::new();
+    let mut crossed = false;
+    for slice in own {
+        let begin = slices.begins[slice as usize];
+        let end = slices.end(slice as usize);
+        if crossed {
+            open.retain(|other| other.end > begin);
+            crossed = !open.is_sorted_by(|outer, inner| outer.end >= inner.end);
+        } else {
+            while open.pop_if(|other| other.end <= begin).is_some() {}
+        }
+        let row = open.last().map_or(0, |other| other.row.saturating_add(1));
+        let holder = open.iter().rev().find(|other| other.end >= end);
+        let parent = holder.map_or(NONE, |other| other.slice);
+        // Only where ends do not fall can one be shorter that is not the last.
+        let shorter = if crossed {
+            open.iter().any(|other| other.end < end)
+        } else {
+            open.last().is_some_and(|other| other.end < end)
+        };
+        unnested += u64::from(shorter);
+        set(slice, row.min(MAX_ROW), parent);
+        // Bounds the time of lanes whose slices all cross.
+        if open.len() <= usize::from(MAX_ROW) {
+            open.push(Open { end, row, slice });
+            crossed |= shorter;
+        }
+    }
+    unnested
+}
+
+/// From the first begin to the last end, without windows and what writers derived; of everything if that leaves none.
+fn extent(trace: &Trace) -> Range<i64> {
+    let is_derived = |lane: u16| {
+        let lane = trace.lanes.get(usize::from(lane));
+        lane.is_some_and(|lane| lane.kind == trainscope_format::trace::LaneKind::Derived)
+    };
+    let counts: Vec<bool> = trace
+        .categories
+        .iter()
+        .map(|category| !matches!(category.class, SliceClass::Window | SliceClass::Derived))
+        .collect();
+    let derived: Vec<bool> = (0..=u16::MAX).map(is_derived).collect();
+    let slices = &trace.slices;
+    let work = (0..slices.len()).filter(|slice| {
+        let category = counts.get(usize::from(slices.categories[*slice]));
+        category != Some(&false) && !derived[usize::from(slices.lanes[*slice])]
+    });
+    let of_slices = |found: &mut dyn Iterator<Item = usize>| {
+        bounds(found.map(|slice| (slices.begins[slice], slices.end(slice))))
+    };
+    of_slices(&mut work.into_iter())
+        .or_else(|| of_slices(&mut (0..slices.len())))
+        .or_else(|| {
+            let memory = trace.memory.iter().map(|event| (event.time, event.time));
+            let counters = trace.counters.iter().flat_map(|series| &series.times);
+            let marks = trace.marks.iter().map(|mark| (mark.time, mark.time));
+            bounds(
+                memory
+                    .chain(counters.map(|time| (*time, *time)))
+                    .chain(marks),
+            )
+        })
+        .unwrap_or_default()
+}
+
+fn bounds(spans: impl Iterator<Item = (i64, i64)>) -> Option<Range<i64>> {
+    spans.fold(None, |all: Option<Range<i64>>, (begin, end)| {
+        let all = all.unwrap_or(begin..end);
+        Some(all.start.min(begin)..all.end.max(end))
+    })
+}

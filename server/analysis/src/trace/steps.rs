@@ -1,1 +1,208 @@
-//! .
+//! Steps of a trace, by the first rule that gives any.
+
+use std::collections::{BTreeMap, HashMap};
+
+use trainscope_api::profile::StepSource;
+use trainscope_format::trace::{NONE, SliceClass, TextId, TraceFormat};
+
+use super::meaning::step_number;
+use super::nest::nest_lane;
+use super::{Model, Step, Steps};
+
+/// A last step with a smaller share of the launches of the one before was cut off by the end of the recording.
+const WHOLE_SHARE: f64 = 0.8;
+
+/// Finds the steps of a model that has everything else.
+pub(super) fn steps(model: &Model) -> Steps {
+    let rules: [fn(&Model) -> Steps; 4] = [profiler_steps, declared, executions, annotations];
+    let mut steps = rules.iter().map(|rule| rule(model));
+    let mut steps = steps
+        .find(|steps| !steps.list.is_empty())
+        .unwrap_or_default();
+    // A moment belongs to one step at most, also where a file says otherwise.
+    let mut last = i64::MIN;
+    for step in &mut steps.list {
+        step.begin = step.begin.max(last);
+        step.end = step.end.max(step.begin);
+        last = step.end;
+    }
+    steps
+}
+
+/// `ProfilerStep#N`, each lasting until what it launched has ended.
+fn profiler_steps(model: &Model) -> Steps {
+    let slices = model.slices();
+    let marks = slices.filter(|slice| {
+        matches!(
+            model.class(*slice),
+            SliceClass::Annotation | SliceClass::Operator
+        )
+    });
+    let mut numbers: HashMap<TextId, Option<i64>, foldhash::fast::RandomState> = HashMap::default();
+    let mut list = Vec::new();
+    for slice in marks {
+        let name = model.trace.slices.names[slice as usize];
+        let number = numbers
+            .entry(name)
+            .or_insert_with(|| step_number(model.trace.texts.get(name)));
+        if let Some(number) = *number {
+            let (begin, end) = model.span(slice);
+            list.push(Step {
+                number,
+                begin,
+                end,
+                host_end: end,
+                launched: 0,
+                is_whole: true,
+            });
+        }
+    }
+    list.sort_by_key(|step| (step.begin, step.number));
+    for slice in model.slices() {
+        let call = model.launches[slice as usize];
+        if call == NONE {
+            continue;
+        }
+        let (begin, end) = model.span(call);
+        let step = list
+            .partition_point(|step| step.begin <= begin)
+            .checked_sub(1);
+        let step = step.and_then(|step| list.get_mut(step));
+        if let Some(step) = step.filter(|step| end <= step.host_end) {
+            step.launched += 1;
+            step.end = step.end.max(model.span(slice).1);
+        }
+    }
+    judge(&mut list);
+    Steps {
+        source: StepSource::ProfilerStep,
+        by: None,
+        list,
+    }
+}
+
+/// Marks the last steps that are not whole: those without launches where others have some, and one with too few.
+fn judge(list: &mut [Step]) {
+    let Some(last) = list.iter().rposition(|step| step.launched > 0) else {
+        return;
+    };
+    for step in &mut list[last + 1..] {
+        step.is_whole = false;
+    }
+    if let Some(before) = last.checked_sub(1) {
+        let share = f64::from(list[last].launched) / f64::from(list[before].launched);
+        list[last].is_whole = share >= WHOLE_SHARE;
+    }
+}
+
+/// Steps of native spans and of tables.
+fn declared(model: &Model) -> Steps {
+    let steps = model.trace.declared_steps.iter();
+    let mut list: Vec<Step> = steps
+        .map(|step| whole(step.number, step.begin, step.end))
+        .collect();
+    list.sort_by_key(|step| (step.begin, step.number));
+    let source = match model.trace.head.format {
+        TraceFormat::Spans => StepSource::Spans,
+        _ => StepSource::Table,
+    };
+    Steps {
+        source,
+        by: None,
+        list,
+    }
+}
+
+fn whole(number: i64, begin: i64, end: i64) -> Step {
+    Step {
+        number,
+        begin,
+        end,
+        host_end: end,
+        launched: 0,
+        is_whole: true,
+    }
+}
+
+/// Executions of the operators of a compiled graph: each runs once a step. The count that explains most executions is
+/// that of the training; others (evaluation) are outside of steps.
+fn executions(model: &Model) -> Steps {
+    if model.trace.head.format != TraceFormat::Mindspore {
+        return Steps::default();
+    }
+    let is_work = |slice: &u32| {
+        model.class(*slice) == SliceClass::Operator
+            && model.roles[*slice as usize] != super::Role::None
+    };
+    let mut runs: BTreeMap<TextId, Vec<(i64, i64)>> = BTreeMap::new();
+    for slice in model.slices().filter(is_work) {
+        let name = model.trace.slices.names[slice as usize];
+        runs.entry(name).or_default().push(model.span(slice));
+    }
+    let mut operators: BTreeMap<usize, usize> = BTreeMap::new();
+    for own in runs.values() {
+        *operators.entry(own.len()).or_default() += 1;
+    }
+    let commonest = operators
+        .iter()
+        .max_by_key(|(count, operators)| (*count * *operators, **count));
+    let Some((count, _)) = commonest else {
+        return Steps::default();
+    };
+    let mut spans: Vec<Option<(i64, i64)>> = vec![None; *count];
+    for own in runs.values_mut().filter(|own| own.len() == *count) {
+        own.sort_unstable();
+        for (step, (begin, end)) in spans.iter_mut().zip(own) {
+            let (first, last) = step.unwrap_or((*begin, *end));
+            *step = Some((first.min(*begin), last.max(*end)));
+        }
+    }
+    let list = (1..).zip(spans.into_iter().flatten());
+    Steps {
+        source: StepSource::Executions,
+        by: None,
+        list: list
+            .map(|(number, (begin, end))| whole(number, begin, end))
+            .collect(),
+    }
+}
+
+/// Annotations at the top of their lane that are equally many are a cycle: the first of them begins a step.
+fn annotations(model: &Model) -> Steps {
+    let mut tops: BTreeMap<TextId, Vec<(i64, i64)>> = BTreeMap::new();
+    for lane in &model.lanes {
+        let notes = lane.slices.clone();
+        let notes = notes.filter(|slice| model.class(*slice) == SliceClass::Annotation);
+        nest_lane(&model.trace.slices, notes, |slice, row, _| {
+            if row == 0 {
+                let name = model.trace.slices.names[slice as usize];
+                tops.entry(name).or_default().push(model.span(slice));
+            }
+        });
+    }
+    let mut names: BTreeMap<usize, usize> = BTreeMap::new();
+    for own in tops.values().filter(|own| own.len() >= 2) {
+        *names.entry(own.len()).or_default() += 1;
+    }
+    let Some((count, _)) = names.iter().max_by_key(|(count, names)| (**names, **count)) else {
+        return Steps::default();
+    };
+    tops.retain(|_, own| own.len() == *count);
+    let begin = |own: &[(i64, i64)]| own.iter().map(|span| span.0).min();
+    let first = tops.iter().min_by_key(|(_, own)| begin(own));
+    let Some((name, first)) = first else {
+        return Steps::default();
+    };
+    let last = tops.values().flatten().map(|span| span.1).max();
+    let mut edges: Vec<i64> = first.iter().map(|span| span.0).collect();
+    edges.sort_unstable();
+    edges.extend(last);
+    let pairs = (0..).zip(edges.windows(2));
+    Steps {
+        source: StepSource::Annotations,
+        by: Some(model.trace.texts.get(*name).to_owned()),
+        list: pairs
+            .map(|(number, edge)| whole(number, edge[0], edge[1]))
+            .collect(),
+    }
+}
