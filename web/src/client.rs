@@ -34,6 +34,14 @@ use web_sys::AbortController;
 
 use crate::url_state;
 
+mod profiles;
+
+pub use profiles::{
+    profile, profile_diff, profile_flame, profile_memory, profile_operator, profile_operators,
+    profile_overview, profile_ranks, timeline, timeline_area, timeline_lanes, timeline_search,
+    timeline_slice,
+};
+
 /// Reason why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientError {

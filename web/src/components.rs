@@ -11,6 +11,7 @@ mod marked;
 mod note;
 mod panel;
 mod popover;
+pub(crate) mod profile_tabs;
 mod row_list;
 mod run_chip;
 mod severity;

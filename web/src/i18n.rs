@@ -19,6 +19,7 @@ mod graph;
 mod histograms;
 mod overview;
 mod pipeline;
+mod profile;
 mod recorded;
 mod runs;
 mod scalars;
@@ -32,6 +33,7 @@ pub use graph::GraphTexts;
 pub use histograms::HistogramsTexts;
 pub use overview::OverviewTexts;
 pub use pipeline::PipelineTexts;
+pub use profile::ProfileTexts;
 pub use recorded::RecordedTexts;
 pub use runs::{PanelTexts, RecordTexts, RunsTexts};
 pub use scalars::ScalarsTexts;
@@ -66,6 +68,8 @@ pub struct Texts {
     pub graph: GraphTexts,
     /// The data pipeline.
     pub pipeline: &'static PipelineTexts,
+    /// Profiles.
+    pub profile: &'static ProfileTexts,
     /// Values of tensors.
     pub tensors: TensorsTexts,
     /// Watchpoints and hits.

@@ -7,11 +7,13 @@ mod histograms;
 mod not_found;
 mod overview;
 mod pipeline;
+mod profile;
 mod recorded;
 mod run;
 mod runs;
 mod scalars;
 mod tensors;
+mod timeline;
 
 pub use chunks::{Chunks, PageOnDemand};
 pub use not_found::NotFoundPage;

@@ -19,6 +19,8 @@ pub enum RunPage {
     Pipeline,
     Tensors,
     Debugger,
+    Profile,
+    Timeline,
 }
 
 /// One page of a run.
@@ -33,6 +35,8 @@ pub struct PageEntry {
     /// Other kinds of records that it shows.
     pub more_kinds: &'static [Kind],
     pub count: Count,
+    /// The page whose rail entry is also its own; it has none of its own then.
+    pub parent: Option<RunPage>,
     /// Its keys in the help panel.
     pub keys: &'static [KeyGroup],
 }
@@ -61,10 +65,11 @@ pub enum KeyGroup {
     Steps,
     Graph,
     Debugger,
+    Profile,
 }
 
 /// All pages of a run, in the order of [`RunPage`].
-pub const PAGES: [PageEntry; 10] = [
+pub const PAGES: [PageEntry; 12] = [
     PageEntry {
         page: RunPage::Overview,
         segment: "overview",
@@ -73,6 +78,7 @@ pub const PAGES: [PageEntry; 10] = [
         kinds: &[],
         more_kinds: &[],
         count: Count::Always,
+        parent: None,
         keys: &[],
     },
     PageEntry {
@@ -83,6 +89,7 @@ pub const PAGES: [PageEntry; 10] = [
         kinds: &[Kind::Scalars],
         more_kinds: &[],
         count: Count::Tags,
+        parent: None,
         keys: &[KeyGroup::Charts],
     },
     PageEntry {
@@ -93,6 +100,7 @@ pub const PAGES: [PageEntry; 10] = [
         kinds: &[Kind::Histograms],
         more_kinds: &[Kind::Statistics],
         count: Count::Names,
+        parent: None,
         keys: &[KeyGroup::Charts],
     },
     PageEntry {
@@ -103,6 +111,7 @@ pub const PAGES: [PageEntry; 10] = [
         kinds: &[Kind::Images, Kind::Audio],
         more_kinds: &[],
         count: Count::Tags,
+        parent: None,
         keys: &[KeyGroup::Steps],
     },
     PageEntry {
@@ -113,6 +122,7 @@ pub const PAGES: [PageEntry; 10] = [
         kinds: &[Kind::Text],
         more_kinds: &[],
         count: Count::Tags,
+        parent: None,
         keys: &[KeyGroup::Steps],
     },
     PageEntry {
@@ -123,6 +133,7 @@ pub const PAGES: [PageEntry; 10] = [
         kinds: &[Kind::PrCurves],
         more_kinds: &[],
         count: Count::Tags,
+        parent: None,
         keys: &[KeyGroup::Steps],
     },
     PageEntry {
@@ -133,6 +144,7 @@ pub const PAGES: [PageEntry; 10] = [
         kinds: &[Kind::Graphs],
         more_kinds: &[],
         count: Count::Hidden,
+        parent: None,
         keys: &[KeyGroup::Graph],
     },
     PageEntry {
@@ -141,8 +153,9 @@ pub const PAGES: [PageEntry; 10] = [
         title: |texts| texts.pipeline.title,
         icon: IconName::Pipeline,
         kinds: &[Kind::Lineage],
-        more_kinds: &[Kind::Profile, Kind::InputQueues],
+        more_kinds: &[Kind::InputQueues],
         count: Count::Hidden,
+        parent: None,
         keys: &[KeyGroup::Steps],
     },
     PageEntry {
@@ -153,6 +166,7 @@ pub const PAGES: [PageEntry; 10] = [
         kinds: &[Kind::Tensors, Kind::Statistics],
         more_kinds: &[],
         count: Count::Tensors,
+        parent: None,
         keys: &[KeyGroup::Steps],
     },
     PageEntry {
@@ -163,7 +177,30 @@ pub const PAGES: [PageEntry; 10] = [
         kinds: &[],
         more_kinds: &[],
         count: Count::Hits,
+        parent: None,
         keys: &[KeyGroup::Debugger],
+    },
+    PageEntry {
+        page: RunPage::Profile,
+        segment: "profile",
+        title: |texts| texts.profile.title,
+        icon: IconName::Profile,
+        kinds: &[Kind::Profile],
+        more_kinds: &[],
+        count: Count::Hidden,
+        parent: None,
+        keys: &[KeyGroup::Profile],
+    },
+    PageEntry {
+        page: RunPage::Timeline,
+        segment: "timeline",
+        title: |texts| texts.profile.timeline,
+        icon: IconName::Profile,
+        kinds: &[],
+        more_kinds: &[],
+        count: Count::Hidden,
+        parent: Some(RunPage::Profile),
+        keys: &[],
     },
 ];
 
@@ -187,6 +224,11 @@ impl RunPage {
 }
 
 impl PageEntry {
+    /// `true` if the rail marks this page while `page` is open.
+    pub fn is_current(&self, page: RunPage) -> bool {
+        self.page == page || page.entry().parent == Some(self.page)
+    }
+
     /// All kinds of records that it shows.
     pub fn all_kinds(&self) -> impl Iterator<Item = Kind> {
         self.kinds.iter().chain(self.more_kinds).copied()
@@ -211,6 +253,7 @@ impl KeyGroup {
             Self::Steps => texts.keys.in_steps,
             Self::Graph => texts.graph.title,
             Self::Debugger => texts.keys.in_debugger,
+            Self::Profile => texts.profile.title,
         }
     }
 
@@ -249,6 +292,10 @@ impl KeyGroup {
                 ("← →", texts.debugger.next_step),
                 ("e", keys.edit),
             ],
+            Self::Profile => vec![
+                ("j k", texts.profile.key_rows),
+                ("↵", texts.profile.open_timeline),
+            ],
         }
     }
 }
@@ -284,9 +331,12 @@ mod tests {
             }
             assert_eq!(
                 entry.all_kinds().next().is_some(),
-                !matches!(entry.count, Count::Always | Count::Hits),
+                !matches!(entry.count, Count::Always | Count::Hits) && entry.parent.is_none(),
                 "{segment} is shown if it has records"
             );
+            let is_marked = PAGES.iter().filter(|other| other.parent.is_none());
+            let is_marked = is_marked.filter(|other| other.is_current(*page)).count();
+            assert_eq!(is_marked, 1, "{segment} has one entry of the rail");
         }
     }
 

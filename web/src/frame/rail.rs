@@ -80,7 +80,8 @@ fn run_group(run: &str, state: AppState, place: Memo<Place>, i18n: I18n) -> impl
                 href=route::run_href(run, entry.page)
                 title=i18n.text(entry.title)
                 aria-current=move || {
-                    place.with(|place| place.page() == Some(entry.page)).then_some("page")
+                    let is_current = |page| entry.is_current(page);
+                    place.with(|place| place.page().is_some_and(is_current)).then_some("page")
                 }
                 hidden=move || entry.count != Count::Always && count.with(Option::is_none)
             >
@@ -98,7 +99,7 @@ fn run_group(run: &str, state: AppState, place: Memo<Place>, i18n: I18n) -> impl
                 <RunChip run=run.to_owned() />
                 <span class="cut">{state.short_name(run)}</span>
             </div>
-            {PAGES.iter().map(nav).collect_view()}
+            {PAGES.iter().filter(|entry| entry.parent.is_none()).map(nav).collect_view()}
         </div>
     }
 }

@@ -489,5 +489,6 @@ pub(super) static TEXTS: Texts = Texts {
     overview: super::overview::EN,
     graph: super::graph::EN,
     pipeline: &super::pipeline::EN,
+    profile: &super::profile::EN,
     scalars: super::scalars::EN,
 };

@@ -438,5 +438,6 @@ pub(super) static TEXTS: Texts = Texts {
     overview: super::overview::ZH,
     graph: super::graph::ZH,
     pipeline: &super::pipeline::ZH,
+    profile: &super::profile::ZH,
     scalars: super::scalars::ZH,
 };

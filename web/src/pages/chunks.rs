@@ -9,10 +9,12 @@ use super::graph::GraphPage;
 use super::histograms::HistogramsPage;
 use super::overview::OverviewPage;
 use super::pipeline::PipelinePage;
+use super::profile::ProfilePage;
 use super::recorded::RecordedPage;
 use super::runs::RunsPage;
 use super::scalars::ScalarsPage;
 use super::tensors::TensorsPage;
+use super::timeline::TimelinePage;
 use crate::components::{IconName, StatePage};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
@@ -84,6 +86,8 @@ chunks! {
         view! { <RecordedPage page /> }.into_any()
     };
     Pipeline, pipeline, fetch_pipeline, Some(RunPage::Pipeline), |_| view! { <PipelinePage /> }.into_any();
+    Profile, profile, fetch_profile, Some(RunPage::Profile), |_| view! { <ProfilePage /> }.into_any();
+    Timeline, timeline, fetch_timeline, Some(RunPage::Timeline), |_| view! { <TimelinePage /> }.into_any();
 }
 
 /// State of the code of a page.

@@ -4,6 +4,7 @@
 //! Which pipeline, which operation, and what it is compared with are in the address.
 
 use crate::client::ClientError;
+use crate::components::profile_tabs::{ProfileTab, ProfileTabs, Profiles};
 use crate::components::{IconName, StatePage};
 use crate::i18n::use_i18n;
 use crate::keys::use_keys;
@@ -28,6 +29,7 @@ use waiting::{Verdict, Waiting};
 #[component]
 pub fn PipelinePage() -> impl IntoView {
     let model = Model::provide();
+    let profiles = Profiles::new();
     let i18n = use_i18n();
     use_keys(move |key, _| match key {
         "j" | "ArrowRight" => model.step(1),
@@ -57,6 +59,7 @@ pub fn PipelinePage() -> impl IntoView {
     // Ready with `false` if neither a pipeline nor a profile was recorded; the page stays when its answer changes.
     let state_of_run = Memo::new(move |_| model.state());
     view! {
+        <ProfileTabs current=ProfileTab::Pipeline profiles has_steps=false />
         {move || {
             let texts = i18n.texts().pipeline;
             match state_of_run.get() {

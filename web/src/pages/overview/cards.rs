@@ -34,7 +34,7 @@ enum Card {
 
 impl Card {
     /// In the order of the page. The overview has no card of itself.
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Page(RunPage::Scalars),
         Self::Page(RunPage::Histograms),
         Self::Page(RunPage::Tensors),
@@ -44,6 +44,7 @@ impl Card {
         Self::Page(RunPage::Graph),
         Self::Page(RunPage::PrCurves),
         Self::Page(RunPage::Pipeline),
+        Self::Page(RunPage::Profile),
         Self::Configuration,
     ];
 
@@ -227,6 +228,7 @@ fn body(model: Model, card: Card, i18n: I18n) -> AnyView {
         })
         .into_any(),
         RunPage::PrCurves => (move || last_steps(model, Kind::PrCurves, i18n)).into_any(),
+        RunPage::Profile => (move || last_steps(model, Kind::Profile, i18n)).into_any(),
         RunPage::Pipeline => (move || {
             let kinds = page.entry().all_kinds().map(Kind::as_str);
             let own = kinds.filter(|kind| model.kind(kind) > 0).map(|kind| {
@@ -236,8 +238,8 @@ fn body(model: Model, card: Card, i18n: I18n) -> AnyView {
             pairs(own.collect())
         })
         .into_any(),
-        // The page that the cards are on.
-        RunPage::Overview => ().into_any(),
+        // The page that the cards are on, and one that another page leads to.
+        RunPage::Overview | RunPage::Timeline => ().into_any(),
     }
 }
 

@@ -1,0 +1,131 @@
+//! Requests about profiles: the fields of a query are the parameters of its address, those without a value left out.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use trainscope_api::paths;
+use trainscope_api::profile::{
+    FlameAnswer, FlameQuery, MemoryAnswer, MemoryQuery, OperatorAnswer, OperatorQuery,
+    OperatorsAnswer, OperatorsQuery, ProfileDiff, ProfileDiffQuery, ProfileList, ProfileOverview,
+    ProfileQuery, RanksAnswer,
+};
+use trainscope_api::timeline::{
+    AreaAnswer, AreaQuery, SliceAnswer, SliceQuery, TimelineAnswer, TimelineLanes, TimelineQuery,
+    TimelineSearchAnswer, TimelineSearchQuery,
+};
+
+use super::{ClientError, get};
+
+/// Sessions and ranks of a run.
+pub async fn profile(run: &str) -> Result<ProfileList, ClientError> {
+    get(paths::PROFILE, &[("run", run)]).await
+}
+
+pub async fn profile_overview(query: &ProfileQuery) -> Result<ProfileOverview, ClientError> {
+    of_query(paths::PROFILE_OVERVIEW, query).await
+}
+
+pub async fn profile_operators(query: &OperatorsQuery) -> Result<OperatorsAnswer, ClientError> {
+    of_query(paths::PROFILE_OPERATORS, query).await
+}
+
+pub async fn profile_operator(query: &OperatorQuery) -> Result<OperatorAnswer, ClientError> {
+    of_query(paths::PROFILE_OPERATOR, query).await
+}
+
+pub async fn profile_memory(query: &MemoryQuery) -> Result<MemoryAnswer, ClientError> {
+    of_query(paths::PROFILE_MEMORY, query).await
+}
+
+pub async fn profile_ranks(query: &ProfileQuery) -> Result<RanksAnswer, ClientError> {
+    of_query(paths::PROFILE_RANKS, query).await
+}
+
+pub async fn profile_flame(query: &FlameQuery) -> Result<FlameAnswer, ClientError> {
+    of_query(paths::PROFILE_FLAME, query).await
+}
+
+pub async fn profile_diff(query: &ProfileDiffQuery) -> Result<ProfileDiff, ClientError> {
+    of_query(paths::PROFILE_DIFF, query).await
+}
+
+/// Cells of rows between two moments.
+pub async fn timeline(query: &TimelineQuery) -> Result<TimelineAnswer, ClientError> {
+    of_query(paths::TIMELINE, query).await
+}
+
+pub async fn timeline_lanes(query: &ProfileQuery) -> Result<TimelineLanes, ClientError> {
+    of_query(paths::TIMELINE_LANES, query).await
+}
+
+pub async fn timeline_slice(query: &SliceQuery) -> Result<SliceAnswer, ClientError> {
+    of_query(paths::TIMELINE_SLICE, query).await
+}
+
+pub async fn timeline_area(query: &AreaQuery) -> Result<AreaAnswer, ClientError> {
+    of_query(paths::TIMELINE_AREA, query).await
+}
+
+pub async fn timeline_search(
+    query: &TimelineSearchQuery,
+) -> Result<TimelineSearchAnswer, ClientError> {
+    of_query(paths::TIMELINE_SEARCH, query).await
+}
+
+async fn of_query<T: DeserializeOwned>(
+    path: &str,
+    query: &impl Serialize,
+) -> Result<T, ClientError> {
+    let fields = serde_json::to_value(query).map_err(|_| ClientError::Misunderstood)?;
+    let pairs = pairs(fields);
+    let pairs: Vec<(&str, &str)> = pairs.iter().map(|(key, text)| (&**key, &**text)).collect();
+    get(path, &pairs).await
+}
+
+/// The fields of an object as text; lists and objects have no form in an address and are left out.
+fn pairs(fields: Value) -> Vec<(String, String)> {
+    let Value::Object(fields) = fields else {
+        return Vec::new();
+    };
+    let text = |value| match value {
+        Value::String(text) => Some(text),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(flag) => Some(flag.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    };
+    let fields = fields.into_iter();
+    fields
+        .filter_map(|(key, value)| Some((key, text(value)?)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use trainscope_api::profile::OperatorGroup;
+
+    use super::*;
+
+    #[test]
+    fn fields_with_a_value_are_parameters() {
+        let query = OperatorsQuery {
+            run: "a/b".to_owned(),
+            rank: Some(3),
+            since_step: Some(-1),
+            by: OperatorGroup::Shape,
+            filter: Some("type:conv".to_owned()),
+            ..OperatorsQuery::default()
+        };
+        let mut found = pairs(serde_json::to_value(&query).unwrap());
+        found.sort();
+        let own = |key: &str, text: &str| (key.to_owned(), text.to_owned());
+        let wanted = [
+            own("by", "shape"),
+            own("filter", "type:conv"),
+            own("from", "0"),
+            own("rank", "3"),
+            own("run", "a/b"),
+            own("since_step", "-1"),
+        ];
+        assert_eq!(found, wanted);
+    }
+}
