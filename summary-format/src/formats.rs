@@ -1,5 +1,6 @@
 //! Formats, one module each, and the order in which they claim a file.
 
+mod decimal;
 pub(crate) mod event_file;
 mod graph;
 mod graph_builder;
@@ -9,6 +10,7 @@ pub(crate) mod graph_tf;
 mod media;
 pub(crate) mod minddata;
 pub mod mindspore_dump;
+pub mod mindspore_profile;
 pub(crate) mod mindspore_summary;
 pub(crate) mod native;
 pub mod npy;
@@ -18,6 +20,7 @@ pub mod safetensors;
 pub mod tensor_file;
 pub(crate) mod tensor_proto;
 pub(crate) mod tfevents;
+mod trace_builder;
 pub(crate) mod whole_file;
 
 use std::path::Path;

@@ -150,6 +150,20 @@ impl Slices {
         self.begins[slice].saturating_add_unsigned(self.durations[slice])
     }
 
+    /// Row of this number.
+    pub fn get(&self, slice: usize) -> Option<Slice> {
+        Some(Slice {
+            begin: *self.begins.get(slice)?,
+            duration: *self.durations.get(slice)?,
+            name: *self.names.get(slice)?,
+            lane: *self.lanes.get(slice)?,
+            category: *self.categories.get(slice)?,
+            link: *self.links.get(slice)?,
+            detail: *self.details.get(slice)?,
+            place: *self.places.get(slice)?,
+        })
+    }
+
     /// Appends a slice.
     pub fn push(&mut self, slice: &Slice) {
         self.begins.push(slice.begin);

@@ -1,0 +1,204 @@
+//! `MindSpore`'s profiler: executions of operators on a CPU, shapes, waits for data, and the tables of Ascend devices.
+//!
+//! The executions are read from `cpu_op_execute_timestamp_<rank>.txt`; a Chrome file beside it has them once more and
+//! adds the scopes. All other tables are sums of the executions and only compared with them.
+
+mod ascend;
+mod executions;
+mod iterator;
+mod tables;
+mod timeline;
+
+use serde::Deserialize;
+
+use super::trace_builder::TraceBuilder;
+use crate::trace::{Trace, TraceFormat};
+
+/// Begins above this are nanoseconds since 1970 (after 2001), below since the host was started.
+const UNIX_FROM_NANOS: i64 = 1_000_000_000_000_000_000;
+
+/// Files of one rank of one folder; each may be missing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MindsporeFiles<'a> {
+    /// `cpu_op_execute_timestamp_<rank>.txt`: the executions.
+    pub executions: Option<&'a [u8]>,
+    /// `cpu_framework_<rank>.txt`: shapes.
+    pub framework: Option<&'a [u8]>,
+    /// `cpu_op_type_info_<rank>.csv`: totals of types of operators.
+    pub types: Option<&'a [u8]>,
+    /// `cpu_op_detail_info_<rank>.csv`: totals of operators.
+    pub details: Option<&'a [u8]>,
+    /// `dataset_iterator_profiling_<rank>.txt`: waits for batches.
+    pub iterator: Option<&'a [u8]>,
+    /// `kernel_details.csv`: work on an Ascend device.
+    pub kernels: Option<&'a [u8]>,
+    /// `step_trace_time.csv`: steps on an Ascend device.
+    pub steps: Option<&'a [u8]>,
+    /// `profiler_info_<rank>.json`: facts.
+    pub info: Option<&'a [u8]>,
+}
+
+/// Tables of a profile, as the fields of [`MindsporeFiles`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MindsporeTable {
+    /// See [`MindsporeFiles::executions`].
+    Executions,
+    /// See [`MindsporeFiles::framework`].
+    Framework,
+    /// See [`MindsporeFiles::types`].
+    Types,
+    /// See [`MindsporeFiles::details`].
+    Details,
+    /// See [`MindsporeFiles::iterator`].
+    Iterator,
+    /// See [`MindsporeFiles::kernels`].
+    Kernels,
+    /// See [`MindsporeFiles::steps`].
+    Steps,
+    /// See [`MindsporeFiles::info`].
+    Info,
+    /// `cpu_timeline_display_<rank>.json` or `trace_view.json`: Chrome JSON.
+    Timeline,
+}
+
+/// Prefix and suffix of file names; the rank is between the two.
+const RANKED: [(&str, &str, MindsporeTable); 7] = [
+    (
+        "cpu_op_execute_timestamp_",
+        ".txt",
+        MindsporeTable::Executions,
+    ),
+    ("cpu_framework_", ".txt", MindsporeTable::Framework),
+    ("cpu_op_type_info_", ".csv", MindsporeTable::Types),
+    ("cpu_op_detail_info_", ".csv", MindsporeTable::Details),
+    (
+        "dataset_iterator_profiling_",
+        ".txt",
+        MindsporeTable::Iterator,
+    ),
+    ("profiler_info_", ".json", MindsporeTable::Info),
+    ("cpu_timeline_display_", ".json", MindsporeTable::Timeline),
+];
+
+/// File names without a rank.
+const UNRANKED: [(&str, MindsporeTable); 3] = [
+    ("trace_view.json", MindsporeTable::Timeline),
+    ("kernel_details.csv", MindsporeTable::Kernels),
+    ("step_trace_time.csv", MindsporeTable::Steps),
+];
+
+impl MindsporeTable {
+    /// The table of a file by its name (the last part of its path), and the rank if the name has one.
+    pub fn sniff(file_name: &str) -> Option<(Self, Option<u32>)> {
+        let ranked = RANKED.iter().find_map(|(before, after, table)| {
+            let rank = file_name.strip_prefix(before)?.strip_suffix(after)?;
+            Some((*table, Some(rank.parse().ok()?)))
+        });
+        ranked.or_else(|| {
+            let (_, table) = UNRANKED.iter().find(|(name, _)| *name == file_name)?;
+            Some((*table, None))
+        })
+    }
+}
+
+impl<'a> MindsporeFiles<'a> {
+    /// Puts the content of a file in its place; the timeline is none of them.
+    pub fn set(&mut self, table: MindsporeTable, bytes: &'a [u8]) {
+        let place = match table {
+            MindsporeTable::Executions => &mut self.executions,
+            MindsporeTable::Framework => &mut self.framework,
+            MindsporeTable::Types => &mut self.types,
+            MindsporeTable::Details => &mut self.details,
+            MindsporeTable::Iterator => &mut self.iterator,
+            MindsporeTable::Kernels => &mut self.kernels,
+            MindsporeTable::Steps => &mut self.steps,
+            MindsporeTable::Info => &mut self.info,
+            MindsporeTable::Timeline => return,
+        };
+        *place = Some(bytes);
+    }
+}
+
+/// Facts of `profiler_info_<rank>.json`.
+#[derive(Default, Deserialize)]
+struct Info {
+    #[serde(default)]
+    rank_id: serde_json::Value,
+    #[serde(default)]
+    rank_size: serde_json::Value,
+}
+
+/// A number that some versions write as text.
+fn number(value: &serde_json::Value) -> Option<u32> {
+    let number = value.as_u64().and_then(|number| number.try_into().ok());
+    number.or_else(|| value.as_str()?.parse().ok())
+}
+
+/// The trace of one rank, and notes about files that differ from the executions or could not be used.
+///
+/// `timeline` is the trace of the Chrome file beside the tables. It adds scopes and rows that the writer derived; its
+/// executions are only kept if the text file with the executions is missing.
+pub fn read(files: &MindsporeFiles<'_>, timeline: Option<Trace>) -> (Trace, Vec<String>) {
+    let mut notes = Vec::new();
+    let mut builder = TraceBuilder::of(timeline.unwrap_or_default());
+    builder.trace.head.format = TraceFormat::Mindspore;
+    let lane = timeline::without_executions(&mut builder.trace, files.executions.is_some());
+    if let Some(bytes) = files.executions {
+        let runs = executions::read(bytes, lane, &mut builder);
+        if let Some(framework) = files.framework {
+            executions::shapes(framework, &runs, &mut builder.trace, &mut notes);
+        }
+        let total = executions::totals(&runs, &builder.trace);
+        tables::compare(files, &total, &mut notes);
+        if let Some(bytes) = files.iterator {
+            iterator::read(bytes, &runs, &mut builder, &mut notes);
+        }
+    }
+    ascend::read(files, &mut builder, &mut notes);
+    let trace = &mut builder.trace;
+    let first = trace.slices.begins.iter().min();
+    trace.head.unix_offset_nanos = first.filter(|first| **first > UNIX_FROM_NANOS).map(|_| 0);
+    if let Some(bytes) = files.info {
+        match serde_json::from_slice::<Info>(bytes) {
+            Ok(info) => {
+                trace.head.rank = trace.head.rank.or_else(|| number(&info.rank_id));
+                trace.head.world_size = (trace.head.world_size).or_else(|| number(&info.rank_size));
+            }
+            Err(error) => notes.push(format!("profiler_info: {error}")),
+        }
+    }
+    (builder.trace, notes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MindsporeTable, number};
+
+    #[test]
+    fn tables_are_told_by_their_names() {
+        for (name, table) in [
+            (
+                "cpu_op_execute_timestamp_7.txt",
+                Some((MindsporeTable::Executions, Some(7))),
+            ),
+            (
+                "cpu_timeline_display_0.json",
+                Some((MindsporeTable::Timeline, Some(0))),
+            ),
+            ("trace_view.json", Some((MindsporeTable::Timeline, None))),
+            ("kernel_details.csv", Some((MindsporeTable::Kernels, None))),
+            ("cpu_framework_.txt", None),
+            ("cpu_timeline_summary_0.json", None),
+        ] {
+            assert_eq!(MindsporeTable::sniff(name), table, "{name}");
+        }
+    }
+
+    #[test]
+    fn numbers_may_be_text() {
+        assert_eq!(number(&serde_json::json!("3")), Some(3));
+        assert_eq!(number(&serde_json::json!(3)), Some(3));
+        assert_eq!(number(&serde_json::json!(-3)), None);
+        assert_eq!(number(&serde_json::Value::Null), None);
+    }
+}
