@@ -10,10 +10,19 @@ use trainscope_api::profile::{PhaseKind, StepSource};
 use trainscope_api::timeline::TimeKind;
 use trainscope_format::trace::Trace;
 
+pub mod calls;
+pub mod figures;
+pub mod flops;
+pub mod kernels;
 pub mod meaning;
 pub mod nest;
+pub mod operators;
+pub mod parts;
 pub mod ranges;
+pub mod scopes;
+pub mod step_phases;
 pub mod steps;
+pub mod summary;
 
 /// A trace in order.
 ///

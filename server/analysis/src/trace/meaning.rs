@@ -59,26 +59,52 @@ pub fn is_communication(name: &str) -> bool {
 /// Everything that a name says.
 #[derive(Clone, Copy)]
 struct Meaning {
-    is_step: bool,
-    is_data: bool,
-    is_communication: bool,
-    is_gloo: bool,
-    is_copy: bool,
+    subject: Subject,
     phase: Option<PhaseKind>,
+}
+
+/// Subject of a name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Subject {
+    Step,
+    Data,
+    /// Collective of Gloo, which runs on the host.
+    Gloo,
+    Collective,
+    Copy,
+    Other,
+}
+
+impl Subject {
+    fn new(name: &str, format: TraceFormat) -> Self {
+        let is_span =
+            |words: &[&str]| format == TraceFormat::Spans && is_word(last_part(name), words);
+        if step_number(name).is_some() {
+            Self::Step
+        } else if is_data(name) || format == TraceFormat::Spans && is_input(name) {
+            Self::Data
+        } else if name.starts_with("gloo:") {
+            Self::Gloo
+        } else if is_communication(name) || is_span(&["allreduce", "collective"]) {
+            Self::Collective
+        } else if is_span(&["copy", "memcpy"]) {
+            Self::Copy
+        } else {
+            Self::Other
+        }
+    }
+
+    fn is_communication(self) -> bool {
+        matches!(self, Self::Gloo | Self::Collective)
+    }
 }
 
 impl Meaning {
     fn new(name: &str, format: TraceFormat) -> Self {
-        let is_spans = format == TraceFormat::Spans;
-        let is_data = is_data(name) || is_spans && is_input(name);
-        let is_collective = is_spans && is_word(last_part(name), &["allreduce", "collective"]);
+        let subject = Subject::new(name, format);
         Self {
-            is_step: step_number(name).is_some(),
-            is_data,
-            is_communication: is_communication(name) || is_collective,
-            is_gloo: name.starts_with("gloo:"),
-            is_copy: is_spans && is_word(last_part(name), &["copy", "memcpy"]),
-            phase: phase(name, format, is_data),
+            subject,
+            phase: phase(name, format, subject == Subject::Data),
         }
     }
 }
@@ -222,40 +248,19 @@ impl Context {
             return Role::None;
         }
         match class {
-            SliceClass::Kernel if name.is_communication => Role::Communication,
+            SliceClass::Kernel if name.subject.is_communication() => Role::Communication,
             SliceClass::Kernel => Role::Kernel,
             SliceClass::Memcpy => Role::Memcpy,
             SliceClass::Memset => Role::Memset,
             SliceClass::Runtime => Role::Runtime,
-            SliceClass::Operator | SliceClass::Annotation => match name {
-                name if name.is_step => Role::None,
-                name if name.is_data => Role::Data,
-                name if name.is_gloo => Role::Communication,
-                _ => Role::Operators,
+            SliceClass::Operator | SliceClass::Annotation => match name.subject {
+                Subject::Step => Role::None,
+                Subject::Data => Role::Data,
+                Subject::Gloo => Role::Communication,
+                Subject::Collective | Subject::Copy | Subject::Other => Role::Operators,
             },
-            SliceClass::Span if !self.has_operators => self.span_role(lane, name, declared),
+            SliceClass::Span if !self.has_operators => span_role(lane, name.subject, declared),
             _ => Role::None,
-        }
-    }
-
-    fn span_role(&self, lane: LaneKind, name: Meaning, declared: Option<TimeKind>) -> Role {
-        let work = if lane == LaneKind::Device {
-            Role::Kernel
-        } else {
-            Role::Operators
-        };
-        match declared {
-            Some(TimeKind::Idle) => Role::None,
-            Some(TimeKind::Communication) => Role::Communication,
-            Some(TimeKind::Copy) => Role::Memcpy,
-            Some(TimeKind::Data) => Role::Data,
-            Some(TimeKind::Compute) => work,
-            Some(TimeKind::Host) => Role::Operators,
-            None if name.is_step => Role::None,
-            None if name.is_data => Role::Data,
-            None if name.is_communication => Role::Communication,
-            None if name.is_copy => Role::Memcpy,
-            None => work,
         }
     }
 
@@ -302,6 +307,24 @@ impl Context {
             Role::Operators if computes => TimeKind::Compute,
             Role::Operators | Role::Runtime | Role::None => TimeKind::Host,
         }
+    }
+}
+
+fn span_role(lane: LaneKind, subject: Subject, declared: Option<TimeKind>) -> Role {
+    let work = if lane == LaneKind::Device {
+        Role::Kernel
+    } else {
+        Role::Operators
+    };
+    match (declared, subject) {
+        (Some(TimeKind::Idle), _) | (None, Subject::Step) => Role::None,
+        (Some(TimeKind::Host), _) => Role::Operators,
+        (Some(TimeKind::Communication), _) | (None, Subject::Gloo | Subject::Collective) => {
+            Role::Communication
+        }
+        (Some(TimeKind::Copy), _) | (None, Subject::Copy) => Role::Memcpy,
+        (Some(TimeKind::Data), _) | (None, Subject::Data) => Role::Data,
+        (Some(TimeKind::Compute), _) | (None, Subject::Other) => work,
     }
 }
 

@@ -7,9 +7,7 @@ pub type Span = (i64, i64);
 pub fn merge(mut spans: Vec<Span>) -> Vec<Span> {
     spans.retain(|(begin, end)| begin < end);
     // Slices come lane by lane in order of time: a stable sort merges these runs.
-    if !spans.is_sorted() {
-        spans.sort();
-    }
+    spans.sort_by_key(|span| span.0);
     let mut merged: Vec<Span> = Vec::with_capacity(spans.len().min(1024));
     for (begin, end) in spans {
         match merged.last_mut() {

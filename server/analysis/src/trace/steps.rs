@@ -7,6 +7,7 @@ use trainscope_format::trace::{NONE, SliceClass, TextId, TraceFormat};
 
 use super::meaning::step_number;
 use super::nest::nest_lane;
+use super::ranges::{Span, merge};
 use super::{Model, Step, Steps};
 
 /// A last step with a smaller share of the launches of the one before was cut off by the end of the recording.
@@ -82,16 +83,16 @@ fn profiler_steps(model: &Model) -> Steps {
 }
 
 /// Marks the last steps that are not whole: those without launches where others have some, and one with too few.
-fn judge(list: &mut [Step]) {
-    let Some(last) = list.iter().rposition(|step| step.launched > 0) else {
+fn judge(steps: &mut [Step]) {
+    let Some(last) = steps.iter().rposition(|step| step.launched > 0) else {
         return;
     };
-    for step in &mut list[last + 1..] {
+    for step in &mut steps[last + 1..] {
         step.is_whole = false;
     }
     if let Some(before) = last.checked_sub(1) {
-        let share = f64::from(list[last].launched) / f64::from(list[before].launched);
-        list[last].is_whole = share >= WHOLE_SHARE;
+        let share = f64::from(steps[last].launched) / f64::from(steps[before].launched);
+        steps[last].is_whole = share >= WHOLE_SHARE;
     }
 }
 
@@ -204,5 +205,80 @@ fn annotations(model: &Model) -> Steps {
         list: pairs
             .map(|(number, edge)| whole(number, edge[0], edge[1]))
             .collect(),
+    }
+}
+
+/// Steps that are asked for, by their numbers; the default is all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct StepRange {
+    /// First step.
+    pub since: Option<i64>,
+    /// Last step.
+    pub until: Option<i64>,
+}
+
+/// Ranges of time that a [`StepRange`] chooses.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Chosen {
+    /// `None` for everything, also outside of steps.
+    spans: Option<Vec<Span>>,
+}
+
+impl Chosen {
+    /// The time of some steps.
+    pub fn of(steps: &[Step]) -> Self {
+        let spans = steps.iter().map(|step| (step.begin, step.end));
+        Self {
+            spans: Some(merge(spans.collect())),
+        }
+    }
+
+    /// `true` for a moment that is chosen.
+    pub fn holds(&self, time: i64) -> bool {
+        let Some(spans) = &self.spans else {
+            return true;
+        };
+        let span = spans.partition_point(|span| span.1 <= time);
+        spans.get(span).is_some_and(|span| span.0 <= time)
+    }
+}
+
+impl Model {
+    /// Steps in a range, the whole trace as one if there are none at all.
+    pub fn steps_in(&self, range: StepRange) -> Vec<Step> {
+        if self.steps.list.is_empty() {
+            return vec![whole(0, self.extent.start, self.extent.end)];
+        }
+        let is_in = |step: &&Step| {
+            range.since.is_none_or(|since| since <= step.number)
+                && range.until.is_none_or(|until| step.number <= until)
+        };
+        self.steps.list.iter().filter(is_in).copied().collect()
+    }
+
+    /// Whole steps in a range, of which means are; all of them if none is whole.
+    pub fn whole_steps_in(&self, range: StepRange) -> Vec<Step> {
+        let mut steps = self.steps_in(range);
+        if steps.iter().any(|step| step.is_whole) {
+            steps.retain(|step| step.is_whole);
+        }
+        steps
+    }
+
+    /// The time of a range of steps; without a range everything, also what is outside of steps.
+    pub fn chosen(&self, range: StepRange) -> Chosen {
+        let is_everything = range == StepRange::default() || self.steps.list.is_empty();
+        if is_everything {
+            Chosen::default()
+        } else {
+            Chosen::of(&self.steps_in(range))
+        }
+    }
+
+    /// The step of a moment, if it is in one.
+    pub fn step_at(&self, time: i64) -> Option<&Step> {
+        let steps = &self.steps.list;
+        let step = steps.partition_point(|step| step.end <= time);
+        steps.get(step).filter(|step| step.begin <= time)
     }
 }

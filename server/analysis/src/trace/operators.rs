@@ -1,0 +1,360 @@
+//! Tables of operators and kernels: by name, type, scope, shape and kernel.
+
+use trainscope_api::profile::{
+    DEFAULT_OPERATORS, MAX_OPERATORS, OperatorGroup, OperatorRow, OperatorsAnswer,
+};
+use trainscope_format::trace::TraceFormat;
+
+use super::calls::{Calls, Launched};
+use super::kernels::TensorCores;
+use super::steps::{Chosen, StepRange};
+use super::{Model, flops};
+
+mod detail;
+mod groups;
+mod sums;
+
+pub use detail::operator;
+
+use groups::Groups;
+use sums::Sums;
+
+/// Type of an operator: its name without namespaces and overload; for operators of graphs without scope and number.
+pub fn type_of(name: &str, format: TraceFormat) -> &str {
+    if format == TraceFormat::Mindspore {
+        let last = name.rsplit_once('/').map_or(name, |(_, last)| last);
+        return last.rsplit_once("-op").map_or(last, |(own, _)| own);
+    }
+    if let Some(function) = name.strip_prefix("autograd::engine::evaluate_function: ") {
+        return function;
+    }
+    match name.rsplit_once("::") {
+        Some((_, own)) => own.split_once('.').map_or(own, |(own, _)| own),
+        None => name,
+    }
+}
+
+/// Rows that are asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Request<'a> {
+    /// Group.
+    pub by: OperatorGroup,
+    /// Steps; everything if both ends are open, also what is outside of steps.
+    pub range: StepRange,
+    /// Text in the name, `type:TEXT`, or `> 1 ms` of self time (kernels: device time).
+    pub filter: Option<&'a str>,
+    /// Number of rows to skip.
+    pub from: usize,
+    /// Maximum number of rows.
+    pub limit: Option<usize>,
+}
+
+/// Operators of a model with everything that tables need.
+#[derive(Clone, Debug)]
+pub struct Operators<'a> {
+    model: &'a Model,
+    /// Calls of operators and annotations.
+    pub calls: Calls,
+    launched: Vec<Launched>,
+    device_own: Vec<i64>,
+    device_total: Vec<i64>,
+    flops: Vec<u64>,
+    tensor_cores: TensorCores,
+}
+
+/// Rows of a table, and what they are shares of.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// Rows, the most self time first (kernels: the most device time).
+    pub rows: Vec<OperatorRow>,
+    /// Self time of all operators.
+    pub self_nanos: i64,
+    /// Time of all device work.
+    pub device_nanos: i64,
+    /// Number of steps that times a step are divided by.
+    pub steps: u64,
+}
+
+/// Steps of a table: what is counted, and what times a step are of.
+struct Scale {
+    chosen: Chosen,
+    steps: Chosen,
+    count: u64,
+}
+
+impl Scale {
+    fn new(model: &Model, range: StepRange) -> Self {
+        let steps = model.whole_steps_in(range);
+        Self {
+            chosen: model.chosen(range),
+            count: steps.len().max(1) as u64,
+            steps: Chosen::of(&steps),
+        }
+    }
+}
+
+impl<'a> Operators<'a> {
+    /// Operators of a model.
+    pub fn new(model: &'a Model) -> Self {
+        let calls = Calls::new(model);
+        let launched = calls.launched(model);
+        let (device_own, device_total) = calls.device_times(model, &launched);
+        let flops = flops::of_calls(model, &calls);
+        Self {
+            model,
+            calls,
+            launched,
+            device_own,
+            device_total,
+            flops,
+            tensor_cores: TensorCores::new(model),
+        }
+    }
+
+    /// All rows of a group.
+    pub fn table(&self, by: OperatorGroup, range: StepRange) -> Table {
+        let scale = Scale::new(self.model, range);
+        let mut groups = Groups::new(self.model, by);
+        let slices = self.model.slices();
+        let works = slices.filter(|slice| {
+            self.model.is_device(*slice) && scale.chosen.holds(self.model.span(*slice).0)
+        });
+        let length = |slice| {
+            let (begin, end) = self.model.span(slice);
+            end.saturating_sub(begin)
+        };
+        let device_nanos = works.clone().map(length).fold(0, i64::saturating_add);
+        let own = (0..self.calls.len()).filter(|call| self.is_chosen(*call, &scale));
+        let self_nanos = own.clone().map(|call| self.calls.own[call]);
+        let self_nanos = self_nanos.fold(0, i64::saturating_add);
+        let (sums, all) = if by == OperatorGroup::Kernel {
+            (self.kernel_sums(&mut groups, works, &scale), device_nanos)
+        } else {
+            (self.call_sums(&mut groups, own, &scale), self_nanos)
+        };
+        Table {
+            rows: rows(&groups, sums, all, scale.count),
+            self_nanos,
+            device_nanos,
+            steps: scale.count,
+        }
+    }
+
+    /// FLOPs by name of operator.
+    pub fn flops(&self, range: StepRange) -> std::collections::BTreeMap<String, u64> {
+        let scale = Scale::new(self.model, range);
+        let mut flops = std::collections::BTreeMap::new();
+        let calls = (0..self.calls.len()).filter(|call| self.flops[*call] > 0);
+        for call in calls.filter(|call| self.is_chosen(*call, &scale)) {
+            let name = self.model.name(self.calls.slices[call]);
+            let all: &mut u64 = match flops.get_mut(name) {
+                Some(all) => all,
+                None => flops.entry(name.to_owned()).or_default(),
+            };
+            *all = all.saturating_add(self.flops[call]);
+        }
+        flops
+    }
+
+    fn is_chosen(&self, call: usize, scale: &Scale) -> bool {
+        scale
+            .chosen
+            .holds(self.model.span(self.calls.slices[call]).0)
+    }
+
+    fn call_sums(
+        &self,
+        groups: &mut Groups<'_>,
+        calls: impl Iterator<Item = usize>,
+        scale: &Scale,
+    ) -> Vec<Sums> {
+        let mut sums = Vec::new();
+        let mut group_of = vec![usize::MAX; self.calls.len()];
+        for call in calls {
+            let slice = self.calls.slices[call];
+            let group = groups.of(slice);
+            group_of[call] = group;
+            let parent = self.calls.parent(call);
+            let is_within =
+                groups.joins_names() && parent.is_some_and(|parent| group_of[parent] == group);
+            let (begin, end) = self.model.span(slice);
+            let sum = sums::slot(&mut sums, group);
+            let own = self.calls.own[call];
+            sum.own = sum.own.saturating_add(own);
+            if scale.steps.holds(begin) {
+                sum.own_in_steps = sum.own_in_steps.saturating_add(own);
+            }
+            sum.add_phase(self.model.phases[slice as usize], own);
+            sum.device_own = sum.device_own.saturating_add(self.device_own[call]);
+            sum.flops = sum.flops.saturating_add(self.flops[call]);
+            if self.calls.counts(self.model, call) {
+                sum.durations.push(end.saturating_sub(begin));
+                if !is_within {
+                    sum.total = sum.total.saturating_add(end.saturating_sub(begin));
+                    sum.device_total = sum.device_total.saturating_add(self.device_total[call]);
+                }
+            }
+        }
+        for work in &self.launched {
+            if let Some(sum) = sums.get_mut(group_of[work.call]) {
+                sum.add_work(
+                    self.model,
+                    work.slice,
+                    self.tensor_cores.uses(self.model, work.slice),
+                );
+            }
+        }
+        sums
+    }
+
+    fn kernel_sums(
+        &self,
+        groups: &mut Groups<'_>,
+        slices: impl Iterator<Item = u32>,
+        scale: &Scale,
+    ) -> Vec<Sums> {
+        let mut sums = Vec::new();
+        for slice in slices {
+            let sum: &mut Sums = sums::slot(&mut sums, groups.of(slice));
+            let (begin, end) = self.model.span(slice);
+            let nanos = end.saturating_sub(begin);
+            sum.durations.push(nanos);
+            for all in [
+                &mut sum.own,
+                &mut sum.total,
+                &mut sum.device_own,
+                &mut sum.device_total,
+            ] {
+                *all = all.saturating_add(nanos);
+            }
+            if scale.steps.holds(begin) {
+                sum.own_in_steps = sum.own_in_steps.saturating_add(nanos);
+            }
+            sum.add_phase(self.model.phases[slice as usize], nanos);
+            sum.add_work(self.model, slice, self.tensor_cores.uses(self.model, slice));
+        }
+        sums
+    }
+}
+
+/// Rows of sums, the most self time first.
+fn rows(groups: &Groups<'_>, sums: Vec<Sums>, all: i64, steps: u64) -> Vec<OperatorRow> {
+    let labels = groups.labels.iter();
+    let mut rows: Vec<OperatorRow> = labels
+        .zip(sums)
+        .filter(|(_, sums)| !sums.is_empty())
+        .map(|(label, sums)| sums.into_row(label, all, steps))
+        .collect();
+    rows.sort_by(|a, b| {
+        let by_time = b.self_nanos.cmp(&a.self_nanos);
+        by_time.then_with(|| (&a.name, &a.shapes).cmp(&(&b.name, &b.shapes)))
+    });
+    rows
+}
+
+/// Answer of `GET /api/profile/operators`.
+pub fn operators(model: &Model, request: &Request<'_>) -> OperatorsAnswer {
+    let table = Operators::new(model).table(request.by, request.range);
+    let mut rows = table.rows;
+    if let Some(filter) = request.filter {
+        let filter = Filter::new(filter);
+        rows.retain(|row| filter.matches(row));
+    }
+    let total = rows.len();
+    let limit = request
+        .limit
+        .unwrap_or(DEFAULT_OPERATORS)
+        .min(MAX_OPERATORS);
+    let end = request.from.saturating_add(limit).min(total);
+    OperatorsAnswer {
+        rows: rows.drain(request.from.min(end)..end).collect(),
+        total: total as u64,
+        self_nanos: table.self_nanos,
+        device_nanos: table.device_nanos,
+        steps: table.steps,
+        cut: end < total || request.from > 0,
+    }
+}
+
+/// A filter of rows.
+enum Filter {
+    Name(String),
+    Type(String),
+    Longer(f64),
+}
+
+impl Filter {
+    fn new(text: &str) -> Self {
+        let text = text.trim();
+        if let Some(nanos) = text.strip_prefix('>').and_then(nanos) {
+            return Self::Longer(nanos);
+        }
+        let lower = text.to_lowercase();
+        match lower.strip_prefix("type:") {
+            Some(own) => Self::Type(own.trim().to_owned()),
+            None => Self::Name(lower),
+        }
+    }
+
+    fn matches(&self, row: &OperatorRow) -> bool {
+        match self {
+            Self::Name(text) => row.name.to_lowercase().contains(text),
+            Self::Type(text) => row.r#type.to_lowercase().contains(text),
+            Self::Longer(nanos) => row.self_nanos as f64 > *nanos,
+        }
+    }
+}
+
+/// Nanoseconds of a text such as `1.5 ms`.
+fn nanos(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let unit = text.find(|char: char| char.is_alphabetic())?;
+    let (number, unit) = text.split_at(unit);
+    let scale = match unit {
+        "ns" => 1.0,
+        "us" | "µs" | "μs" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        _ => return None,
+    };
+    let number: f64 = number.trim().parse().ok()?;
+    Some(number * scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_have_no_namespace_overload_scope_or_number() {
+        let torch = |name| type_of(name, TraceFormat::Kineto);
+        assert_eq!(torch("aten::add_.Tensor"), "add_");
+        assert_eq!(
+            torch("autograd::engine::evaluate_function: AddmmBackward0"),
+            "AddmmBackward0"
+        );
+        assert_eq!(
+            torch("Optimizer.step#Adam.step"),
+            "Optimizer.step#Adam.step"
+        );
+        let graph = |name| type_of(name, TraceFormat::Mindspore);
+        assert_eq!(graph("Default/conv1-Conv2d/BiasAdd-op200"), "BiasAdd");
+        assert_eq!(graph("Mul"), "Mul");
+    }
+
+    #[test]
+    fn filters_look_in_names_types_and_times() {
+        let row = OperatorRow {
+            name: "aten::MM".to_owned(),
+            r#type: "mm".to_owned(),
+            self_nanos: 1_000_001,
+            ..OperatorRow::default()
+        };
+        for text in ["mm", " aten::m ", "type:mm", "> 1 ms", ">1000us", ""] {
+            assert!(Filter::new(text).matches(&row), "{text}");
+        }
+        for text in ["addmm", "type:aten", "> 2 ms", "> 1"] {
+            assert!(!Filter::new(text).matches(&row), "{text}");
+        }
+    }
+}
