@@ -23,6 +23,7 @@ mod paint;
 mod path;
 #[cfg(feature = "png")]
 pub mod png;
+pub mod profile;
 pub mod scale;
 #[cfg(feature = "svg")]
 pub mod sheet;

@@ -8,6 +8,7 @@ use crate::distribution;
 use crate::geometry::Geometry;
 use crate::line::{Spec, draw};
 use crate::paint::SUBPIXELS;
+use crate::profile;
 use crate::sheet::{self, Frame};
 use crate::theme::{Rgb, Theme};
 
@@ -36,6 +37,18 @@ pub fn distribution(spec: &distribution::Spec, theme: &Theme) -> String {
     let layout = distribution::Layout::new(&spec);
     document(spec.width, spec.height, |backend| {
         distribution::draw(backend, &spec, &layout, theme, FONT_SCALE).is_ok()
+    })
+}
+
+/// A plot of a profile as an SVG document, in the same way.
+pub fn profile(figure: &profile::Figure, (width, height): (f64, f64), theme: &Theme) -> String {
+    let size = profile::Size {
+        width,
+        height,
+        dpr: 1.0,
+    };
+    document(width, height, |backend| {
+        figure.draw(backend, size, theme, FONT_SCALE).is_ok()
     })
 }
 

@@ -23,6 +23,40 @@ impl Rgb {
     }
 }
 
+impl Rgb {
+    /// This colour and so much of another one, 0 to 1.
+    #[must_use]
+    pub fn mixed(self, other: Self, part: f64) -> Self {
+        let mix = |own: u8, other: u8| {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "between two bytes; NaN becomes 0"
+            )]
+            let mixed = (f64::from(own) + (f64::from(other) - f64::from(own)) * part).round() as u8;
+            mixed
+        };
+        Self(
+            mix(self.0, other.0),
+            mix(self.1, other.1),
+            mix(self.2, other.2),
+        )
+    }
+}
+
+/// The colour at a share of a list of at least two colours, mixed from its neighbours.
+fn between(colours: &[Rgb], share: f64) -> Rgb {
+    let last = colours.len() - 1;
+    let at = share.clamp(0.0, 1.0) * last as f64;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between 0 and the number of colours; NaN becomes 0"
+    )]
+    let below = (at.floor() as usize).min(last.saturating_sub(1));
+    colours[below].mixed(colours[below + 1], at - below as f64)
+}
+
 /// Colours and font of a plot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Theme {
@@ -50,8 +84,18 @@ pub struct Theme {
     pub inf: Rgb,
     /// Values beyond a limit.
     pub error: Rgb,
+    /// Outliers and what waits.
+    pub warning: Rgb,
+    /// Neutral marks: bars of counts.
+    pub edge: Rgb,
+    /// Kinds of time: compute, communication, copy, data, host, idle.
+    pub times: [Rgb; 6],
+    /// Text on a kind of time other than idle.
+    pub on_time: Rgb,
     /// Sequential colours, from low to high magnitude.
     pub sequence: [Rgb; 10],
+    /// Diverging colours, from the lowest to the highest value, equality in the middle.
+    pub diverging: [Rgb; 9],
     /// Opacity of a min–max envelope.
     pub envelope_alpha: f64,
     /// Font families, as CSS has them.
@@ -64,26 +108,12 @@ pub(crate) const FONT_SIZE: f64 = 11.0;
 impl Theme {
     /// The colour of a magnitude from 0 to 1.
     pub fn sequence(&self, magnitude: f64) -> Rgb {
-        let last = self.sequence.len() - 1;
-        let at = magnitude.clamp(0.0, 1.0) * last as f64;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "between 0 and the number of colours; NaN becomes 0"
-        )]
-        let below = (at.floor() as usize).min(last.saturating_sub(1));
-        let part = at - below as f64;
-        let (Rgb(r0, g0, b0), Rgb(r1, g1, b1)) = (self.sequence[below], self.sequence[below + 1]);
-        let mix = |low: u8, high: u8| {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "between two bytes"
-            )]
-            let mixed = (f64::from(low) + (f64::from(high) - f64::from(low)) * part).round() as u8;
-            mixed
-        };
-        Rgb(mix(r0, r1), mix(g0, g1), mix(b0, b1))
+        between(&self.sequence, magnitude)
+    }
+
+    /// The colour of a signed value from −1 to 1.
+    pub fn diverging(&self, value: f64) -> Rgb {
+        between(&self.diverging, 0.5 + value / 2.0)
     }
 
     /// The light theme, for plots outside of a page.
@@ -101,6 +131,28 @@ impl Theme {
             nan: Rgb(0xb3, 0x12, 0x3f),
             inf: Rgb(0xad, 0x4c, 0x06),
             error: Rgb(0xb8, 0x20, 0x2f),
+            warning: Rgb(0x8a, 0x53, 0x00),
+            edge: Rgb(0x8b, 0x94, 0xa2),
+            times: [
+                Rgb(0x3a, 0x6d, 0xc4),
+                Rgb(0x9c, 0x5c, 0x1c),
+                Rgb(0x7c, 0x5c, 0xb2),
+                Rgb(0x5a, 0x7a, 0x2c),
+                Rgb(0x47, 0x75, 0x7c),
+                Rgb(0xdd, 0xe1, 0xe7),
+            ],
+            on_time: Rgb(0xff, 0xff, 0xff),
+            diverging: [
+                Rgb(0x04, 0x5c, 0xb2),
+                Rgb(0x3c, 0x75, 0xbe),
+                Rgb(0x7f, 0xa9, 0xdf),
+                Rgb(0xb6, 0xcf, 0xf0),
+                Rgb(0xf4, 0xf4, 0xf3),
+                Rgb(0xea, 0xc4, 0xaf),
+                Rgb(0xd5, 0x95, 0x71),
+                Rgb(0xb2, 0x5e, 0x2b),
+                Rgb(0x93, 0x44, 0x06),
+            ],
             sequence: [
                 Rgb(0xf4, 0xf7, 0xf9),
                 Rgb(0xd9, 0xee, 0xf1),
@@ -133,6 +185,28 @@ impl Theme {
             nan: Rgb(0xff, 0x5d, 0x86),
             inf: Rgb(0xff, 0xab, 0x57),
             error: Rgb(0xff, 0x7d, 0x85),
+            warning: Rgb(0xef, 0xb2, 0x4d),
+            edge: Rgb(0x61, 0x6d, 0x7c),
+            times: [
+                Rgb(0x5b, 0x8f, 0xdf),
+                Rgb(0xd0, 0x8a, 0x43),
+                Rgb(0xa6, 0x8b, 0xd8),
+                Rgb(0x86, 0xad, 0x54),
+                Rgb(0x74, 0xa8, 0xae),
+                Rgb(0x2a, 0x31, 0x3a),
+            ],
+            on_time: Rgb(0x0d, 0x10, 0x13),
+            diverging: [
+                Rgb(0x7d, 0xbd, 0xfe),
+                Rgb(0x52, 0x94, 0xd5),
+                Rgb(0x3d, 0x6a, 0x9c),
+                Rgb(0x2b, 0x46, 0x60),
+                Rgb(0x22, 0x27, 0x2d),
+                Rgb(0x56, 0x3b, 0x28),
+                Rgb(0x8a, 0x59, 0x31),
+                Rgb(0xc5, 0x7b, 0x3e),
+                Rgb(0xfe, 0x9d, 0x4a),
+            ],
             sequence: [
                 Rgb(0x17, 0x1c, 0x22),
                 Rgb(0x1b, 0x2a, 0x3b),

@@ -10,6 +10,10 @@ use web_sys::CssStyleDeclaration;
 use crate::run_colour::{COLOURS, RunColour};
 use crate::theme::use_theme;
 
+/// Names of the tokens of [`Theme::times`] and [`Theme::diverging`].
+const TIMES: [&str; 6] = ["compute", "comm", "memcpy", "data", "host", "idle"];
+const DIVERGING: [&str; 9] = ["n4", "n3", "n2", "n1", "0", "p1", "p2", "p3", "p4"];
+
 /// Colours and font of all charts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Palette {
@@ -71,13 +75,22 @@ fn read() -> Palette {
         ("--cls-nan", &mut theme.nan),
         ("--cls-pinf", &mut theme.inf),
         ("--error", &mut theme.error),
+        ("--warning", &mut theme.warning),
+        ("--edge", &mut theme.edge),
+        ("--k-text", &mut theme.on_time),
     ] {
         if let Some(value) = Rgb::from_hex(&property(&style, name)) {
             *colour = value;
         }
     }
-    for (number, colour) in theme.sequence.iter_mut().enumerate() {
-        if let Some(value) = Rgb::from_hex(&property(&style, &format!("--seq-{number}"))) {
+    let numbers = 0..theme.sequence.len();
+    let sequence = numbers.map(|number| format!("--seq-{number}"));
+    let times = TIMES.map(|name| format!("--k-{name}"));
+    let diverging = DIVERGING.map(|name| format!("--div-{name}"));
+    let lists = theme.sequence.iter_mut().zip(sequence);
+    let lists = lists.chain(theme.times.iter_mut().zip(times));
+    for (colour, name) in lists.chain(theme.diverging.iter_mut().zip(diverging)) {
+        if let Some(value) = Rgb::from_hex(&property(&style, &name)) {
             *colour = value;
         }
     }

@@ -1,0 +1,184 @@
+//! Curves over steps with their names at the right end, or bars of one value a step.
+
+use plotters::prelude::{DrawResult, DrawingBackend};
+
+use super::axes::{Ruler, Unit};
+use super::pen::Pen;
+use super::{Hit, Rect, Shade, Size};
+use crate::label;
+use crate::paint::Anchor;
+
+/// Ticks of the axis of values.
+const TICKS: u32 = 4;
+/// Least distance of the names of curves, CSS pixels.
+const NAMES: f64 = 12.0;
+
+/// Curves over the same steps.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Curves {
+    /// Steps, ascending.
+    pub steps: Vec<i64>,
+    /// The curves.
+    pub curves: Vec<Curve>,
+    /// Unit of the values.
+    pub unit: Unit,
+    /// True if the axis begins at 0.
+    pub from_zero: bool,
+    /// Values with a dashed line and a text: size of the device.
+    pub limits: Vec<(f64, String)>,
+}
+
+/// One curve.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Curve {
+    /// Text at its end; empty for none.
+    pub name: String,
+    /// Its colour.
+    pub shade: Shade,
+    /// One value a step; NaN leaves a gap.
+    pub values: Vec<f64>,
+    /// Colours of single steps, for bars; empty for a line.
+    pub bars: Vec<Shade>,
+}
+
+struct Layout {
+    plot: Rect,
+    x: Ruler,
+    y: Ruler,
+}
+
+impl Curves {
+    fn layout(&self, size: Size) -> Layout {
+        let names = self.curves.iter().map(|own| label::width(&own.name));
+        let names = names.fold(0.0, f64::max);
+        let plot = Rect {
+            left: 50.0,
+            right: size.width - 10.0 - names,
+            top: 8.0,
+            bottom: size.height - 20.0,
+        };
+        let values = self
+            .curves
+            .iter()
+            .flat_map(|own| own.values.iter().copied());
+        let values = values.chain(self.limits.iter().map(|limit| limit.0));
+        let values = values.filter(|value| value.is_finite());
+        let ends = (f64::INFINITY, f64::NEG_INFINITY);
+        let (least, most) = values.fold(ends, |(least, most), value| {
+            (least.min(value), most.max(value))
+        });
+        let down = (plot.bottom, plot.top);
+        let y = if self.from_zero || least >= most {
+            Ruler::from_zero(most, down, TICKS, self.unit)
+        } else {
+            let margin = (most - least) * 0.08;
+            Ruler::exact((least - margin, most + margin), down, TICKS, self.unit)
+        };
+        let first = self.steps.first().copied().unwrap_or(0);
+        let last = self.steps.last().copied().unwrap_or(first);
+        let half = if self.has_bars() { 0.5 } else { 0.0 };
+        let across = (plot.left, plot.right);
+        let steps = (first as f64 - half, last as f64 + half);
+        let x = Ruler::exact(steps, across, TICKS, Unit::Count);
+        Layout { plot, x, y }
+    }
+
+    fn has_bars(&self) -> bool {
+        self.curves.iter().any(|own| !own.bars.is_empty())
+    }
+
+    pub(super) fn draw<DB: DrawingBackend>(&self, pen: &Pen<'_, DB>) -> DrawResult<(), DB> {
+        let Layout { plot, x, y } = self.layout(pen.size);
+        pen.values(&plot, &y)?;
+        for (step, text) in &x.ticks {
+            if step.fract() == 0.0 {
+                pen.below(&plot, x.at(*step), text)?;
+            }
+        }
+        for own in &self.curves {
+            let points = self.steps.iter().zip(&own.values);
+            let points = points.map(|(step, value)| (x.at(*step as f64), *value));
+            if own.bars.is_empty() {
+                let colour = own.shade.colour(pen.theme);
+                let points: Vec<(f64, f64)> = points.collect();
+                for line in points.split(|point| !point.1.is_finite()) {
+                    let line: Vec<(f64, f64)> =
+                        line.iter().map(|point| (point.0, y.at(point.1))).collect();
+                    match &line[..] {
+                        [] => {}
+                        [one] => pen.painter.disc(*one, 2.0, colour)?,
+                        _ => pen.painter.path(&line, 1.5, colour)?,
+                    }
+                }
+                continue;
+            }
+            let width = plot.width() / self.steps.len().max(1) as f64;
+            let half = (width * 0.42).clamp(0.5, 12.0);
+            for ((at, value), shade) in points.zip(&own.bars) {
+                let from = (at - half, y.at(value));
+                let ink = shade.colour(pen.theme);
+                pen.painter.rect(from, (at + half, plot.bottom), ink)?;
+            }
+        }
+        for (value, text) in &self.limits {
+            let at = y.at(*value);
+            let ink = pen.theme.error;
+            pen.dashed_across((plot.left, plot.right), at, ink)?;
+            let at = (plot.right - 2.0, at + 9.0);
+            pen.over(at, Anchor::End, text, pen.theme.error)?;
+        }
+        self.names(pen, &plot, &y)
+    }
+
+    fn names<DB: DrawingBackend>(
+        &self,
+        pen: &Pen<'_, DB>,
+        plot: &Rect,
+        y: &Ruler,
+    ) -> DrawResult<(), DB> {
+        let named = self.curves.iter().filter(|own| !own.name.is_empty());
+        let mut ends: Vec<(f64, &str)> = named
+            .filter_map(|own| {
+                let last = own.values.iter().rev().find(|value| value.is_finite())?;
+                Some((y.at(*last), &*own.name))
+            })
+            .collect();
+        ends.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut free = f64::NEG_INFINITY;
+        for (at, name) in ends {
+            let at = at.max(free);
+            free = at + NAMES;
+            let place = (plot.right + 5.0, at);
+            let ink = pen.theme.ink_2;
+            pen.painter.text(place, Anchor::Start, name, ink)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn hit(&self, size: Size, x: f64, y: f64) -> Option<Hit> {
+        let Layout {
+            plot, x: across, ..
+        } = self.layout(size);
+        if !plot.has(x, y) {
+            return None;
+        }
+        let value = across.value(x);
+        let near = |step: &i64| (*step as f64 - value).abs();
+        let steps = self.steps.iter().enumerate();
+        let nearest = steps.min_by(|a, b| near(a.1).total_cmp(&near(b.1)))?;
+        Some(Hit {
+            index: nearest.0,
+            part: None,
+        })
+    }
+
+    pub(super) fn outline(&self, size: Size, index: usize) -> Option<Rect> {
+        let Layout { plot, x, .. } = self.layout(size);
+        let at = x.at(*self.steps.get(index)? as f64);
+        Some(Rect {
+            left: at,
+            right: at,
+            ..plot
+        })
+    }
+}

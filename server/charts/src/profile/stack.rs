@@ -1,0 +1,134 @@
+//! Parts of steps as stacked bars, with a line at their mean.
+
+use plotters::prelude::{DrawResult, DrawingBackend};
+
+use super::axes::{Ruler, Unit};
+use super::pen::Pen;
+use super::{Hit, Rect, Shade, Size, cell};
+use crate::paint::{Anchor, Ink};
+
+/// Ticks of the axis of values.
+const TICKS: u32 = 6;
+/// Width of a bar from which on a gap is left between two, CSS pixels.
+const GAP_FROM: f64 = 4.0;
+/// Opacity of steps that were cut off.
+const PALE: f64 = 0.4;
+/// Greatest width of a bar, CSS pixels.
+const WIDEST: f64 = 64.0;
+
+/// Stacked bars.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stack {
+    /// Bars from left to right.
+    pub bars: Vec<Bar>,
+    /// Colours of the parts, from below.
+    pub shades: Vec<Shade>,
+    /// Value and text of a line across all bars.
+    pub mean: Option<(f64, String)>,
+    /// Unit of the values.
+    pub unit: Unit,
+}
+
+/// One bar.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bar {
+    /// Text below it.
+    pub text: String,
+    /// Parts from below.
+    pub parts: Vec<f64>,
+    /// True for a step that is not complete.
+    pub is_pale: bool,
+}
+
+impl Bar {
+    fn sum(&self) -> f64 {
+        self.parts.iter().filter(|part| part.is_finite()).sum()
+    }
+}
+
+impl Stack {
+    fn layout(&self, size: Size) -> (Rect, Ruler, f64) {
+        let plot = Rect {
+            left: 52.0,
+            right: size.width - 10.0,
+            top: 10.0,
+            bottom: size.height - 22.0,
+        };
+        let most = self.bars.iter().map(Bar::sum);
+        let most = self.mean.iter().map(|mean| mean.0).chain(most);
+        let most = most.fold(0.0, f64::max);
+        let ruler = Ruler::from_zero(most, (plot.bottom, plot.top), TICKS, self.unit);
+        let pitch = plot.width() / self.bars.len().max(1) as f64;
+        (plot, ruler, pitch.min(WIDEST))
+    }
+
+    fn outline_in(&self, (plot, ruler, pitch): &(Rect, Ruler, f64), index: usize) -> Option<Rect> {
+        let bar = self.bars.get(index)?;
+        let left = plot.left + index as f64 * pitch;
+        let gap = if *pitch >= GAP_FROM { 1.0 } else { 0.0 };
+        Some(Rect {
+            left: left + gap,
+            right: left + pitch - gap,
+            top: ruler.at(bar.sum()),
+            bottom: plot.bottom,
+        })
+    }
+
+    pub(super) fn draw<DB: DrawingBackend>(&self, pen: &Pen<'_, DB>) -> DrawResult<(), DB> {
+        let layout = self.layout(pen.size);
+        let (plot, ruler, pitch) = &layout;
+        pen.values(plot, ruler)?;
+        for (index, bar) in self.bars.iter().enumerate() {
+            let Some(outline) = self.outline_in(&layout, index) else {
+                continue;
+            };
+            let mut below = 0.0;
+            let parts = bar.parts.iter().zip(&self.shades);
+            for (part, shade) in parts.filter(|(part, _)| part.is_finite()) {
+                let (from, to) = (ruler.at(below), ruler.at(below + part));
+                below += part;
+                let alpha = if bar.is_pale { PALE } else { 1.0 };
+                let ink = Ink(shade.colour(pen.theme), alpha);
+                let (left, right) = (outline.left, outline.right);
+                pen.painter.rect((left, to), (right, from), ink)?;
+            }
+        }
+        let texts: Vec<String> = self.bars.iter().map(|bar| bar.text.clone()).collect();
+        let under = Rect {
+            right: plot.left + pitch * self.bars.len() as f64,
+            ..*plot
+        };
+        pen.columns(&under, &texts)?;
+        if let Some((mean, text)) = &self.mean {
+            let y = ruler.at(*mean);
+            pen.dashed_across((plot.left, plot.right), y, Ink(pen.theme.ink, 0.7))?;
+            let at = (plot.right - 2.0, y - 9.0);
+            pen.over(at, Anchor::End, text, pen.theme.ink)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn hit(&self, size: Size, x: f64, y: f64) -> Option<Hit> {
+        let (plot, ruler, pitch) = self.layout(size);
+        if !(0.0..=plot.bottom).contains(&y) {
+            return None;
+        }
+        let index = cell(x, plot.left, pitch, self.bars.len())?;
+        let value = ruler.value(y);
+        let mut above = 0.0;
+        let parts = self.bars.get(index)?.parts.iter();
+        let part = parts.take_while(|part| {
+            above += part.max(0.0);
+            above <= value
+        });
+        let part = part.count();
+        Some(Hit {
+            index,
+            part: (part < self.shades.len()).then_some(part),
+        })
+    }
+
+    pub(super) fn outline(&self, size: Size, index: usize) -> Option<Rect> {
+        self.outline_in(&self.layout(size), index)
+    }
+}
