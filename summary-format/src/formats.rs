@@ -21,6 +21,7 @@ pub mod tensor_file;
 pub(crate) mod tensor_proto;
 pub(crate) mod tfevents;
 mod trace_builder;
+pub mod trace_json;
 pub(crate) mod whole_file;
 
 use std::path::Path;

@@ -1,0 +1,105 @@
+//! Facts about the recording, from the keys before and after the events.
+
+use serde::Deserialize;
+
+use super::cursor::{Value, signed, unsigned};
+use crate::trace::{Device, TraceFormat, TraceHead};
+
+/// Keys of Kineto's files that are flags, with the names of their options.
+const OPTIONS: [(&[u8], &str); 5] = [
+    (b"record_shapes", "shapes"),
+    (b"profile_memory", "memory"),
+    (b"with_stack", "stacks"),
+    (b"with_modules", "modules"),
+    (b"with_flops", "FLOPs"),
+];
+
+/// Other keys that only Kineto writes.
+const KINETO_KEYS: [&[u8]; 4] = [
+    b"baseTimeNanoseconds",
+    b"deviceProperties",
+    b"distributedInfo",
+    b"trace_id",
+];
+
+/// `true` for keys that only Kineto writes.
+pub(super) fn is_of_kineto(key: &[u8]) -> bool {
+    KINETO_KEYS.contains(&key) || OPTIONS.iter().any(|(option, _)| *option == key)
+}
+
+/// `true` for keys whose value is read; the values of all others are passed over.
+pub(super) fn is_wanted(key: &[u8]) -> bool {
+    is_of_kineto(key) || key == b"host_name"
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Properties {
+    #[serde(default)]
+    id: u32,
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    total_global_mem: u64,
+    #[serde(default)]
+    compute_major: u32,
+    #[serde(default)]
+    num_sms: u32,
+}
+
+#[derive(Deserialize)]
+struct Distributed {
+    rank: Option<u32>,
+    world_size: Option<u32>,
+}
+
+/// Takes the value of a key; `false` if it cannot be read.
+pub(super) fn take(head: &mut TraceHead, key: &[u8], value: Value<'_>) -> bool {
+    if is_of_kineto(key) {
+        head.format = TraceFormat::Kineto;
+    }
+    match key {
+        b"baseTimeNanoseconds" => {
+            let Some(base) = signed(value.raw()) else {
+                return false;
+            };
+            // Versions that do not know it write 0.
+            head.unix_offset_nanos = (base != 0).then_some(base);
+        }
+        b"deviceProperties" => {
+            let Ok(devices) = serde_json::from_slice::<Vec<Properties>>(value.raw()) else {
+                return false;
+            };
+            head.devices = devices
+                .into_iter()
+                .map(|device| Device {
+                    id: device.id,
+                    name: device.name,
+                    memory_len: device.total_global_mem,
+                    compute_major: device.compute_major,
+                    multiprocessors: device.num_sms,
+                })
+                .collect();
+        }
+        b"distributedInfo" => {
+            let Ok(info) = serde_json::from_slice::<Distributed>(value.raw()) else {
+                return false;
+            };
+            head.rank = info.rank;
+            head.world_size = info.world_size;
+        }
+        b"host_name" => head.host = Some(value.text().into_owned()),
+        _ => {
+            let option = OPTIONS.iter().find(|(option, _)| *option == key);
+            let is_on =
+                unsigned(value.raw()).is_some_and(|flag| flag > 0) || value.raw() == b"true";
+            if let Some((_, option)) = option
+                && is_on
+                && !head.options.iter().any(|known| known == option)
+            {
+                head.options.push((*option).to_owned());
+            }
+        }
+    }
+    true
+}
