@@ -5,14 +5,15 @@
 //! place of a file between a look and the opening gets through.
 
 use std::fs::{File, FileType, OpenOptions};
-use std::io::{self, Read as _};
+use std::io::{self, BufRead as _, Read as _};
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// Number of bytes at the front of a file for format detection.
-const HEAD_BYTES: u64 = 16;
+/// Number of bytes at the front of a file, unpacked, for format detection.
+const HEAD_BYTES: u64 = 4096;
+
 /// Opens a regular file for reading. Pipes, sockets, devices and folders are errors.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new()
@@ -46,11 +47,29 @@ pub(crate) fn read_text(path: &Path, max_bytes: u64) -> io::Result<String> {
     String::from_utf8(read(path, max_bytes)?).map_err(invalid)
 }
 
-/// The first bytes of a file, for format detection; empty for an unreadable file.
+/// First bytes of a gzip file.
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// The first bytes of a file, unpacked, for format detection; empty for an unreadable file.
 pub(crate) fn head(path: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let read = open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut bytes));
-    read.map_or_else(|_| Vec::new(), |_| bytes)
+    let read = open(path)
+        .and_then(unpacked)
+        .and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut bytes));
+    // The beginning of an incomplete gzip file is enough.
+    drop(read);
+    bytes
+}
+
+/// Reads the content of a file, unpacked if it is gzip; members that follow each other are one text.
+pub(crate) fn unpacked(file: File) -> io::Result<Box<dyn io::Read + Send>> {
+    let mut file = io::BufReader::with_capacity(1 << 20, file);
+    let is_gzip = file.fill_buf()?.starts_with(&GZIP_MAGIC);
+    Ok(if is_gzip {
+        Box::new(flate2::bufread::MultiGzDecoder::new(file))
+    } else {
+        Box::new(file)
+    })
 }
 
 /// A buffer of zeros. Lack of memory is an error, instead of aborting as `vec!` would.

@@ -20,6 +20,7 @@ use crate::queues::QueueSource;
 use crate::statistics::TensorSummary;
 use crate::stretch::Stretch;
 use crate::surface::Landscape;
+use crate::trace::TraceSource;
 use crate::values::{OpaqueTensor, Tensor, Text};
 
 /// The content of a record. New kinds are appended: the order is part of the stored form.
@@ -62,6 +63,8 @@ pub enum Body {
     Loss(CollectorLoss),
     /// Measurements of a data pipeline, as a reference.
     Queues(QueueSource),
+    /// A file of a profiler.
+    Trace(TraceSource),
     /// Shape of a tensor with unsupported elements.
     Opaque(OpaqueTensor),
 }
@@ -88,6 +91,7 @@ impl Body {
             Self::Hit(_) => Kind::Hits,
             Self::Loss(_) => Kind::Losses,
             Self::Queues(_) => Kind::InputQueues,
+            Self::Trace(_) => Kind::Traces,
         }
     }
 }

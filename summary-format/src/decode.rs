@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::body::GraphFormat;
 use crate::queues::QueueFormat;
 use crate::record::{Damage, RecordBatch, TagInfo};
+use crate::trace::TraceFile;
 
 /// Turns the bytes of one file into records. Bytes are fed in order and in any cuts: the records are the same.
 pub trait Decoder: Send {
@@ -23,6 +24,11 @@ pub trait Decoder: Send {
 
     /// Description of the damage at the current offset, if the buffered bytes cannot begin a record.
     fn open_damage(&self) -> Option<Damage>;
+
+    /// Passes over bytes that do not matter to it, as those of a file that is one object; `false` if it needs them.
+    fn skip(&mut self, _len_bytes: u64) -> bool {
+        false
+    }
 
     /// State needed to resume at [`Decoder::offset`].
     fn checkpoint(&self) -> Checkpoint;
@@ -58,9 +64,16 @@ pub enum Format {
     Graph(GraphFormat),
     /// A profiler file of a data pipeline.
     Queues(QueueFormat),
+    /// A file of a profiler.
+    Trace(TraceFile),
 }
 
 impl Format {
+    /// `true` if a file is a single object, which is read again when it changes; `false` for a stream of records.
+    pub const fn is_whole(self) -> bool {
+        matches!(self, Self::Graph(_) | Self::Queues(_) | Self::Trace(_))
+    }
+
     /// The name used in the API and on disk.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -69,6 +82,7 @@ impl Format {
             Self::MindsporeLineage => "mindspore_lineage",
             Self::Graph(_) => "graph",
             Self::Queues(_) => "input_queues",
+            Self::Trace(_) => "trace",
         }
     }
 }

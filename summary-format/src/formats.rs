@@ -30,6 +30,8 @@ use crate::body::{Body, GraphFormat, GraphSource};
 use crate::decode::{Checkpoint, Decoder, Format, RestoreError};
 use crate::queues::{QueueFormat, QueueSource};
 use crate::stretch::Stretch;
+use crate::trace::source::rank_of_trace;
+use crate::trace::{TraceFile, TraceSource};
 use event_file::{EventFile, ReadEvent};
 use whole_file::WholeFile;
 
@@ -89,6 +91,7 @@ impl Format {
             Self::MindsporeLineage => Content::Events(mindspore_summary::read_lineage_event),
             Self::Graph(format) => Content::Whole(Body::Graph(GraphSource { format, data })),
             Self::Queues(format) => Content::Whole(Body::Queues(QueueSource { format, data })),
+            Self::Trace(format) => Content::Whole(Body::Trace(TraceSource { format, data })),
         }
     }
 }
@@ -102,15 +105,20 @@ enum Content {
 }
 
 /// Detects the format of a file by its name (the last part of its path) and, if that is not enough, its first bytes,
-/// which `head` returns; 16 are enough. Streams are detected by name alone, because a newly created file is empty.
+/// which `head` returns, unpacked; 4 KiB are enough. Streams are detected by name alone, because a newly created file is empty.
 pub fn sniff(file_name: &str, head: impl FnOnce() -> Vec<u8>) -> Option<Format> {
     let queues = QueueFormat::sniff(file_name).map(Format::Queues);
     queues.or_else(|| event_format(file_name)).or_else(|| {
+        let mut head = Some(head);
+        let mut bytes = || head.take().map(|head| head()).unwrap_or_default();
+        if let Some(trace) = TraceFile::sniff(file_name, &mut bytes) {
+            return Some(Format::Trace(trace));
+        }
         let (_, extension) = file_name.rsplit_once('.')?;
         let is_graph = ["onnx", "pb"]
             .iter()
             .any(|known| extension.eq_ignore_ascii_case(known));
-        let head = is_graph.then(head)?;
+        let head = is_graph.then(bytes)?;
         GraphFormat::sniff(file_name, &head).map(Format::Graph)
     })
 }
@@ -119,7 +127,11 @@ pub fn sniff(file_name: &str, head: impl FnOnce() -> Vec<u8>) -> Option<Format> 
 /// profiler files of data pipelines end with the rank. TensorBoard's names have none.
 pub fn rank_hint(file_name: &str) -> Option<u32> {
     let queues = minddata::claims(file_name).map(|(_, rank)| rank);
-    queues.or_else(|| mindspore_summary::rank_hint(file_name))
+    queues
+        .or_else(|| mindspore_summary::rank_hint(file_name))
+        .or_else(|| {
+            TraceFile::sniff(file_name, Vec::new).and_then(|_| rank_of_trace(file_name))
+        })
 }
 
 #[cfg(test)]

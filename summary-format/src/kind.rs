@@ -50,6 +50,8 @@ pub enum Kind {
     Unknown,
     /// Measurements of a data pipeline.
     InputQueues,
+    /// Files of profilers.
+    Traces,
 }
 
 impl Kind {
@@ -78,6 +80,7 @@ impl Kind {
             Self::Losses => "losses",
             Self::Unknown => "unknown",
             Self::InputQueues => "input_queues",
+            Self::Traces => "traces",
         }
     }
 }

@@ -8,8 +8,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub mod source;
 mod texts;
 
+pub use source::{TraceFile, TraceSource};
 pub use texts::{TextId, Texts};
 
 /// Marks a slice without link, detail or parent.

@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use trainscope_format::{rank_hint, sniff};
+use trainscope_format::{Format, rank_hint, sniff};
 
 use super::evaluations;
 use super::file::Identity;
@@ -46,6 +46,9 @@ const EVENT_PARTS: [&str; 7] = [
     "summary",
     "summaries",
 ];
+
+/// Folder names of traces that are part of the surrounding run if that has other files.
+const PROFILE_PARTS: [&str; 4] = ["profile", "profiles", "trace", "traces"];
 
 /// Walks a folder on a number of threads, or takes a single file as a run.
 pub(crate) fn find(root: &Path, threads: usize) -> io::Result<Contents> {
@@ -102,20 +105,26 @@ pub(crate) fn is_of_tensors(relative: &Path) -> bool {
 
 /// True if a file with this path below a base directory is a recorded file: decided by its name alone.
 pub(crate) fn is_wanted(relative: &Path) -> bool {
-    let is_graph = |name: &str| {
+    let may_be = |name: &str| {
         let (_, extension) = name.rsplit_once('.').unwrap_or_default();
-        extension.eq_ignore_ascii_case("pb")
+        ["pb", "json", "gz"]
+            .iter()
+            .any(|known| extension.eq_ignore_ascii_case(known))
     };
     is_of_tensors(relative)
         || relative
             .file_name()
             .and_then(OsStr::to_str)
-            .is_some_and(|name| is_graph(name) || sniff(name, Vec::new).is_some())
+            .is_some_and(|name| may_be(name) || sniff(name, Vec::new).is_some())
 }
 
 /// True if a folder of this name may be the event files of the surrounding run.
 pub(crate) fn is_event_part(folder: &str) -> bool {
     EVENT_PARTS.contains(&folder)
+}
+
+fn is_profile_part(folder: &str) -> bool {
+    PROFILE_PARTS.contains(&folder)
 }
 
 /// The folders above a file, as text.
@@ -230,11 +239,27 @@ impl Claims {
                 let meant = claims.iter().filter(|claim| is_meant(&claim.what));
                 meant.map(|claim| claim.run.clone()).collect()
             };
+        let is_trace = |what: &ClaimKind| match what {
+            ClaimKind::Event(source) => matches!(source.format, Format::Trace(_)),
+            _ => false,
+        };
         let with_tensors = runs_with(&self.0, |what| matches!(what, ClaimKind::Tensors { .. }));
+        let with_traces = runs_with(&self.0, is_trace);
+        let with_any = runs_with(&self.0, |_| true);
         for claim in &mut self.0 {
-            let is_part = matches!(claim.what, ClaimKind::Event(_))
-                && claim.run.last().is_some_and(|name| is_event_part(name))
-                && with_tensors.contains(&claim.run[..claim.run.len() - 1]);
+            let Some((last, above)) = claim.run.split_last() else {
+                continue;
+            };
+            let is_part = match &claim.what {
+                ClaimKind::Event(_) if is_trace(&claim.what) => {
+                    with_any.contains(above) && (is_event_part(last) || is_profile_part(last))
+                }
+                ClaimKind::Event(_) => {
+                    is_event_part(last)
+                        && (with_tensors.contains(above) || with_traces.contains(above))
+                }
+                _ => false,
+            };
             if is_part {
                 claim.run.pop();
             }
@@ -385,7 +410,7 @@ impl Claim {
         let rank = names::take_rank(&mut folders)
             .or_else(|| rank_hint(file_name))
             .unwrap_or(0);
-        folders.pop_if(|name| names::is_profile(source.format, name));
+        names::take_profile(source.format, &mut folders);
         Self {
             run: folders,
             rank,

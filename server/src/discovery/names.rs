@@ -128,9 +128,23 @@ pub(super) fn part_of(folders: &[String], file_name: &str) -> Option<Part> {
     })
 }
 
-/// True if the folder of a file of this format is a part of the run around it: the profiles of `MindSpore`.
-pub(super) fn is_profile(format: Format, folder: &str) -> bool {
-    matches!(format, Format::Queues(_)) && folder.starts_with("profiler")
+/// Removes the folders of a profile at the end of a path: they are parts of the run around them.
+pub(super) fn take_profile(format: Format, folders: &mut Vec<String>) {
+    if !matches!(format, Format::Queues(_) | Format::Trace(_)) {
+        return;
+    }
+    let is_begin = |name: &String| {
+        name.starts_with("profiler") || name.ends_with("_ascend_ms") || name.ends_with("_ascend_pt")
+    };
+    if let Some(at) = folders.iter().position(is_begin) {
+        folders.truncate(at);
+    }
+    let plugin = folders
+        .windows(2)
+        .position(|two| two[0] == "plugins" && two[1] == "profile");
+    if let Some(at) = plugin {
+        folders.truncate(at);
+    }
 }
 
 /// Removes a rank folder from the path and returns the rank.

@@ -123,8 +123,7 @@ impl Catalog {
 
 /// True if a training seems to write this file. Files with a single object are written once, and never count.
 fn is_live(source: &Source, state: &SourceState, now: SystemTime) -> bool {
-    let is_whole = matches!(source.format, Format::Graph(_) | Format::Queues(_));
-    if is_whole || state.gone || state.unreadable.is_some() {
+    if source.format.is_whole() || state.gone || state.unreadable.is_some() {
         return false;
     }
     let usual_pause = match (state.first_wall_time_secs, state.last_wall_time_secs) {

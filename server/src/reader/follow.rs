@@ -218,5 +218,5 @@ impl Follower {
 
 /// True if later records follow those that were read. Other files are one whole, which is read again when it changes.
 fn is_stream(format: Format) -> bool {
-    !matches!(format, Format::Graph(_) | Format::Queues(_))
+    !format.is_whole()
 }

@@ -86,24 +86,35 @@ impl Tail {
         if left == 0 {
             return Ok(false);
         }
+        block.batch.clear();
+        let before = self.decoder.offset();
+        block.begin_bytes = self.fed_bytes;
+        block.file = Arc::clone(&opened.id);
+        // Files of profilers have gigabytes.
+        if self.decoder.skip(left) {
+            self.fed_bytes = end;
+            self.describe(before, block);
+            return Ok(true);
+        }
         buffer.resize(BLOCK_BYTES, 0);
         let len = usize::try_from(left).map_or(BLOCK_BYTES, |left| left.min(BLOCK_BYTES));
         let n = opened.file.read_at(&mut buffer[..len], self.fed_bytes)?;
         if n == 0 {
             return Ok(false);
         }
-        block.batch.clear();
-        let before = self.decoder.offset();
         self.decoder.push(&buffer[..n], &mut block.batch);
-        block.begin_bytes = self.fed_bytes;
         self.fed_bytes += n as u64;
+        self.describe(before, block);
+        Ok(true)
+    }
+
+    /// The state after the bytes of a block.
+    fn describe(&self, before: u64, block: &mut Block) {
         let Checkpoint { offset, state, .. } = self.decoder.checkpoint();
-        block.file = Arc::clone(&opened.id);
         block.fed_bytes = self.fed_bytes;
         block.record_bytes = offset.saturating_sub(before);
         block.offset = offset;
         block.decoder = state;
         block.open_damage = self.decoder.open_damage();
-        Ok(true)
     }
 }

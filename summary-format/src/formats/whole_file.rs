@@ -38,6 +38,14 @@ impl Decoder for WholeFile {
         self.offset += bytes.len() as u64;
     }
 
+    fn skip(&mut self, len_bytes: u64) -> bool {
+        let has_record = self.offset > 0;
+        if has_record {
+            self.offset += len_bytes;
+        }
+        has_record
+    }
+
     fn offset(&self) -> u64 {
         self.offset
     }
