@@ -62,7 +62,7 @@ pub(crate) fn head(path: &Path) -> Vec<u8> {
 }
 
 /// Reads the content of a file, unpacked if it is gzip; members that follow each other are one text.
-pub(crate) fn unpacked(file: File) -> io::Result<Box<dyn io::Read + Send>> {
+pub(crate) fn unpacked<'a>(file: impl io::Read + 'a) -> io::Result<Box<dyn io::Read + 'a>> {
     let mut file = io::BufReader::with_capacity(1 << 20, file);
     let is_gzip = file.fill_buf()?.starts_with(&GZIP_MAGIC);
     Ok(if is_gzip {

@@ -32,6 +32,7 @@ mod neighbours;
 mod notebook;
 mod openapi;
 mod pipeline;
+mod profile;
 mod records;
 mod request;
 mod runs;
@@ -42,6 +43,7 @@ mod tags;
 mod tensors;
 #[cfg(test)]
 mod tests;
+mod timeline;
 mod watchpoints;
 
 pub use assets::{Assets, AssetsError};
@@ -59,6 +61,8 @@ pub struct Parts {
     pub index: Index,
     /// Findings of each run.
     pub judgements: Judgements,
+    /// Profiles that are looked at.
+    pub profiles: crate::profiles::Profiles,
     /// Graphs that are looked at.
     pub graphs: crate::queries::Graphs,
     /// Colours of the runs.

@@ -15,6 +15,7 @@ mod records;
 mod source;
 mod state;
 mod store;
+mod traces;
 #[cfg(test)]
 mod tests;
 
@@ -44,6 +45,7 @@ pub(crate) use records::Blob;
 pub use records::IndexedRecord;
 pub(crate) use source::{Source, Staging};
 pub(crate) use store::folder;
+pub(crate) use traces::TraceEntry;
 use store::{Batch, Meta, Opening, Store};
 
 /// Maximum number of tags named in one notice; more are sent as "any".

@@ -11,6 +11,7 @@ pub mod ingest;
 pub mod judging;
 pub mod notebook;
 pub mod notices;
+pub mod profiles;
 pub mod queries;
 pub mod reader;
 pub mod settings;

@@ -9,5 +9,7 @@ pub(crate) mod media;
 pub(crate) mod neighbours;
 pub(crate) mod pipeline;
 mod pipeline_queues;
+pub(crate) mod profile;
+pub(crate) mod timeline;
 
 pub use graph::Graphs;

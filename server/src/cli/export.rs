@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use regex::Regex;
+use trainscope_api::profile::OperatorGroup;
 use trainscope_api::records::RecordsQuery;
 use trainscope_api::tags::Tag;
 use trainscope_format::Kind;
@@ -20,11 +21,13 @@ mod graphs;
 mod judged;
 mod left_out;
 pub(super) mod pictures;
+mod profile;
 pub(super) mod records;
 mod statistics;
 mod table;
 
 use left_out::SkippedTensors;
+use profile::SessionChoice;
 use table::Table;
 
 /// Number of tags listed in an error.
@@ -60,6 +63,22 @@ pub(super) struct ExportFlags {
     /// Up to and with this step
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     until_step: Option<i64>,
+
+    /// Of this session of a profiler: its id, `newest` or `all`
+    #[arg(long, value_name = "ID", default_value = "newest", value_parser = SessionChoice::parse)]
+    session: SessionChoice,
+
+    /// Groups of operators
+    #[arg(long, value_name = "GROUP", value_enum, default_value_t = GroupChoice::Name)]
+    by: GroupChoice,
+
+    /// Of a timeline or its stacks, from this time on: 0.45s, 12ms, 800us [default: the first event]
+    #[arg(long, value_name = "TIME", value_parser = profile::parse_time, allow_hyphen_values = true)]
+    from: Option<i64>,
+
+    /// Of a timeline or its stacks, up to this time [default: the last event]
+    #[arg(long, value_name = "TIME", value_parser = profile::parse_time, allow_hyphen_values = true)]
+    until: Option<i64>,
 
     /// In the picture of a graph, open this scope and all around it; may be repeated
     #[arg(long, value_name = "SCOPE")]
@@ -106,6 +125,49 @@ enum ExportKind {
     Hparams,
     /// Precision and recall
     PrCurves,
+    /// Steps of a profile with their parts; as JSON everything that its page says, which is also a baseline
+    Profile,
+    /// Phases of the steps of a profile
+    Steps,
+    /// Operators and kernels of a profile
+    Operators,
+    /// Memory of a profile over time
+    Memory,
+    /// Ranks of a profile
+    Ranks,
+    /// Advice about a profile
+    Advice,
+    /// Folded stacks of a profile, for flame graphs
+    Stacks,
+    /// Timeline of a profile as Chrome JSON, for Perfetto
+    Timeline,
+}
+
+/// Groups of operators on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum GroupChoice {
+    /// By type
+    Type,
+    /// By name
+    Name,
+    /// By module or scope
+    Scope,
+    /// By name and shapes of the inputs
+    Shape,
+    /// Kernels
+    Kernel,
+}
+
+impl From<GroupChoice> for OperatorGroup {
+    fn from(choice: GroupChoice) -> Self {
+        match choice {
+            GroupChoice::Type => Self::Type,
+            GroupChoice::Name => Self::Name,
+            GroupChoice::Scope => Self::Scope,
+            GroupChoice::Shape => Self::Shape,
+            GroupChoice::Kernel => Self::Kernel,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -123,6 +185,21 @@ enum ExportFormat {
 }
 
 impl ExportKind {
+    /// `true` for what the traces of profilers say.
+    const fn is_of_profiles(self) -> bool {
+        matches!(
+            self,
+            Self::Profile
+                | Self::Steps
+                | Self::Operators
+                | Self::Memory
+                | Self::Ranks
+                | Self::Advice
+                | Self::Stacks
+                | Self::Timeline
+        )
+    }
+
     const fn recorded(self) -> Option<Kind> {
         Some(match self {
             Self::Scalars => Kind::Scalars,
@@ -135,13 +212,14 @@ impl ExportKind {
             Self::Lineage => Kind::Lineage,
             Self::Hparams => Kind::Hparams,
             Self::PrCurves => Kind::PrCurves,
-            Self::Tensors | Self::Hits | Self::Diagnosis => return None,
+            _ => return None,
         })
     }
 
     const fn allows(self, format: ExportFormat) -> bool {
         match format {
-            ExportFormat::Csv | ExportFormat::Json => true,
+            ExportFormat::Csv => self != Self::Timeline,
+            ExportFormat::Json => self != Self::Stacks,
             ExportFormat::Svg => matches!(self, Self::Scalars | Self::Histograms | Self::Graph),
             ExportFormat::Png => matches!(self, Self::Scalars | Self::Histograms),
             ExportFormat::Files => matches!(self, Self::Images | Self::Audio | Self::Tensors),
@@ -170,6 +248,10 @@ pub(super) fn run(flags: &ExportFlags) -> Result<u8, CommandError> {
             .into());
     }
     let reading = Reading::of(&flags.run, "export")?;
+    if flags.kind.is_of_profiles() {
+        profile::write(flags, &reading)?;
+        return Ok(0);
+    }
     let tags = match flags.kind.recorded() {
         Some(kind) => match chosen(flags, &reading, kind) {
             // Statistics are computed from recorded elements.

@@ -23,6 +23,7 @@ use crate::http::{About, Assets, Parts, Site, router};
 use crate::ingest::{IngestSettings, Ingester};
 use crate::judging::{Judgements, NewJudgement};
 use crate::notebook::Notebooks;
+use crate::profiles::Profiles;
 use crate::queries::Graphs;
 use crate::settings::{Settings, StartFlags, UserDirs, is_beyond_loopback};
 
@@ -137,6 +138,7 @@ async fn serve(
         Judgements::start(&settings.base_dirs, &index, &ingester, on_judged).map_err(cannot)?;
     let app = router(Site::new(Parts {
         index: index.clone(),
+        profiles: Profiles::new(&index),
         graphs: Graphs::new(&index, &judgements),
         judgements,
         colours: Colours::open(&settings.base_dirs, &settings.cache_dir),

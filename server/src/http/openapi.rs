@@ -16,7 +16,7 @@ use utoipa::{Modify, OpenApi, Path};
 use super::error::Failure;
 use super::{
     Site, blob, distributions, findings, graph, json_text, live, markdown, neighbours, notebook,
-    pipeline, records, runs, scalars, status, tags, tensors, watchpoints,
+    pipeline, profile, records, runs, scalars, status, tags, tensors, timeline, watchpoints,
 };
 
 /// Declares the routes once, for the router and the document.
@@ -77,6 +77,19 @@ routes! {
     records::lineage,
     records::hparams,
     pipeline::get,
+    profile::get,
+    profile::overview,
+    profile::operators,
+    profile::operator,
+    profile::memory,
+    profile::ranks,
+    profile::flame,
+    profile::diff,
+    timeline::get,
+    timeline::lanes,
+    timeline::slice,
+    timeline::area,
+    timeline::search,
     graph::get,
     graph::scene,
     graph::summary,

@@ -211,6 +211,10 @@ impl RunEntry {
             .any(|source| source.with_state(|state| is_live(source, state, now)))
     }
 
+    pub(super) fn sources(&self) -> Vec<Arc<Source>> {
+        self.sources.read().clone()
+    }
+
     pub(super) fn has_format(&self, format: Format) -> bool {
         let sources = self.sources.read();
         sources.iter().any(|source| source.format == format)

@@ -67,6 +67,7 @@ impl Server {
         let judgements = Judgements::over(std::slice::from_ref(&base_dir));
         let site = Site::new(Parts {
             index: index.clone(),
+            profiles: crate::profiles::Profiles::new(&index),
             graphs: Graphs::new(&index, &judgements),
             judgements,
             colours: crate::colours::Colours::open(std::slice::from_ref(&base_dir), dir.path()),

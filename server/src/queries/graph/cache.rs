@@ -137,6 +137,19 @@ impl Graphs {
         Ok((chosen, kept))
     }
 
+    /// Path of the node of an operator in the first graph of a run: the same full name, or for names with scopes one
+    /// that ends with it.
+    pub(crate) fn node_named(&self, run: &str, name: &str) -> Option<String> {
+        let query = GraphQuery {
+            run: run.to_owned(),
+            ..GraphQuery::default()
+        };
+        let (_, kept) = self.get(&query).ok()?;
+        let by_ending = || name.contains(['/', '.']).then(|| kept.names().find(name))?;
+        let item = kept.tree.find(name).or_else(by_ending)?;
+        kept.tree.items.get(item).map(|item| item.path.clone())
+    }
+
     fn known(&self, key: &str) -> Option<Arc<CachedGraph>> {
         let mut all = self.entries.lock();
         let at = all.iter().position(|(known, _)| known == key)?;

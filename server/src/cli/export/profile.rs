@@ -1,0 +1,396 @@
+//! Exports of profiles: steps and parts, operators, memory, ranks, advice, stacks, and the timeline itself.
+
+use std::io::Write;
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde::Serialize;
+use trainscope_analysis::trace::summary::StepRange;
+use trainscope_analysis::trace::{export_json, flame, memory, operators, ranks};
+use trainscope_api::profile::{
+    Advice, MAX_MEMORY_POINTS, MemoryQuery, OperatorGroup, ProfileOverview, ProfileStep,
+    SessionSummary,
+};
+use trainscope_format::digits;
+
+use super::table::{Table, number};
+use super::{ExportFlags, ExportFormat, ExportKind, write_out};
+use crate::cli::mistake::Mistake;
+use crate::cli::reading::Reading;
+use crate::cli::{CommandError, words};
+use crate::profiles::{Loaded, Profiles};
+use crate::queries::profile::judged;
+
+/// Session of `--session`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum SessionChoice {
+    Newest,
+    All,
+    Named(String),
+}
+
+impl SessionChoice {
+    /// Parses the value of `--session`.
+    #[expect(clippy::unnecessary_wraps, reason = "the signature of clap's parsers")]
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        Ok(match text {
+            "newest" => Self::Newest,
+            "all" => Self::All,
+            id => Self::Named(id.to_owned()),
+        })
+    }
+}
+
+/// Parses a time since the begin of the session, as `0.45s`, `12ms`, `800us`, `5000ns`; nanoseconds.
+pub(super) fn parse_time(text: &str) -> Result<i64, String> {
+    const UNITS: [(&str, f64); 5] = [
+        ("ns", 1.0),
+        ("us", 1e3),
+        ("µs", 1e3),
+        ("ms", 1e6),
+        ("s", 1e9),
+    ];
+    let wrong = || format!("`{text}` is not a time: write 0.45s, 12ms, 800us or 5000ns");
+    let (number, factor) = UNITS
+        .iter()
+        .find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)))
+        .ok_or_else(wrong)?;
+    let number: f64 = number.trim().parse().map_err(|_| wrong())?;
+    let nanos = (number * factor).round();
+    if !nanos.is_finite() || nanos.abs() > 9e15 {
+        return Err(wrong());
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "below 2^53")]
+    Ok(nanos as i64)
+}
+
+/// Writes the profiles of a run.
+pub(super) fn write(flags: &ExportFlags, reading: &Reading) -> Result<(), CommandError> {
+    let loaded = chosen(flags, reading)?;
+    let range = StepRange {
+        since: flags.since_step,
+        until: flags.until_step,
+    };
+    match flags.kind {
+        ExportKind::Stacks => write_out(flags, |out| {
+            for own in &loaded {
+                let area = area(flags, own);
+                out.write_all(flame::folded(&own.model, area).as_bytes())?;
+            }
+            Ok(())
+        }),
+        ExportKind::Timeline => {
+            let [own] = &loaded[..] else {
+                return Err(Mistake::new(2, "a timeline is of one session and one rank")
+                    .at("--kind timeline")
+                    .attempt("--session newest --rank 0")
+                    .into());
+            };
+            write_out(flags, |out| {
+                Ok(export_json::write(&own.model, area(flags, own), out)?)
+            })
+        }
+        ExportKind::Profile if flags.format == ExportFormat::Json => {
+            let sessions = loaded.iter();
+            let overview = ProfileOverview {
+                sessions: sessions
+                    .map(|own| summary(reading, own, &loaded, range))
+                    .collect(),
+            };
+            write_out(flags, |out| {
+                serde_json::to_writer_pretty(&mut *out, &overview).map_err(std::io::Error::from)?;
+                Ok(writeln!(out)?)
+            })
+        }
+        _ => write_out(flags, |out| {
+            let mut table = Table::new(out, flags.format == ExportFormat::Json);
+            match flags.kind {
+                ExportKind::Operators => write_operators(flags, &loaded, range, &mut table)?,
+                ExportKind::Memory => write_memory(&loaded, &mut table)?,
+                ExportKind::Ranks => write_ranks(&loaded, range, &mut table)?,
+                ExportKind::Advice => {
+                    let all = loaded.iter();
+                    let all = all.map(|own| summary(reading, own, &loaded, range));
+                    write_advice(all, &mut table)?;
+                }
+                _ => {
+                    let all = loaded.iter();
+                    let all = all.map(|own| summary(reading, own, &loaded, range));
+                    write_steps(all, flags.kind == ExportKind::Steps, &mut table)?;
+                }
+            }
+            Ok(table.finish()?)
+        }),
+    }
+}
+
+/// The profiles that the flags choose.
+fn chosen(flags: &ExportFlags, reading: &Reading) -> Result<Vec<Arc<Loaded>>, Mistake> {
+    let title = words::name(&reading.title, None);
+    let profiles = Profiles::new(&reading.index);
+    let run = &reading.run;
+    let loaded = match &flags.session {
+        SessionChoice::Newest => profiles.ranks(run, None),
+        SessionChoice::All => profiles.all(run),
+        SessionChoice::Named(id) => profiles.ranks(run, Some(id)),
+    };
+    let mut loaded = loaded.map_err(|error| {
+        Mistake::new(2, error.to_string())
+            .at(&*title)
+            .attempt("a folder with the trace of a profiler, or another --session")
+    })?;
+    let there: Vec<String> = loaded.iter().map(|own| own.rank().to_string()).collect();
+    loaded.retain(|own| flags.rank.is_none_or(|rank| rank == own.rank()));
+    if flags.kind == ExportKind::Timeline && flags.rank.is_none() {
+        loaded.truncate(1);
+    }
+    if loaded.is_empty() {
+        return Err(Mistake::new(2, format!("{title} has no profile of that rank"))
+            .at(format!("--rank {}", flags.rank.unwrap_or(0)))
+            .attempt(format!("one of these ranks: {}", there.join(", "))));
+    }
+    Ok(loaded)
+}
+
+/// The summary of one profile; `all` are the profiles that were chosen.
+fn summary(
+    reading: &Reading,
+    own: &Loaded,
+    all: &[Arc<Loaded>],
+    range: StepRange,
+) -> SessionSummary {
+    let same = all.iter().filter(|other| other.session() == own.session());
+    let ranks: Vec<Arc<Loaded>> = same.cloned().collect();
+    judged(&reading.index, own, &ranks, range, usize::MAX)
+}
+
+/// The area of `--from` and `--until`, on the clock of the file.
+fn area(flags: &ExportFlags, own: &Loaded) -> Range<i64> {
+    let Range { start, end } = own.model.extent;
+    let at = |time: i64| start.saturating_add(time);
+    flags.from.map_or(start, at)..flags.until.map_or(end, at)
+}
+
+/// A step with its session.
+#[derive(Serialize)]
+struct StepRow<'a> {
+    session: &'a str,
+    rank: u32,
+    #[serde(flatten)]
+    step: &'a ProfileStep,
+}
+
+fn write_steps(
+    all: impl Iterator<Item = SessionSummary>,
+    with_phases: bool,
+    table: &mut Table<'_>,
+) -> Result<(), CommandError> {
+    if with_phases {
+        table.head(&["session", "rank", "step", "phase", "begin_nanos", "end_nanos"])?;
+    } else {
+        table.head(&[
+            "session",
+            "rank",
+            "step",
+            "begin_nanos",
+            "length_nanos",
+            "kernel_nanos",
+            "memcpy_nanos",
+            "memset_nanos",
+            "communication_nanos",
+            "runtime_nanos",
+            "data_nanos",
+            "operators_nanos",
+            "other_nanos",
+            "is_whole",
+        ])?;
+    }
+    for own in all {
+        for step in &own.steps {
+            table.object(&StepRow {
+                session: &own.session,
+                rank: own.rank,
+                step,
+            })?;
+            let first = [
+                own.session.clone(),
+                own.rank.to_string(),
+                step.number.to_string(),
+            ];
+            if with_phases {
+                for phase in &step.phases {
+                    let kind = crate::watchpoints::name_of(&phase.kind);
+                    let times = [phase.begin_nanos, phase.end_nanos].map(|time| time.to_string());
+                    table.cells(&[&first[..], &[kind], &times].concat())?;
+                }
+                continue;
+            }
+            let parts = step.parts_nanos;
+            let numbers = [
+                step.begin_nanos,
+                step.end_nanos - step.begin_nanos,
+                parts.kernel,
+                parts.memcpy,
+                parts.memset,
+                parts.communication,
+                parts.runtime,
+                parts.data,
+                parts.operators,
+                parts.other,
+            ];
+            let numbers = numbers.map(|number| number.to_string());
+            let whole = [step.is_whole.to_string()];
+            table.cells(&[&first[..], &numbers, &whole].concat())?;
+        }
+    }
+    Ok(())
+}
+
+fn write_operators(
+    flags: &ExportFlags,
+    loaded: &[Arc<Loaded>],
+    range: StepRange,
+    table: &mut Table<'_>,
+) -> Result<(), CommandError> {
+    let is_by_shape = OperatorGroup::from(flags.by) == OperatorGroup::Shape;
+    let mut head = vec![
+        "name",
+        "type",
+        "calls",
+        "self_nanos",
+        "total_nanos",
+        "mean_nanos",
+        "p99_nanos",
+        "device_self_nanos",
+        "device_total_nanos",
+        "flops",
+    ];
+    head.extend(is_by_shape.then_some("shapes"));
+    table.head(&head)?;
+    for own in loaded {
+        for row in operators::table(&own.model, flags.by.into(), range).rows {
+            table.object(&row)?;
+            let times = [
+                row.self_nanos,
+                row.total_nanos,
+                row.mean_nanos,
+                row.p99_nanos,
+                row.device_self_nanos,
+                row.device_total_nanos,
+            ];
+            let mut cells = vec![row.name, row.r#type, row.calls.to_string()];
+            cells.extend(times.map(|time| time.to_string()));
+            cells.push(row.flops.to_string());
+            cells.extend(is_by_shape.then_some(row.shapes));
+            table.cells(&cells)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_memory(loaded: &[Arc<Loaded>], table: &mut Table<'_>) -> Result<(), CommandError> {
+    table.head(&[
+        "session",
+        "rank",
+        "device",
+        "time_nanos",
+        "allocated_bytes",
+        "reserved_bytes",
+    ])?;
+    for own in loaded {
+        let all = memory::answer(&own.model, own.memory_timeline.as_ref(), &MemoryQuery::default());
+        for device in all.devices {
+            let query = MemoryQuery {
+                device: Some(device.device),
+                ..MemoryQuery::default()
+            };
+            let answer = memory::answer(&own.model, own.memory_timeline.as_ref(), &query);
+            debug_assert!(answer.times_nanos.len() <= MAX_MEMORY_POINTS);
+            table.object(&answer)?;
+            let columns = answer.times_nanos.iter();
+            let columns = columns.zip(&answer.allocated).zip(&answer.reserved);
+            for ((time, allocated), reserved) in columns {
+                table.cells(&[
+                    own.session().to_owned(),
+                    own.rank().to_string(),
+                    answer.device.clone(),
+                    time.to_string(),
+                    allocated.to_string(),
+                    reserved.to_string(),
+                ])?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn write_ranks(
+    loaded: &[Arc<Loaded>],
+    range: StepRange,
+    table: &mut Table<'_>,
+) -> Result<(), CommandError> {
+    table.head(&[
+        "rank",
+        "compute_nanos",
+        "wait_nanos",
+        "slow_steps",
+        "slow_from_step",
+        "offset_nanos",
+    ])?;
+    let models: Vec<_> = loaded.iter().map(|own| (own.rank(), &own.model)).collect();
+    for row in ranks::answer(&models, range).ranks {
+        table.object(&row)?;
+        table.cells(&[
+            row.rank.to_string(),
+            row.compute_nanos.to_string(),
+            row.wait_nanos.to_string(),
+            row.slow_steps.to_string(),
+            row.slow_from_step.map_or_else(String::new, |step| step.to_string()),
+            row.offset_nanos.to_string(),
+        ])?;
+    }
+    Ok(())
+}
+
+/// Advice with its session.
+#[derive(Serialize)]
+struct AdviceRow<'a> {
+    session: &'a str,
+    rank: u32,
+    #[serde(flatten)]
+    advice: &'a Advice,
+}
+
+fn write_advice(
+    all: impl Iterator<Item = SessionSummary>,
+    table: &mut Table<'_>,
+) -> Result<(), CommandError> {
+    table.head(&[
+        "session", "rank", "id", "severity", "value", "limit", "gain_nanos", "gain", "title",
+        "evidence", "remedy",
+    ])?;
+    for own in all {
+        for advice in &own.advice {
+            table.object(&AdviceRow {
+                session: &own.session,
+                rank: own.rank,
+                advice,
+            })?;
+            let gain = u64::try_from(advice.gain_nanos).unwrap_or(0);
+            table.cells(&[
+                own.session.clone(),
+                own.rank.to_string(),
+                advice.id.clone(),
+                crate::watchpoints::name_of(&advice.severity),
+                number(advice.value),
+                number(advice.limit),
+                gain.to_string(),
+                digits::nanos(gain),
+                advice.title.en.clone(),
+                advice.evidence.en.clone(),
+                advice.remedy.en.clone(),
+            ])?;
+        }
+    }
+    Ok(())
+}

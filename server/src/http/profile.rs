@@ -1,0 +1,111 @@
+//! `/api/profile…`: the profiles of a run, and what they say about its steps, operators, memory and ranks.
+
+use axum::extract::State;
+use axum::response::Response;
+use trainscope_api::profile::{
+    FlameAnswer, FlameQuery, MemoryAnswer, MemoryQuery, OperatorAnswer, OperatorQuery,
+    OperatorsAnswer, OperatorsQuery, ProfileDiff, ProfileDiffQuery, ProfileList, ProfileOverview,
+    ProfileQuery, RanksAnswer,
+};
+use trainscope_api::records::RunQuery;
+
+use super::error::Failure;
+use super::request::Params;
+use super::{Site, blocking, json};
+use crate::queries::profile;
+
+/// Sessions of profilers of a run
+#[utoipa::path(
+    get, path = "/api/profile", operation_id = "profile", params(RunQuery),
+    responses((status = 200, description = "Sessions and ranks, the newest first", body = ProfileList))
+)]
+pub(super) async fn get(
+    State(site): State<Site>,
+    Params(query): Params<RunQuery>,
+) -> Result<Response, Failure> {
+    blocking(move || json(&site.profiles.list(&query.run)?)).await
+}
+
+/// Steps, device figures, idle time, critical path and advice of a session of one rank
+#[utoipa::path(
+    get, path = "/api/profile/overview", operation_id = "profile_overview", params(ProfileQuery),
+    responses((status = 200, description = "One session", body = ProfileOverview))
+)]
+pub(super) async fn overview(
+    State(site): State<Site>,
+    Params(query): Params<ProfileQuery>,
+) -> Result<Response, Failure> {
+    blocking(move || json(&profile::overview(&site.profiles, &site.index, &query)?)).await
+}
+
+/// Operators or kernels, the most time first
+#[utoipa::path(
+    get, path = "/api/profile/operators", operation_id = "profile_operators", params(OperatorsQuery),
+    responses((status = 200, description = "Rows, and the total", body = OperatorsAnswer))
+)]
+pub(super) async fn operators(
+    State(site): State<Site>,
+    Params(query): Params<OperatorsQuery>,
+) -> Result<Response, Failure> {
+    blocking(move || json(&profile::operators(&site.profiles, &query)?)).await
+}
+
+/// One operator: distribution, steps, shapes, kernels, callers
+#[utoipa::path(
+    get, path = "/api/profile/operator", operation_id = "profile_operator", params(OperatorQuery),
+    responses((status = 200, description = "The operator", body = OperatorAnswer))
+)]
+pub(super) async fn operator(
+    State(site): State<Site>,
+    Params(query): Params<OperatorQuery>,
+) -> Result<Response, Failure> {
+    blocking(move || json(&profile::operator(&site.profiles, &site.graphs, &query)?)).await
+}
+
+/// Memory of a device over time, and what holds it at a moment
+#[utoipa::path(
+    get, path = "/api/profile/memory", operation_id = "profile_memory", params(MemoryQuery),
+    responses((status = 200, description = "Memory; without devices if it was not recorded", body = MemoryAnswer))
+)]
+pub(super) async fn memory(
+    State(site): State<Site>,
+    Params(query): Params<MemoryQuery>,
+) -> Result<Response, Failure> {
+    blocking(move || json(&profile::memory(&site.profiles, &query)?)).await
+}
+
+/// The ranks of a session side by side
+#[utoipa::path(
+    get, path = "/api/profile/ranks", operation_id = "profile_ranks", params(ProfileQuery),
+    responses((status = 200, description = "Ranks, collectives and slow ranks", body = RanksAnswer))
+)]
+pub(super) async fn ranks(
+    State(site): State<Site>,
+    Params(query): Params<ProfileQuery>,
+) -> Result<Response, Failure> {
+    blocking(move || json(&profile::ranks(&site.profiles, &query)?)).await
+}
+
+/// Stacks of an area added up
+#[utoipa::path(
+    get, path = "/api/profile/flame", operation_id = "profile_flame", params(FlameQuery),
+    responses((status = 200, description = "Frames, parents before children", body = FlameAnswer))
+)]
+pub(super) async fn flame(
+    State(site): State<Site>,
+    Params(query): Params<FlameQuery>,
+) -> Result<Response, Failure> {
+    blocking(move || json(&profile::flame(&site.profiles, &query)?)).await
+}
+
+/// Differences of two profiles
+#[utoipa::path(
+    get, path = "/api/profile/diff", operation_id = "profile_diff", params(ProfileDiffQuery),
+    responses((status = 200, description = "The first profile against the second, its baseline", body = ProfileDiff))
+)]
+pub(super) async fn diff(
+    State(site): State<Site>,
+    Params(query): Params<ProfileDiffQuery>,
+) -> Result<Response, Failure> {
+    blocking(move || json(&profile::diff(&site.profiles, &query)?)).await
+}

@@ -1,0 +1,206 @@
+//! Reads the files of a session into a model.
+
+use std::cell::RefCell;
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+
+use trainscope_analysis::trace::Model;
+use trainscope_api::records::RecordsQuery;
+use trainscope_format::formats::folded;
+use trainscope_format::formats::memory_timeline::MemoryTimeline;
+use trainscope_format::formats::mindspore_profile::{self, MindsporeFiles};
+use trainscope_format::formats::spans_trace::spans_to_trace;
+use trainscope_format::formats::trace_json::TraceReader;
+use trainscope_format::formats::xplane;
+use trainscope_format::trace::{Trace, TraceFile};
+use trainscope_format::{Body, Kind, Profile};
+
+use super::loaded::Loaded;
+use super::sessions::SessionFiles;
+use super::Progress;
+use crate::files;
+use crate::index::Index;
+
+/// Bytes read at a time.
+const BLOCK_BYTES: usize = 4 << 20;
+/// Most bytes of an unpacked trace.
+const MAX_TRACE_BYTES: u64 = 64 << 30;
+/// Most bytes of a table beside a trace, of folded stacks and of an xplane file, which are read as a whole.
+const MAX_TABLE_BYTES: u64 = 1 << 30;
+
+/// Reads a session. Errors are faults of the result.
+pub(super) fn read(index: &Index, session: &SessionFiles, progress: &Progress) -> Loaded {
+    let mut faults = Vec::new();
+    let trace = if session.files.is_empty() {
+        spans(index, session)
+    } else if session.is_mindspore() {
+        mindspore(session, progress, &mut faults)
+    } else {
+        session.files.first().map_or_else(
+            || Err("it has no files".to_owned()),
+            |file| one(file.format, &file.full, progress).map_err(|error| error.to_string()),
+        )
+    };
+    let is_unreadable = trace.is_err();
+    let trace = trace.unwrap_or_else(|error| {
+        faults.push(format!("it cannot be read: {error}"));
+        Trace::default()
+    });
+    let memory_timeline = session.memory_timeline.as_ref().and_then(|path| {
+        let timeline = whole(path, progress).map_err(|error| error.to_string());
+        let timeline = timeline
+            .and_then(|bytes| MemoryTimeline::read(&bytes).map_err(|error| error.to_string()));
+        timeline
+            .map_err(|error| {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                faults.push(format!("{name} cannot be read: {error}"));
+            })
+            .ok()
+    });
+    Loaded::new(
+        session.clone(),
+        Model::new(trace),
+        memory_timeline,
+        faults,
+        is_unreadable,
+    )
+}
+
+fn one(format: TraceFile, path: &Path, progress: &Progress) -> io::Result<Trace> {
+    match format {
+        TraceFile::Folded => Ok(folded::read(&whole(path, progress)?)),
+        TraceFile::Xplane => Ok(xplane::read(&whole(path, progress)?)),
+        TraceFile::ChromeJson | TraceFile::MindsporeExecutions | TraceFile::MemoryTimeline => {
+            chrome(path, progress)
+        }
+    }
+}
+
+/// A Chrome trace, block by block.
+fn chrome(path: &Path, progress: &Progress) -> io::Result<Trace> {
+    let file = files::open(path)?;
+    let mut content = files::unpacked(Counted { file, progress })?.take(MAX_TRACE_BYTES);
+    let mut reader = TraceReader::new();
+    let mut block = vec![0; BLOCK_BYTES];
+    loop {
+        match content.read(&mut block) {
+            Ok(0) => break,
+            Ok(len) => reader.push(&block[..len]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            // A gzip file that is incomplete: everything before its end was read.
+            Err(error) if reader.bytes() > 0 => {
+                tracing::debug!(%error, path = %path.display(), "a trace ends early");
+                break;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(reader.finish())
+}
+
+/// A file that is read as a whole, unpacked.
+fn whole(path: &Path, progress: &Progress) -> io::Result<Vec<u8>> {
+    let file = files::open(path)?;
+    let mut bytes = Vec::new();
+    files::unpacked(Counted { file, progress })?
+        .take(MAX_TABLE_BYTES + 1)
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_TABLE_BYTES {
+        let reason = format!("it has more than {MAX_TABLE_BYTES} bytes");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
+    }
+    Ok(bytes)
+}
+
+/// Executions, tables and scopes of `MindSpore`.
+fn mindspore(
+    session: &SessionFiles,
+    progress: &Progress,
+    faults: &mut Vec<String>,
+) -> Result<Trace, String> {
+    let find = |format| session.files.iter().find(|file| file.format == format);
+    let executions = find(TraceFile::MindsporeExecutions);
+    let rank = session.rank;
+    let mut table = |folder: Option<&Path>, name: String| {
+        let path = folder?.join(name);
+        if !fs::exists(&path).unwrap_or(false) {
+            return None;
+        }
+        let read = whole(&path, progress);
+        read.map_err(|error| faults.push(format!("{} cannot be read: {error}", path.display())))
+            .ok()
+    };
+    let folder = executions.and_then(|file| file.full.parent());
+    let own = table(folder, format!("cpu_op_execute_timestamp_{rank}.txt"));
+    let framework = table(folder, format!("cpu_framework_{rank}.txt"));
+    let types = table(folder, format!("cpu_op_type_info_{rank}.csv"));
+    let details = table(folder, format!("cpu_op_detail_info_{rank}.csv"));
+    let timeline = find(TraceFile::ChromeJson).map(|file| chrome(&file.full, progress));
+    let timeline = timeline.transpose().map_err(|error| error.to_string());
+    let timeline = match timeline {
+        Err(error) if own.is_none() => return Err(error),
+        Err(error) => {
+            faults.push(format!("the timeline cannot be read: {error}"));
+            None
+        }
+        Ok(timeline) => timeline,
+    };
+    let files = MindsporeFiles {
+        executions: own.as_deref(),
+        framework: framework.as_deref(),
+        types: types.as_deref(),
+        details: details.as_deref(),
+        ..MindsporeFiles::default()
+    };
+    let (trace, notes) = mindspore_profile::read(&files, timeline);
+    faults.extend(notes);
+    Ok(trace)
+}
+
+/// The spans that the collector has written into event files.
+fn spans(index: &Index, session: &SessionFiles) -> Result<Trace, String> {
+    let profiles: RefCell<Vec<Profile>> = RefCell::default();
+    let tags = index
+        .tags_of(&session.run, Kind::Profile)
+        .map_err(|error| error.to_string())?;
+    for (tag, rank) in tags {
+        if rank != session.rank {
+            continue;
+        }
+        let query = RecordsQuery {
+            run: session.run.clone(),
+            tag: tag.to_string(),
+            rank,
+            points: Some(usize::MAX),
+            ..RecordsQuery::default()
+        };
+        let read = index.records(Kind::Profile, &query, |found| {
+            let Body::Profile(source) = &found.body else {
+                return Ok(None);
+            };
+            // A record that no longer decodes belongs to a replaced file.
+            if let Ok(profile) = Profile::read(&found.read(source.data)?) {
+                profiles.borrow_mut().push(profile);
+            }
+            Ok(Some(()))
+        });
+        read.map_err(|error| error.to_string())?;
+    }
+    let profiles = profiles.into_inner();
+    Ok(spans_to_trace(profiles.iter()))
+}
+
+/// Counts the bytes that are read from a file.
+struct Counted<'a, R> {
+    file: R,
+    progress: &'a Progress,
+}
+
+impl<R: Read> Read for Counted<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let len = self.file.read(buffer)?;
+        self.progress.add(len as u64);
+        Ok(len)
+    }
+}

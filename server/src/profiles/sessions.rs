@@ -1,0 +1,248 @@
+//! The sessions of a run: files of profilers grouped by session and rank, by their names alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use trainscope_format::trace::{TraceFile, TraceFormat};
+use trainscope_format::Kind;
+
+use crate::files;
+use crate::index::{Index, ReadError, TraceEntry};
+
+/// Id of the session of the collector's own spans.
+pub(crate) const SPANS: &str = "spans";
+
+/// The files of one session of one rank.
+#[derive(Clone, Debug)]
+pub(crate) struct SessionFiles {
+    pub(crate) run: String,
+    /// Unique in its run together with the rank.
+    pub(crate) id: String,
+    pub(crate) rank: u32,
+    /// Sorted by path; empty for spans in event files.
+    pub(crate) files: Vec<TraceEntry>,
+    /// Tables beside the files, which have no sessions of their own.
+    pub(crate) memory_timeline: Option<PathBuf>,
+    pub(crate) len_bytes: u64,
+    pub(crate) modified: Option<SystemTime>,
+    /// Number of records of spans: more of them are a new key.
+    span_tags: usize,
+}
+
+impl SessionFiles {
+    /// Identity of the content: paths, sizes and times of change.
+    pub(crate) fn key(&self) -> String {
+        let mut key = format!("{}\0{}\0{}\0{}", self.run, self.id, self.rank, self.span_tags);
+        for file in &self.files {
+            let metadata = fs::metadata(&file.full).ok();
+            let modified = metadata.as_ref().and_then(|own| own.modified().ok());
+            let len = metadata.map_or(0, |own| own.len());
+            // Writing to a text cannot fail.
+            drop(write!(key, "\0{}\0{len}\0{modified:?}", file.full.display()));
+        }
+        key
+    }
+
+    pub(crate) fn format(&self) -> TraceFormat {
+        match self.files.first().map(|file| file.format) {
+            None => TraceFormat::Spans,
+            Some(TraceFile::MindsporeExecutions) => TraceFormat::Mindspore,
+            Some(TraceFile::Folded) => TraceFormat::Folded,
+            Some(TraceFile::Xplane) => TraceFormat::Xplane,
+            Some(_) if self.is_mindspore() => TraceFormat::Mindspore,
+            Some(_) if self.files.iter().any(|file| file.path.contains(".pt.trace.json")) => {
+                TraceFormat::Kineto
+            }
+            Some(_) => TraceFormat::Chrome,
+        }
+    }
+
+    pub(crate) fn is_mindspore(&self) -> bool {
+        self.files.iter().any(|file| is_mindspore(file))
+    }
+
+    /// Paths for display.
+    pub(crate) fn paths(&self) -> Vec<String> {
+        self.files.iter().map(|file| file.path.to_string()).collect()
+    }
+}
+
+/// The sessions of a run, the newest first, in each the lowest rank first.
+pub(crate) fn of_run(index: &Index, run: &str) -> Result<Vec<SessionFiles>, ReadError> {
+    let mut groups: BTreeMap<(String, u32), SessionFiles> = BTreeMap::new();
+    let all = index.traces(run)?;
+    let (timelines, traces): (Vec<_>, Vec<_>) = all
+        .into_iter()
+        .partition(|file| file.format == TraceFile::MemoryTimeline);
+    for (id, rank, file) in named(run, traces) {
+        let group = groups.entry((id.clone(), rank)).or_insert_with(|| SessionFiles {
+            run: run.to_owned(),
+            id,
+            rank,
+            files: Vec::new(),
+            memory_timeline: None,
+            len_bytes: 0,
+            modified: None,
+            span_tags: 0,
+        });
+        if let Ok(metadata) = fs::metadata(&file.full) {
+            group.len_bytes += metadata.len();
+            group.modified = group.modified.max(metadata.modified().ok());
+        }
+        let folder = file.full.parent();
+        let beside = timelines.iter().find(|own| own.full.parent() == folder);
+        group.memory_timeline = group.memory_timeline.take().or(beside.map(|own| own.full.clone()));
+        group.files.push(file);
+    }
+    let mut span_tags: BTreeMap<u32, usize> = BTreeMap::new();
+    // A run of tensors only has no tags.
+    for (_, rank) in index.tags_of(run, Kind::Profile).unwrap_or_default() {
+        *span_tags.entry(rank).or_default() += 1;
+    }
+    for (rank, tags) in span_tags {
+        groups.insert(
+            (SPANS.to_owned(), rank),
+            SessionFiles {
+                run: run.to_owned(),
+                id: SPANS.to_owned(),
+                rank,
+                files: Vec::new(),
+                memory_timeline: None,
+                len_bytes: 0,
+                modified: None,
+                span_tags: tags,
+            },
+        );
+    }
+    let mut sessions: Vec<SessionFiles> = groups.into_values().collect();
+    let mut newest: BTreeMap<String, Option<SystemTime>> = BTreeMap::new();
+    for session in &sessions {
+        let own = newest.entry(session.id.clone()).or_default();
+        *own = (*own).max(session.modified);
+    }
+    sessions.sort_by(|a, b| {
+        let time = |own: &SessionFiles| newest.get(&own.id).copied().flatten();
+        (time(b).cmp(&time(a)))
+            .then_with(|| b.id.cmp(&a.id))
+            .then(a.rank.cmp(&b.rank))
+    });
+    Ok(sessions)
+}
+
+/// Each file with its session and rank.
+fn named(run: &str, files: Vec<TraceEntry>) -> Vec<(String, u32, TraceEntry)> {
+    let mut named = Vec::with_capacity(files.len());
+    // Files of a worker by their number: its i-th file is of session i.
+    let mut workers: BTreeMap<(String, String), Vec<(u64, TraceEntry)>> = BTreeMap::new();
+    let with_executions: BTreeSet<String> = files
+        .iter()
+        .filter(|file| file.format == TraceFile::MindsporeExecutions)
+        .map(|file| folder_of_profile(run, file))
+        .collect();
+    for file in files {
+        let folder = folder_of_profile(run, &file);
+        if is_mindspore(&file) {
+            let rank = file.rank;
+            named.push((folder, rank, file));
+        } else if let Some((worker, number)) = worker_of(&file) {
+            let rank = rank_in_head(&file.full);
+            let mut file = file;
+            file.rank = rank.unwrap_or(file.rank);
+            workers.entry((folder, worker)).or_default().push((number, file));
+        } else {
+            let is_beside = with_executions.contains(&folder);
+            let id = if is_beside { folder } else { stem_of(run, &file) };
+            let rank = rank_in_head(&file.full).unwrap_or(file.rank);
+            named.push((id, rank, file));
+        }
+    }
+    let mut positions: BTreeMap<String, u32> = BTreeMap::new();
+    let mut taken: BTreeSet<(String, u32)> = BTreeSet::new();
+    for ((folder, _), mut files) in workers {
+        files.sort();
+        // Workers without a rank in name or content count in the order of their names.
+        let position = positions.entry(folder.clone()).or_default();
+        let by_name = *position;
+        *position += 1;
+        for (at, (_, file)) in files.into_iter().enumerate() {
+            let number = at + 1;
+            let id = if folder.is_empty() {
+                number.to_string()
+            } else {
+                format!("{folder}/{number}")
+            };
+            let mut rank = file.rank;
+            if !taken.insert((id.clone(), rank)) {
+                rank = by_name;
+                taken.insert((id.clone(), rank));
+            }
+            named.push((id, rank, file));
+        }
+    }
+    named
+}
+
+fn is_mindspore(file: &TraceEntry) -> bool {
+    let name = file.full.file_name().unwrap_or_default().to_string_lossy();
+    file.format == TraceFile::MindsporeExecutions
+        || name == "trace_view.json"
+        || name.starts_with("cpu_timeline_display_")
+}
+
+/// Folder of a profile below its run; the folder that `MindSpore` makes for each session, not those inside of it.
+fn folder_of_profile(run: &str, file: &TraceEntry) -> String {
+    let path = Path::new(&*file.path);
+    let run = if run == "." { Path::new("") } else { Path::new(run) };
+    let below = path.strip_prefix(run).unwrap_or(path);
+    let mut folders: Vec<String> = below
+        .parent()
+        .unwrap_or(Path::new(""))
+        .iter()
+        .map(|part| part.to_string_lossy().into_owned())
+        .filter(|part| part.strip_prefix("rank_").is_none_or(|rank| rank.parse::<u32>().is_err()))
+        .collect();
+    let inner = folders
+        .iter()
+        .position(|name| name.ends_with("_ascend_ms") || name.ends_with("_ascend_pt"));
+    if let Some(at) = inner {
+        folders.truncate(at + 1);
+    }
+    folders.join("/")
+}
+
+/// Worker and number of `<worker>.<number>.pt.trace.json[.gz]`.
+fn worker_of(file: &TraceEntry) -> Option<(String, u64)> {
+    let name = file.full.file_name()?.to_str()?;
+    let stem = name.strip_suffix(".gz").unwrap_or(name);
+    let stem = stem.strip_suffix(".pt.trace.json")?;
+    let (worker, number) = stem.rsplit_once('.')?;
+    Some((worker.to_owned(), number.parse().ok()?))
+}
+
+/// Path below the run without extensions.
+fn stem_of(run: &str, file: &TraceEntry) -> String {
+    let folder = folder_of_profile(run, file);
+    let name = file.full.file_name().unwrap_or_default().to_string_lossy();
+    let stem = [".gz", ".json", ".txt", ".pb", ".trace", ".pt", ".xplane", ".folded"]
+        .iter()
+        .fold(&*name, |stem, end| stem.strip_suffix(end).unwrap_or(stem));
+    if folder.is_empty() {
+        stem.to_owned()
+    } else {
+        format!("{folder}/{stem}")
+    }
+}
+
+/// Rank that Kineto writes before the events.
+fn rank_in_head(path: &Path) -> Option<u32> {
+    let head = files::head(path);
+    let head = String::from_utf8_lossy(&head);
+    let (_, after) = head.split_once("\"distributedInfo\"")?;
+    let (_, after) = after.split_once("\"rank\":")?;
+    let digits = after.trim_start();
+    let end = digits.find(|c: char| !c.is_ascii_digit())?;
+    digits[..end].parse().ok()
+}

@@ -1,0 +1,164 @@
+//! Answers about the profiles of a run, computed from their models.
+
+use std::sync::Arc;
+
+use trainscope_analysis::pipeline::InputTimes;
+use trainscope_analysis::trace::summary::{StepRange, summary};
+use trainscope_analysis::trace::{advice, diff as differences, flame as flames};
+use trainscope_analysis::trace::{memory as memories, operators as tables, ranks as clusters};
+use trainscope_api::error::ErrorCode;
+use trainscope_api::pipeline::PipelineAnswer;
+use trainscope_api::profile::{
+    DEFAULT_OPERATORS, FlameAnswer, FlameQuery, InputShare, MAX_OPERATORS, MAX_STRETCHES,
+    MemoryAnswer, MemoryQuery, OperatorAnswer, OperatorQuery, OperatorsAnswer, OperatorsQuery,
+    ProfileDiff, ProfileDiffQuery, ProfileOverview, ProfileQuery, RanksAnswer, SessionSummary,
+};
+
+use super::error::Failure;
+use super::graph::Graphs;
+use super::pipeline_queues;
+use super::timeline::lanes_of;
+use crate::index::Index;
+use crate::profiles::{Loaded, ProfileError, Profiles};
+
+impl From<ProfileError> for Failure {
+    fn from(error: ProfileError) -> Self {
+        match error {
+            ProfileError::Index(error) => error.into(),
+            ProfileError::Unknown(message) => Self::new(ErrorCode::UnknownTag, message),
+        }
+    }
+}
+
+/// The range of steps of a query.
+fn range(since: Option<i64>, until: Option<i64>) -> Result<StepRange, Failure> {
+    if let (Some(since), Some(until)) = (since, until)
+        && since > until
+    {
+        let message = format!("no step is from {since} to {until}");
+        return Err(Failure::bad_request(message));
+    }
+    Ok(StepRange { since, until })
+}
+
+/// The summary of one session of one rank.
+pub(crate) fn overview(
+    profiles: &Profiles,
+    index: &Index,
+    query: &ProfileQuery,
+) -> Result<ProfileOverview, Failure> {
+    let loaded = profiles.get(&query.run, query.session.as_deref(), query.rank)?;
+    let range = range(query.since_step, query.until_step)?;
+    let ranks = profiles.ranks(&query.run, Some(loaded.session()))?;
+    Ok(ProfileOverview {
+        sessions: vec![judged(index, &loaded, &ranks, range, MAX_STRETCHES)],
+    })
+}
+
+/// A summary with advice and sentences; `ranks` are all ranks of its session.
+pub(crate) fn judged(
+    index: &Index,
+    loaded: &Loaded,
+    ranks: &[Arc<Loaded>],
+    range: StepRange,
+    max_steps: usize,
+) -> SessionSummary {
+    let mut own = summary(&loaded.model, range, max_steps);
+    loaded.describe(&mut own);
+    own.input = input(index, loaded.run(), loaded.rank());
+    let cluster = (ranks.len() > 1).then(|| cluster(ranks, range));
+    advice::apply(&loaded.model, &mut own, cluster.as_ref());
+    own
+}
+
+/// Waiting for the data set, as its iterator has recorded it.
+fn input(index: &Index, run: &str, rank: u32) -> Option<InputShare> {
+    // Faults of these files are on the page of the data pipeline.
+    let mut faults = PipelineAnswer::default();
+    let files = pipeline_queues::read_files(index, run, &mut faults).ok()?;
+    let times: &InputTimes = files.times.get(&rank)?;
+    let waited: u64 = times.steps.iter().map(|step| step.input_nanos).sum();
+    Some(InputShare {
+        share: times.share(),
+        batches: times.steps.len() as u64 + 1,
+        waited_nanos: i64::try_from(waited).unwrap_or(i64::MAX),
+        empty: times.found.map_or(0, |queue| queue.empty),
+    })
+}
+
+fn cluster(ranks: &[Arc<Loaded>], range: StepRange) -> RanksAnswer {
+    let models: Vec<_> = ranks.iter().map(|own| (own.rank(), &own.model)).collect();
+    clusters::answer(&models, range)
+}
+
+/// Operators or kernels, the most time first.
+pub(crate) fn operators(
+    profiles: &Profiles,
+    query: &OperatorsQuery,
+) -> Result<OperatorsAnswer, Failure> {
+    let loaded = profiles.get(&query.run, query.session.as_deref(), query.rank)?;
+    let range = range(query.since_step, query.until_step)?;
+    let mut answer = tables::table(&loaded.model, query.by, range);
+    if let Some(filter) = &query.filter {
+        let filter = filter.to_lowercase();
+        answer.rows.retain(|row| match filter.strip_prefix("type:") {
+            Some(text) => row.r#type.to_lowercase().contains(text.trim()),
+            None => row.name.to_lowercase().contains(&filter),
+        });
+        answer.total = answer.rows.len() as u64;
+    }
+    let limit = query.limit.unwrap_or(DEFAULT_OPERATORS).clamp(1, MAX_OPERATORS);
+    answer.rows.drain(..query.from.min(answer.rows.len()));
+    answer.cut = answer.rows.len() > limit;
+    answer.rows.truncate(limit);
+    Ok(answer)
+}
+
+/// One operator in detail, with its node in the graph of the run.
+pub(crate) fn operator(
+    profiles: &Profiles,
+    graphs: &Graphs,
+    query: &OperatorQuery,
+) -> Result<OperatorAnswer, Failure> {
+    let loaded = profiles.get(&query.run, query.session.as_deref(), query.rank)?;
+    let range = range(query.since_step, query.until_step)?;
+    let shapes = query.shapes.as_deref();
+    let answer = tables::operator(&loaded.model, query.by, &query.name, shapes, range);
+    let mut answer = answer.ok_or_else(|| {
+        let message = format!("the profile has no operator `{}`", query.name);
+        Failure::new(ErrorCode::UnknownTag, message)
+    })?;
+    answer.node = graphs.node_named(&query.run, &query.name);
+    Ok(answer)
+}
+
+/// Memory of a device over time.
+pub(crate) fn memory(profiles: &Profiles, query: &MemoryQuery) -> Result<MemoryAnswer, Failure> {
+    let loaded = profiles.get(&query.run, query.session.as_deref(), query.rank)?;
+    let timeline = loaded.memory_timeline.as_ref();
+    Ok(memories::answer(&loaded.model, timeline, query))
+}
+
+/// The ranks of a session side by side.
+pub(crate) fn ranks(profiles: &Profiles, query: &ProfileQuery) -> Result<RanksAnswer, Failure> {
+    let range = range(query.since_step, query.until_step)?;
+    let ranks = profiles.ranks(&query.run, query.session.as_deref())?;
+    Ok(cluster(&ranks, range))
+}
+
+/// Stacks of an area added up.
+pub(crate) fn flame(profiles: &Profiles, query: &FlameQuery) -> Result<FlameAnswer, Failure> {
+    let loaded = profiles.get(&query.run, query.session.as_deref(), query.rank)?;
+    let lanes = lanes_of(query.lanes.as_deref())?;
+    let area = query.from_nanos..query.to_nanos;
+    Ok(flames::flame(&loaded.model, area, lanes.as_deref(), query.up))
+}
+
+/// A profile against another one.
+pub(crate) fn diff(profiles: &Profiles, query: &ProfileDiffQuery) -> Result<ProfileDiff, Failure> {
+    let own = profiles.get(&query.run, query.session.as_deref(), query.rank)?;
+    let other = query.other.as_deref().unwrap_or(&query.run);
+    let session = query.other_session.as_deref();
+    let other = profiles.get(other, session, query.other_rank)?;
+    Ok(differences::diff(&own.model, &other.model))
+}
