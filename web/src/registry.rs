@@ -185,7 +185,7 @@ pub const PAGES: [PageEntry; 12] = [
         segment: "profile",
         title: |texts| texts.profile.title,
         icon: IconName::Profile,
-        kinds: &[Kind::Profile],
+        kinds: &[Kind::Profile, Kind::Traces],
         more_kinds: &[],
         count: Count::Hidden,
         parent: None,
