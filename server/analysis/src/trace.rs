@@ -18,6 +18,7 @@ pub mod meaning;
 pub mod nest;
 pub mod operators;
 pub mod parts;
+pub mod numbering;
 pub mod ranges;
 pub mod scopes;
 pub mod step_phases;

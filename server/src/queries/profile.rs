@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use trainscope_analysis::pipeline::InputTimes;
 use trainscope_analysis::trace::summary::{StepRange, summary};
-use trainscope_analysis::trace::{advice, diff as differences, flame as flames};
+use trainscope_analysis::trace::{advice, numbering, diff as differences, flame as flames};
 use trainscope_analysis::trace::{memory as memories, operators as tables, ranks as clusters};
 use trainscope_api::error::ErrorCode;
 use trainscope_api::pipeline::PipelineAnswer;
@@ -13,6 +13,7 @@ use trainscope_api::profile::{
     MemoryAnswer, MemoryQuery, OperatorAnswer, OperatorQuery, OperatorsAnswer, OperatorsQuery,
     ProfileDiff, ProfileDiffQuery, ProfileOverview, ProfileQuery, RanksAnswer, SessionSummary,
 };
+use trainscope_api::scalars::{MAX_POINTS, ScalarsQuery};
 
 use super::error::Failure;
 use super::graph::Graphs;
@@ -66,9 +67,27 @@ pub(crate) fn judged(
     let mut own = summary(&loaded.model, range, max_steps);
     loaded.describe(&mut own);
     own.input = input(index, loaded.run(), loaded.rank());
+    own.step_offset = step_offset(index, loaded).unwrap_or(0);
     let cluster = (ranks.len() > 1).then(|| cluster(ranks, range));
     advice::apply(&loaded.model, &mut own, cluster.as_ref());
     own
+}
+
+/// The difference between the steps of the training and those of the profiler, if the curve of the loss tells.
+fn step_offset(index: &Index, loaded: &Loaded) -> Option<i64> {
+    let runs = index.runs().runs;
+    let loss = runs.into_iter().find(|run| run.id == loaded.run())?.loss?;
+    let query = ScalarsQuery {
+        run: loaded.run().to_owned(),
+        tag: loss.tag,
+        rank: loss.rank,
+        points: Some(MAX_POINTS),
+        ..ScalarsQuery::default()
+    };
+    let series = index.series(&query).ok()?.read().ok()?;
+    let steps = series.steps.into_iter();
+    let curve: Vec<(i64, f64)> = steps.zip(series.wall_times_secs).collect();
+    numbering::offset(&loaded.model, &curve)
 }
 
 /// Waiting for the data set, as its iterator has recorded it.
