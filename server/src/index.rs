@@ -15,9 +15,9 @@ mod records;
 mod source;
 mod state;
 mod store;
-mod traces;
 #[cfg(test)]
 mod tests;
+mod traces;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -45,8 +45,8 @@ pub(crate) use records::Blob;
 pub use records::IndexedRecord;
 pub(crate) use source::{Source, Staging};
 pub(crate) use store::folder;
-pub(crate) use traces::TraceEntry;
 use store::{Batch, Meta, Opening, Store};
+pub(crate) use traces::TraceEntry;
 
 /// Maximum number of tags named in one notice; more are sent as "any".
 const MAX_NOTICE_TAGS: usize = 64;

@@ -129,9 +129,7 @@ pub fn rank_hint(file_name: &str) -> Option<u32> {
     let queues = minddata::claims(file_name).map(|(_, rank)| rank);
     queues
         .or_else(|| mindspore_summary::rank_hint(file_name))
-        .or_else(|| {
-            TraceFile::sniff(file_name, Vec::new).and_then(|_| rank_of_trace(file_name))
-        })
+        .or_else(|| TraceFile::sniff(file_name, Vec::new).and_then(|_| rank_of_trace(file_name)))
 }
 
 #[cfg(test)]

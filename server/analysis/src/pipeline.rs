@@ -10,8 +10,8 @@ mod waiting;
 
 pub use help::{Estimate, more_workers};
 pub use queues::OperationStats;
-pub(crate) use waiting::{INPUT_NAMES, is_input};
 pub use waiting::{Clock, InputTimes, QueueState, StepTime, Waiting};
+pub(crate) use waiting::{INPUT_NAMES, is_input};
 
 /// Maximum number of operations of one pipeline.
 pub const MAX_OPERATIONS: usize = 500;

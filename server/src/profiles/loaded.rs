@@ -4,9 +4,10 @@ use std::sync::{Arc, OnceLock};
 
 use trainscope_analysis::trace::Model;
 use trainscope_analysis::trace::levels::Levels;
-use trainscope_analysis::trace::summary;
+use trainscope_analysis::trace::steps::StepRange;
+use trainscope_analysis::trace::summary::summary;
 use trainscope_api::profile::{
-    ProfileContent, ProfileEntry, ProfileState, SessionSummary,
+    MAX_STRETCHES, ProfileContent, ProfileEntry, ProfileState, SessionSummary,
 };
 use trainscope_format::formats::memory_timeline::MemoryTimeline;
 use trainscope_format::trace::{LaneKind, SliceClass, TraceFormat};
@@ -86,9 +87,9 @@ impl Loaded {
     /// The summary of all steps, with files and state.
     pub(crate) fn summary(&self) -> Arc<SessionSummary> {
         let summary = self.summary.get_or_init(|| {
-            let mut summary = summary::summary(&self.model, summary::StepRange::default());
-            self.describe(&mut summary);
-            Arc::new(summary)
+            let mut own = summary(&self.model, StepRange::default(), MAX_STRETCHES);
+            self.describe(&mut own);
+            Arc::new(own)
         });
         Arc::clone(summary)
     }
@@ -141,9 +142,7 @@ impl Loaded {
         let has = |class| trace.categories.iter().any(|own| own.class == class);
         let is_work = |kind| trace.lanes.iter().any(|lane| lane.kind == kind);
         ProfileContent {
-            device: has(SliceClass::Kernel)
-                || has(SliceClass::Memcpy)
-                || is_work(LaneKind::Device),
+            device: has(SliceClass::Kernel) || has(SliceClass::Memcpy) || is_work(LaneKind::Device),
             memory: !trace.memory.is_empty(),
             stacks: has(SliceClass::PythonFrame),
             shapes: !trace.shapes.is_empty(),
@@ -182,7 +181,9 @@ impl Loaded {
         }
         if counts.negative_durations > 0 {
             let slices = counts.negative_durations;
-            faults.push(format!("{slices} slices have a negative duration, taken as 0"));
+            faults.push(format!(
+                "{slices} slices have a negative duration, taken as 0"
+            ));
         }
         if counts.ends_without_begin > 0 {
             let ends = counts.ends_without_begin;

@@ -16,9 +16,9 @@ use trainscope_format::formats::xplane;
 use trainscope_format::trace::{Trace, TraceFile};
 use trainscope_format::{Body, Kind, Profile};
 
+use super::Progress;
 use super::loaded::Loaded;
 use super::sessions::SessionFiles;
-use super::Progress;
 use crate::files;
 use crate::index::Index;
 

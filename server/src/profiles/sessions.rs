@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use trainscope_format::trace::{TraceFile, TraceFormat};
 use trainscope_format::Kind;
+use trainscope_format::trace::{TraceFile, TraceFormat};
 
 use crate::files;
 use crate::index::{Index, ReadError, TraceEntry};
@@ -35,13 +35,20 @@ pub(crate) struct SessionFiles {
 impl SessionFiles {
     /// Identity of the content: paths, sizes and times of change.
     pub(crate) fn key(&self) -> String {
-        let mut key = format!("{}\0{}\0{}\0{}", self.run, self.id, self.rank, self.span_tags);
+        let mut key = format!(
+            "{}\0{}\0{}\0{}",
+            self.run, self.id, self.rank, self.span_tags
+        );
         for file in &self.files {
             let metadata = fs::metadata(&file.full).ok();
             let modified = metadata.as_ref().and_then(|own| own.modified().ok());
             let len = metadata.map_or(0, |own| own.len());
             // Writing to a text cannot fail.
-            drop(write!(key, "\0{}\0{len}\0{modified:?}", file.full.display()));
+            drop(write!(
+                key,
+                "\0{}\0{len}\0{modified:?}",
+                file.full.display()
+            ));
         }
         key
     }
@@ -53,7 +60,12 @@ impl SessionFiles {
             Some(TraceFile::Folded) => TraceFormat::Folded,
             Some(TraceFile::Xplane) => TraceFormat::Xplane,
             Some(_) if self.is_mindspore() => TraceFormat::Mindspore,
-            Some(_) if self.files.iter().any(|file| file.path.contains(".pt.trace.json")) => {
+            Some(_)
+                if self
+                    .files
+                    .iter()
+                    .any(|file| file.path.contains(".pt.trace.json")) =>
+            {
                 TraceFormat::Kineto
             }
             Some(_) => TraceFormat::Chrome,
@@ -66,7 +78,10 @@ impl SessionFiles {
 
     /// Paths for display.
     pub(crate) fn paths(&self) -> Vec<String> {
-        self.files.iter().map(|file| file.path.to_string()).collect()
+        self.files
+            .iter()
+            .map(|file| file.path.to_string())
+            .collect()
     }
 }
 
@@ -78,23 +93,28 @@ pub(crate) fn of_run(index: &Index, run: &str) -> Result<Vec<SessionFiles>, Read
         .into_iter()
         .partition(|file| file.format == TraceFile::MemoryTimeline);
     for (id, rank, file) in named(run, traces) {
-        let group = groups.entry((id.clone(), rank)).or_insert_with(|| SessionFiles {
-            run: run.to_owned(),
-            id,
-            rank,
-            files: Vec::new(),
-            memory_timeline: None,
-            len_bytes: 0,
-            modified: None,
-            span_tags: 0,
-        });
+        let group = groups
+            .entry((id.clone(), rank))
+            .or_insert_with(|| SessionFiles {
+                run: run.to_owned(),
+                id,
+                rank,
+                files: Vec::new(),
+                memory_timeline: None,
+                len_bytes: 0,
+                modified: None,
+                span_tags: 0,
+            });
         if let Ok(metadata) = fs::metadata(&file.full) {
             group.len_bytes += metadata.len();
             group.modified = group.modified.max(metadata.modified().ok());
         }
         let folder = file.full.parent();
         let beside = timelines.iter().find(|own| own.full.parent() == folder);
-        group.memory_timeline = group.memory_timeline.take().or(beside.map(|own| own.full.clone()));
+        group.memory_timeline = group
+            .memory_timeline
+            .take()
+            .or(beside.map(|own| own.full.clone()));
         group.files.push(file);
     }
     let mut span_tags: BTreeMap<u32, usize> = BTreeMap::new();
@@ -151,10 +171,17 @@ fn named(run: &str, files: Vec<TraceEntry>) -> Vec<(String, u32, TraceEntry)> {
             let rank = rank_in_head(&file.full);
             let mut file = file;
             file.rank = rank.unwrap_or(file.rank);
-            workers.entry((folder, worker)).or_default().push((number, file));
+            workers
+                .entry((folder, worker))
+                .or_default()
+                .push((number, file));
         } else {
             let is_beside = with_executions.contains(&folder);
-            let id = if is_beside { folder } else { stem_of(run, &file) };
+            let id = if is_beside {
+                folder
+            } else {
+                stem_of(run, &file)
+            };
             let rank = rank_in_head(&file.full).unwrap_or(file.rank);
             named.push((id, rank, file));
         }
@@ -195,14 +222,21 @@ fn is_mindspore(file: &TraceEntry) -> bool {
 /// Folder of a profile below its run; the folder that `MindSpore` makes for each session, not those inside of it.
 fn folder_of_profile(run: &str, file: &TraceEntry) -> String {
     let path = Path::new(&*file.path);
-    let run = if run == "." { Path::new("") } else { Path::new(run) };
+    let run = if run == "." {
+        Path::new("")
+    } else {
+        Path::new(run)
+    };
     let below = path.strip_prefix(run).unwrap_or(path);
     let mut folders: Vec<String> = below
         .parent()
         .unwrap_or(Path::new(""))
         .iter()
         .map(|part| part.to_string_lossy().into_owned())
-        .filter(|part| part.strip_prefix("rank_").is_none_or(|rank| rank.parse::<u32>().is_err()))
+        .filter(|part| {
+            part.strip_prefix("rank_")
+                .is_none_or(|rank| rank.parse::<u32>().is_err())
+        })
         .collect();
     let inner = folders
         .iter()
@@ -226,9 +260,11 @@ fn worker_of(file: &TraceEntry) -> Option<(String, u64)> {
 fn stem_of(run: &str, file: &TraceEntry) -> String {
     let folder = folder_of_profile(run, file);
     let name = file.full.file_name().unwrap_or_default().to_string_lossy();
-    let stem = [".gz", ".json", ".txt", ".pb", ".trace", ".pt", ".xplane", ".folded"]
-        .iter()
-        .fold(&*name, |stem, end| stem.strip_suffix(end).unwrap_or(stem));
+    let stem = [
+        ".gz", ".json", ".txt", ".pb", ".trace", ".pt", ".xplane", ".folded",
+    ]
+    .iter()
+    .fold(&*name, |stem, end| stem.strip_suffix(end).unwrap_or(stem));
     if folder.is_empty() {
         stem.to_owned()
     } else {

@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use trainscope_analysis::pipeline::InputTimes;
-use trainscope_analysis::trace::summary::{StepRange, summary};
-use trainscope_analysis::trace::{advice, numbering, diff as differences, flame as flames};
+use trainscope_analysis::trace::operators::Request;
+use trainscope_analysis::trace::steps::StepRange;
+use trainscope_analysis::trace::summary::summary;
+use trainscope_analysis::trace::{advice, diff as differences, flame as flames, numbering};
 use trainscope_analysis::trace::{memory as memories, operators as tables, ranks as clusters};
 use trainscope_api::error::ErrorCode;
 use trainscope_api::pipeline::PipelineAnswer;
 use trainscope_api::profile::{
-    DEFAULT_OPERATORS, FlameAnswer, FlameQuery, InputShare, MAX_OPERATORS, MAX_STRETCHES,
-    MemoryAnswer, MemoryQuery, OperatorAnswer, OperatorQuery, OperatorsAnswer, OperatorsQuery,
-    ProfileDiff, ProfileDiffQuery, ProfileOverview, ProfileQuery, RanksAnswer, SessionSummary,
+    FlameAnswer, FlameQuery, InputShare, MAX_STRETCHES, MemoryAnswer, MemoryQuery, OperatorAnswer,
+    OperatorQuery, OperatorsAnswer, OperatorsQuery, ProfileDiff, ProfileDiffQuery, ProfileOverview,
+    ProfileQuery, RanksAnswer, SessionSummary,
 };
 use trainscope_api::scalars::{MAX_POINTS, ScalarsQuery};
 
@@ -117,20 +119,14 @@ pub(crate) fn operators(
 ) -> Result<OperatorsAnswer, Failure> {
     let loaded = profiles.get(&query.run, query.session.as_deref(), query.rank)?;
     let range = range(query.since_step, query.until_step)?;
-    let mut answer = tables::table(&loaded.model, query.by, range);
-    if let Some(filter) = &query.filter {
-        let filter = filter.to_lowercase();
-        answer.rows.retain(|row| match filter.strip_prefix("type:") {
-            Some(text) => row.r#type.to_lowercase().contains(text.trim()),
-            None => row.name.to_lowercase().contains(&filter),
-        });
-        answer.total = answer.rows.len() as u64;
-    }
-    let limit = query.limit.unwrap_or(DEFAULT_OPERATORS).clamp(1, MAX_OPERATORS);
-    answer.rows.drain(..query.from.min(answer.rows.len()));
-    answer.cut = answer.rows.len() > limit;
-    answer.rows.truncate(limit);
-    Ok(answer)
+    let request = Request {
+        by: query.by,
+        range,
+        filter: query.filter.as_deref(),
+        from: query.from,
+        limit: query.limit,
+    };
+    Ok(tables::operators(&loaded.model, &request))
 }
 
 /// One operator in detail, with its node in the graph of the run.
@@ -142,7 +138,7 @@ pub(crate) fn operator(
     let loaded = profiles.get(&query.run, query.session.as_deref(), query.rank)?;
     let range = range(query.since_step, query.until_step)?;
     let shapes = query.shapes.as_deref();
-    let answer = tables::operator(&loaded.model, query.by, &query.name, shapes, range);
+    let answer = tables::detail::operator(&loaded.model, query.by, &query.name, shapes, range);
     let mut answer = answer.ok_or_else(|| {
         let message = format!("the profile has no operator `{}`", query.name);
         Failure::new(ErrorCode::UnknownTag, message)
@@ -170,7 +166,12 @@ pub(crate) fn flame(profiles: &Profiles, query: &FlameQuery) -> Result<FlameAnsw
     let loaded = profiles.get(&query.run, query.session.as_deref(), query.rank)?;
     let lanes = lanes_of(query.lanes.as_deref())?;
     let area = query.from_nanos..query.to_nanos;
-    Ok(flames::flame(&loaded.model, area, lanes.as_deref(), query.up))
+    Ok(flames::flame(
+        &loaded.model,
+        area,
+        lanes.as_deref(),
+        query.up,
+    ))
 }
 
 /// A profile against another one.

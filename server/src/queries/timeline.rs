@@ -40,10 +40,14 @@ pub(crate) fn slice(
     query: &SliceQuery,
 ) -> Result<SliceAnswer, Failure> {
     let loaded = profiles.get(&query.run, query.session.as_deref(), query.rank)?;
-    let mut answer = slices::slice(&loaded.model, loaded.levels(), query.index).ok_or_else(|| {
-        let count = loaded.model.trace.slices.len();
-        Failure::bad_request(format!("there is no slice {}: there are {count}", query.index))
-    })?;
+    let mut answer =
+        slices::slice(&loaded.model, loaded.levels(), query.index).ok_or_else(|| {
+            let count = loaded.model.trace.slices.len();
+            Failure::bad_request(format!(
+                "there is no slice {}: there are {count}",
+                query.index
+            ))
+        })?;
     answer.arguments = arguments(&loaded, query.index);
     answer.node = graphs.node_named(&query.run, &answer.slice.name);
     Ok(answer)
@@ -60,7 +64,10 @@ fn arguments(loaded: &Loaded, slice: u32) -> Vec<(String, String)> {
     let read = || -> std::io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let mut source = files::open(&file.full)?;
-        let is_packed = file.full.extension().is_some_and(|own| own.eq_ignore_ascii_case("gz"));
+        let is_packed = file
+            .full
+            .extension()
+            .is_some_and(|own| own.eq_ignore_ascii_case("gz"));
         if is_packed {
             let mut content = files::unpacked(source)?;
             std::io::copy(&mut (&mut content).take(*place), &mut std::io::sink())?;
@@ -78,7 +85,11 @@ fn arguments(loaded: &Loaded, slice: u32) -> Vec<(String, String)> {
 pub(crate) fn area(profiles: &Profiles, query: &AreaQuery) -> Result<AreaAnswer, Failure> {
     let loaded = profiles.get(&query.run, query.session.as_deref(), query.rank)?;
     let lanes = lanes_of(query.lanes.as_deref())?;
-    Ok(areas::area(&loaded.model, query.from..query.to, lanes.as_deref()))
+    Ok(areas::area(
+        &loaded.model,
+        query.from..query.to,
+        lanes.as_deref(),
+    ))
 }
 
 /// Slices that match a search.
@@ -99,5 +110,8 @@ pub(super) fn lanes_of(text: Option<&str>) -> Result<Option<Vec<u32>>, Failure> 
         let lane = part.trim().parse::<u32>();
         lane.map_err(|_| Failure::bad_request(format!("`{part}` is not the index of a lane")))
     };
-    text.split(',').map(lane).collect::<Result<_, _>>().map(Some)
+    text.split(',')
+        .map(lane)
+        .collect::<Result<_, _>>()
+        .map(Some)
 }

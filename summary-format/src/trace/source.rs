@@ -87,10 +87,7 @@ pub fn rank_of_trace(file_name: &str) -> Option<u32> {
 }
 
 fn numbered(name: &str, before: &str, after: &str) -> Option<u32> {
-    name.strip_prefix(before)?
-        .strip_suffix(after)?
-        .parse()
-        .ok()
+    name.strip_prefix(before)?.strip_suffix(after)?.parse().ok()
 }
 
 #[cfg(test)]
@@ -100,11 +97,27 @@ mod tests {
     #[test]
     fn files_of_profilers_are_recognised_by_name() {
         for (name, format, rank) in [
-            ("vm_4199.1795213256892341813.pt.trace.json.gz", TraceFile::ChromeJson, None),
+            (
+                "vm_4199.1795213256892341813.pt.trace.json.gz",
+                TraceFile::ChromeJson,
+                None,
+            ),
             ("rank_3.pt.trace.json", TraceFile::ChromeJson, Some(3)),
-            ("host-rank12.1.pt.trace.json", TraceFile::ChromeJson, Some(12)),
-            ("cpu_op_execute_timestamp_2.txt", TraceFile::MindsporeExecutions, Some(2)),
-            ("cpu_timeline_display_1.json", TraceFile::ChromeJson, Some(1)),
+            (
+                "host-rank12.1.pt.trace.json",
+                TraceFile::ChromeJson,
+                Some(12),
+            ),
+            (
+                "cpu_op_execute_timestamp_2.txt",
+                TraceFile::MindsporeExecutions,
+                Some(2),
+            ),
+            (
+                "cpu_timeline_display_1.json",
+                TraceFile::ChromeJson,
+                Some(1),
+            ),
             ("trace_view.json", TraceFile::ChromeJson, None),
             ("vm.xplane.pb", TraceFile::Xplane, None),
             ("stack.folded.txt", TraceFile::Folded, None),
@@ -119,11 +132,15 @@ mod tests {
     fn other_json_is_recognised_by_its_content() {
         let head = |text: &str| TraceFile::sniff("result.json", || text.as_bytes().to_vec());
         assert_eq!(head(r#"{"traceEvents": ["#), Some(TraceFile::ChromeJson));
-        assert_eq!(head(r#"[{"ph": "X", "ts": 1}"#), Some(TraceFile::ChromeJson));
+        assert_eq!(
+            head(r#"[{"ph": "X", "ts": 1}"#),
+            Some(TraceFile::ChromeJson)
+        );
         assert_eq!(head(r#"{"loss": 1}"#), None);
         assert_eq!(head(""), None);
         assert_eq!(
-            TraceFile::sniff("pipeline_profiling_0.json", || b"{\"traceEvents\":[".to_vec()),
+            TraceFile::sniff("pipeline_profiling_0.json", || b"{\"traceEvents\":["
+                .to_vec()),
             None
         );
         assert_eq!(TraceFile::sniff("a.pt.trace.json.tmp", Vec::new), None);

@@ -5,8 +5,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use serde::Serialize;
-use trainscope_analysis::trace::summary::StepRange;
-use trainscope_analysis::trace::{export_json, flame, memory, operators, ranks};
+use trainscope_analysis::trace::operators::Operators;
+use trainscope_analysis::trace::steps::StepRange;
+use trainscope_analysis::trace::{export_json, flame, memory, ranks};
 use trainscope_api::profile::{
     Advice, MAX_MEMORY_POINTS, MemoryQuery, OperatorGroup, ProfileOverview, ProfileStep,
     SessionSummary,
@@ -145,9 +146,11 @@ fn chosen(flags: &ExportFlags, reading: &Reading) -> Result<Vec<Arc<Loaded>>, Mi
         loaded.truncate(1);
     }
     if loaded.is_empty() {
-        return Err(Mistake::new(2, format!("{title} has no profile of that rank"))
-            .at(format!("--rank {}", flags.rank.unwrap_or(0)))
-            .attempt(format!("one of these ranks: {}", there.join(", "))));
+        return Err(
+            Mistake::new(2, format!("{title} has no profile of that rank"))
+                .at(format!("--rank {}", flags.rank.unwrap_or(0)))
+                .attempt(format!("one of these ranks: {}", there.join(", "))),
+        );
     }
     Ok(loaded)
 }
@@ -186,7 +189,14 @@ fn write_steps(
     table: &mut Table<'_>,
 ) -> Result<(), CommandError> {
     if with_phases {
-        table.head(&["session", "rank", "step", "phase", "begin_nanos", "end_nanos"])?;
+        table.head(&[
+            "session",
+            "rank",
+            "step",
+            "phase",
+            "begin_nanos",
+            "end_nanos",
+        ])?;
     } else {
         table.head(&[
             "session",
@@ -268,7 +278,10 @@ fn write_operators(
     head.extend(is_by_shape.then_some("shapes"));
     table.head(&head)?;
     for own in loaded {
-        for row in operators::table(&own.model, flags.by.into(), range).rows {
+        for row in Operators::new(&own.model)
+            .table(flags.by.into(), range)
+            .rows
+        {
             table.object(&row)?;
             let times = [
                 row.self_nanos,
@@ -298,7 +311,11 @@ fn write_memory(loaded: &[Arc<Loaded>], table: &mut Table<'_>) -> Result<(), Com
         "reserved_bytes",
     ])?;
     for own in loaded {
-        let all = memory::answer(&own.model, own.memory_timeline.as_ref(), &MemoryQuery::default());
+        let all = memory::answer(
+            &own.model,
+            own.memory_timeline.as_ref(),
+            &MemoryQuery::default(),
+        );
         for device in all.devices {
             let query = MemoryQuery {
                 device: Some(device.device),
@@ -345,7 +362,8 @@ fn write_ranks(
             row.compute_nanos.to_string(),
             row.wait_nanos.to_string(),
             row.slow_steps.to_string(),
-            row.slow_from_step.map_or_else(String::new, |step| step.to_string()),
+            row.slow_from_step
+                .map_or_else(String::new, |step| step.to_string()),
             row.offset_nanos.to_string(),
         ])?;
     }
@@ -366,8 +384,17 @@ fn write_advice(
     table: &mut Table<'_>,
 ) -> Result<(), CommandError> {
     table.head(&[
-        "session", "rank", "id", "severity", "value", "limit", "gain_nanos", "gain", "title",
-        "evidence", "remedy",
+        "session",
+        "rank",
+        "id",
+        "severity",
+        "value",
+        "limit",
+        "gain_nanos",
+        "gain",
+        "title",
+        "evidence",
+        "remedy",
     ])?;
     for own in all {
         for advice in &own.advice {
