@@ -138,7 +138,7 @@ pub(crate) fn operator(
     let loaded = profiles.get(&query.run, query.session.as_deref(), query.rank)?;
     let range = range(query.since_step, query.until_step)?;
     let shapes = query.shapes.as_deref();
-    let answer = tables::detail::operator(&loaded.model, query.by, &query.name, shapes, range);
+    let answer = tables::operator(&loaded.model, query.by, &query.name, shapes, range);
     let mut answer = answer.ok_or_else(|| {
         let message = format!("the profile has no operator `{}`", query.name);
         Failure::new(ErrorCode::UnknownTag, message)
