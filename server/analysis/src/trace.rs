@@ -10,10 +10,19 @@ use trainscope_api::profile::{PhaseKind, StepSource};
 use trainscope_api::timeline::TimeKind;
 use trainscope_format::trace::Trace;
 
+pub mod area;
 pub mod calls;
+mod clip;
+pub mod counters;
+pub mod diff;
+pub mod export_json;
 pub mod figures;
+pub mod flame;
 pub mod flops;
 pub mod kernels;
+pub mod lane;
+pub mod lanes;
+pub mod levels;
 pub mod meaning;
 pub mod nest;
 pub mod numbering;
@@ -21,9 +30,12 @@ pub mod operators;
 pub mod parts;
 pub mod ranges;
 pub mod scopes;
+pub mod search;
+pub mod slice;
 pub mod step_phases;
 pub mod steps;
 pub mod summary;
+pub mod view;
 
 /// A trace in order.
 ///

@@ -1,0 +1,272 @@
+//! Differences of two profiles: steps, parts, operators and kernels.
+
+use std::collections::BTreeMap;
+
+use trainscope_api::profile::{
+    OperatorDifference, OperatorGroup, OperatorRow, Parts, ProfileDiff, Sentence, SessionSummary,
+};
+use trainscope_format::digits::{nanos, percent};
+
+use super::Model;
+use super::figures::{median, percentile};
+use super::operators::Operators;
+use super::steps::StepRange;
+use super::summary::summary;
+
+/// Steps that each of two profiles needs for an interval of their ratio.
+const MIN_STEPS: usize = 5;
+/// Number of samples of the bootstrap.
+const SAMPLES: usize = 1_000;
+/// Maximum number of steps that are sampled from; of more, as many at equal distances. The interval becomes wider.
+const MAX_SAMPLED: usize = 1_000;
+/// Shares of the samples below the two ends of the interval of 95 %.
+const ENDS: [f64; 2] = [0.025, 0.975];
+/// Seed of the samples: the same profiles have the same interval.
+const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
+/// Maximum number of operators, and of kernels, in one answer.
+const MAX_ROWS: usize = 1_000;
+
+/// One of two profiles.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Side {
+    /// Its summary with all steps.
+    pub summary: SessionSummary,
+    /// Operators by name.
+    pub operators: Vec<OperatorRow>,
+    /// Kernels by short name.
+    pub kernels: Vec<OperatorRow>,
+    /// Number of steps of the calls of operators and kernels.
+    pub steps: u64,
+}
+
+impl Side {
+    /// A model as one of two; memory is that of its summary, which has none yet.
+    pub fn new(model: &Model, range: StepRange) -> Self {
+        let operators = Operators::new(model);
+        let by_name = operators.table(OperatorGroup::Name, range);
+        Self {
+            summary: summary(model, range, usize::MAX),
+            operators: by_name.rows,
+            kernels: operators.table(OperatorGroup::Kernel, range).rows,
+            steps: by_name.steps,
+        }
+    }
+
+    fn lengths(&self) -> Vec<i64> {
+        let steps = self.summary.steps.iter().filter(|step| step.is_whole);
+        steps
+            .map(|step| step.end_nanos.saturating_sub(step.begin_nanos))
+            .collect()
+    }
+
+    fn peak(&self) -> u64 {
+        let peaks = self
+            .summary
+            .memory
+            .iter()
+            .map(|memory| memory.peak_len_bytes);
+        peaks.max().unwrap_or_default()
+    }
+}
+
+/// The differences of a profile from another one, its baseline.
+pub fn diff(own: &Side, base: &Side) -> ProfileDiff {
+    let medians = (
+        own.summary.median_step_nanos,
+        base.summary.median_step_nanos,
+    );
+    let ratio = ratio(&own.lengths(), &base.lengths());
+    let parts = (own.summary.mean_parts_nanos, base.summary.mean_parts_nanos);
+    let steps = (own.steps, base.steps);
+    let mut operators = differences((&own.operators, &base.operators), steps);
+    let mut kernels = differences((&own.kernels, &base.kernels), steps);
+    let cut = operators.len() > MAX_ROWS || kernels.len() > MAX_ROWS;
+    operators.truncate(MAX_ROWS);
+    kernels.truncate(MAX_ROWS);
+    ProfileDiff {
+        median_step_nanos: medians,
+        ratio,
+        parts_nanos: parts,
+        peak_len_bytes: (own.peak(), base.peak()),
+        operators,
+        kernels,
+        sentence: sentence(medians, ratio, parts),
+        cut,
+    }
+}
+
+/// Ratio of the medians of two lists of lengths, and the ends of its 95 % interval; `None` with fewer than five in one
+/// of them, or if the second median is 0.
+pub fn ratio(own: &[i64], base: &[i64]) -> Option<(f64, f64, f64)> {
+    if own.len() < MIN_STEPS || base.len() < MIN_STEPS {
+        return None;
+    }
+    let medians = (median(&mut own.to_vec()), median(&mut base.to_vec()));
+    if medians.1 <= 0 {
+        return None;
+    }
+    let quotient = |own: i64, base: i64| own as f64 / base.max(1) as f64;
+    let (own, base) = (sampled(own), sampled(base));
+    let mut random = Random(SEED);
+    let (mut left, mut right) = (own.clone(), base.clone());
+    let mut ratios: Vec<f64> = (0..SAMPLES)
+        .map(|_| {
+            random.draw(&own, &mut left);
+            random.draw(&base, &mut right);
+            quotient(median(&mut left), median(&mut right))
+        })
+        .collect();
+    ratios.sort_by(f64::total_cmp);
+    // Places rather than ratios, which are no integers.
+    let mut places: Vec<i64> = (0_i64..).take(ratios.len()).collect();
+    let [low, high] = ENDS.map(|share| {
+        let place = percentile(&mut places, share);
+        usize::try_from(place)
+            .ok()
+            .and_then(|place| ratios.get(place))
+    });
+    Some((quotient(medians.0, medians.1), *low?, *high?))
+}
+
+fn sampled(lengths: &[i64]) -> Vec<i64> {
+    let each = lengths.len().div_ceil(MAX_SAMPLED).max(1);
+    lengths.iter().copied().step_by(each).collect()
+}
+
+/// Random numbers by `SplitMix64`.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// Fills a sample with values drawn from others, each as likely.
+    fn draw(&mut self, from: &[i64], sample: &mut [i64]) {
+        let len = from.len() as u64;
+        for slot in sample {
+            let place = usize::try_from(self.next() % len.max(1)).unwrap_or_default();
+            *slot = from.get(place).copied().unwrap_or_default();
+        }
+    }
+}
+
+/// Rows of both sides by name, the largest difference of self time a step first.
+fn differences(
+    (own, base): (&[OperatorRow], &[OperatorRow]),
+    steps: (u64, u64),
+) -> Vec<OperatorDifference> {
+    let mut rows: BTreeMap<&str, OperatorDifference> = BTreeMap::new();
+    let per_step = |row: &OperatorRow, steps: u64| row.calls as f64 / steps.max(1) as f64;
+    for row in own {
+        let difference = rows.entry(&row.name).or_default();
+        difference.calls_step.0 += per_step(row, steps.0);
+        difference.self_step_nanos.0 += row.self_step_nanos;
+        difference.mean_nanos.0 = row.mean_nanos;
+    }
+    for row in base {
+        let difference = rows.entry(&row.name).or_default();
+        difference.calls_step.1 += per_step(row, steps.1);
+        difference.self_step_nanos.1 += row.self_step_nanos;
+        difference.mean_nanos.1 = row.mean_nanos;
+    }
+    let mut rows: Vec<OperatorDifference> = rows
+        .into_iter()
+        .map(|(name, difference)| OperatorDifference {
+            name: name.to_owned(),
+            ..difference
+        })
+        .collect();
+    rows.sort_by_key(|row| {
+        let (own, base) = row.self_step_nanos;
+        std::cmp::Reverse(own.abs_diff(base))
+    });
+    rows
+}
+
+/// The part that changed most, in English and Chinese, and its change.
+fn most_changed((own, base): (Parts, Parts)) -> ((&'static str, &'static str), i64) {
+    let changes = [
+        (("kernels", "内核"), own.kernel - base.kernel),
+        (("copies", "拷贝"), own.memcpy - base.memcpy),
+        (("fills of memory", "内存填充"), own.memset - base.memset),
+        (
+            ("communication", "通信"),
+            own.communication - base.communication,
+        ),
+        (
+            ("calls of the runtime", "运行时调用"),
+            own.runtime - base.runtime,
+        ),
+        (("waiting for data", "等待数据"), own.data - base.data),
+        (("operators", "算子"), own.operators - base.operators),
+        (("everything else", "其他"), own.other - base.other),
+    ];
+    let most = changes
+        .into_iter()
+        .max_by_key(|(_, change)| change.unsigned_abs());
+    most.unwrap_or_default()
+}
+
+fn sentence(
+    (own, base): (i64, i64),
+    ratio: Option<(f64, f64, f64)>,
+    parts: (Parts, Parts),
+) -> Sentence {
+    if own <= 0 || base <= 0 {
+        return Sentence {
+            en: "Steps cannot be compared: one of the profiles has none.".to_owned(),
+            zh: "无法比较迭代：其中一个性能数据没有迭代。".to_owned(),
+        };
+    }
+    let change = own as f64 / base as f64 - 1.0;
+    let step = nanos(own.unsigned_abs());
+    let share = percent(change.abs());
+    let (longer, longer_zh) = if change > 0.0 {
+        ("longer", "长")
+    } else {
+        ("shorter", "短")
+    };
+    let Some((_, low, high)) = ratio else {
+        return Sentence {
+            en: format!(
+                "A step takes {step}, {share} {longer} than the baseline; with fewer than {MIN_STEPS} steps that may be chance."
+            ),
+            zh: format!(
+                "每个迭代 {step}，比基线{longer_zh} {share}；少于 {MIN_STEPS} 个迭代，可能是偶然。"
+            ),
+        };
+    };
+    if low <= 1.0 && high >= 1.0 {
+        return Sentence {
+            en: format!(
+                "A step takes {step}, as long as the baseline: a difference of {share} is within chance."
+            ),
+            zh: format!("每个迭代 {step}，与基线相同：{share} 的差异在偶然范围内。"),
+        };
+    }
+    let (near, far) = if change > 0.0 {
+        (low - 1.0, high - 1.0)
+    } else {
+        (1.0 - high, 1.0 - low)
+    };
+    let (near, far) = (percent(near), percent(far));
+    let ((part, part_zh), grown) = most_changed(parts);
+    let (more, more_zh) = if grown > 0 {
+        ("more", "多")
+    } else {
+        ("less", "少")
+    };
+    let grown = nanos(grown.unsigned_abs());
+    Sentence {
+        en: format!(
+            "A step takes {step}, {share} {longer} than the baseline (95 % interval {near} to {far}), {grown} {more} of it for {part}."
+        ),
+        zh: format!(
+            "每个迭代 {step}，比基线{longer_zh} {share}（95 % 区间 {near} 至 {far}），其中{part_zh}{more_zh}用 {grown}。"
+        ),
+    }
+}
