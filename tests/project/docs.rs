@@ -396,13 +396,14 @@ fn the_reference_of_conditions_is_the_catalogue() {
 }
 
 /// Targets with their headings.
-const TARGETS: [(Target, &str); 6] = [
+const TARGETS: [(Target, &str); 7] = [
     (Target::Tensor, "Any tensor"),
     (Target::Weight, "Weights"),
     (Target::Gradient, "Gradients"),
     (Target::Activation, "Activations"),
     (Target::Scalar, "Scalars"),
     (Target::Run, "Ranks, and the run as a whole"),
+    (Target::Profile, "Profiles"),
 ];
 
 /// The page of all conditions.

@@ -35,17 +35,20 @@ pub enum Topic {
     Loss,
     /// Metric and generalisation.
     Metric,
+    /// Time of the steps, and memory of the devices.
+    Speed,
 }
 
 impl Topic {
     /// All topics in order.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Recorded,
         Self::Hyperparameters,
         Self::Model,
         Self::Input,
         Self::Loss,
         Self::Metric,
+        Self::Speed,
     ];
 }
 

@@ -8,7 +8,7 @@ use trainscope_format::digits::count;
 
 use crate::diagnosis::{Remark, State, Topic};
 use crate::text::Sentence;
-use crate::watchpoint::{Findings, Watchpoints};
+use crate::watchpoint::{Findings, Hit, Inconclusive, Key, Watchpoints};
 
 /// State of a row, in ascending order of severity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,7 +39,7 @@ pub struct Row {
     pub watched: u64,
     /// Number of hits.
     pub hits: u64,
-    /// The first hit of the worst severity, as an index into [`Findings::hits`].
+    /// The first hit of the worst severity, of those about speed the one with the largest gain, as an index into [`Findings::hits`].
     pub worst: Option<usize>,
     /// The first remark of the worst state, as an index into the remarks: notes and faults only, and none whose
     /// condition has a hit, which says the same.
@@ -54,7 +54,7 @@ pub fn rows(
     watchpoints: &Watchpoints,
     remarks: &[Remark],
     is_damaged: bool,
-) -> [Row; 6] {
+) -> [Row; 7] {
     Topic::ALL.map(|topic| {
         let of_topic = |index: &u32| {
             let own = watchpoints.all().get(*index as usize);
@@ -64,8 +64,8 @@ pub fn rows(
         let hits = findings.hits.iter().enumerate();
         let hits = hits.filter(|(_, hit)| hit.condition.topic == topic);
         let worst = hits.clone().reduce(|worst, one| {
-            let is_worse = one.1.severity > worst.1.severity;
-            if is_worse { one } else { worst }
+            let of = |hit: &Hit| (hit.severity, hit.values.of(Key::GainSecs).unwrap_or(0.0));
+            if of(one.1) > of(worst.1) { one } else { worst }
         });
         let own = remarks.iter().enumerate();
         let own = own.filter(|(_, remark)| remark.rule.topic() == topic);
@@ -99,7 +99,7 @@ pub fn rows(
             (Some((_, hit)), _) => hit.severity.into(),
             (None, Some((_, remark))) => remark.state.into(),
             (None, None) => {
-                row.sentence = sentence(findings, topic, row.watched, rules_pass);
+                row.sentence = sentence(findings, topic, row.watched, is_judged, rules_pass);
                 without_finding(findings, topic, is_judged, rules_pass, is_damaged)
             }
         };
@@ -116,11 +116,17 @@ fn without_finding(
     is_damaged: bool,
 ) -> RowState {
     let judged = &findings.judged;
-    let is_missing = !findings.inconclusive.is_empty() || !findings.unread.is_empty();
+    let mut inconclusive = findings.inconclusive.iter();
+    let is_of_topic =
+        |own: &Inconclusive| (own.condition.topic == Topic::Speed) == (topic == Topic::Speed);
+    let is_unjudged = inconclusive.any(is_of_topic);
     // (passed, open): data of the topic itself, and everything else that belongs to it.
     let (is_passed, is_open) = match topic {
         Topic::Recorded if is_damaged => return RowState::Warning,
-        Topic::Recorded => (judged.tensors > 0 && !is_missing, true),
+        Topic::Recorded => (
+            judged.tensors > 0 && !is_unjudged && findings.unread.is_empty(),
+            true,
+        ),
         Topic::Model => (judged.tensors > 0, rules_pass),
         Topic::Input => (findings.inputs > 0, rules_pass),
         // Settings and metrics follow from everything else, and are sound only if that is.
@@ -128,6 +134,7 @@ fn without_finding(
             (is_judged && findings.first_cause.is_none(), is_judged)
         }
         Topic::Loss => (is_judged, is_judged),
+        Topic::Speed => (judged.profiles > 0 && !is_unjudged, is_judged),
     };
     match (is_passed, is_open) {
         (true, _) => RowState::Passed,
@@ -137,7 +144,13 @@ fn without_finding(
 }
 
 /// Amount of data judged, or the missing data.
-fn sentence(findings: &Findings, topic: Topic, watched: u64, rules_pass: bool) -> Sentence {
+fn sentence(
+    findings: &Findings,
+    topic: Topic,
+    watched: u64,
+    is_judged: bool,
+    rules_pass: bool,
+) -> Sentence {
     let judged = &findings.judged;
     let (en, zh) = match topic {
         Topic::Recorded => (
@@ -178,7 +191,11 @@ fn sentence(findings: &Findings, topic: Topic, watched: u64, rules_pass: bool) -
             "input values were not recorded".to_owned(),
             "未记录输入数据的值".to_owned(),
         ),
-        Topic::Hyperparameters | Topic::Input | Topic::Loss | Topic::Metric => (
+        Topic::Speed if !is_judged => (
+            "no profile was recorded".to_owned(),
+            "未采集性能数据".to_owned(),
+        ),
+        Topic::Hyperparameters | Topic::Input | Topic::Loss | Topic::Metric | Topic::Speed => (
             format!("{}, no hits", plural(watched, "watchpoint")),
             format!("{} 个监测点均未命中", count(watched)),
         ),
@@ -218,7 +235,7 @@ mod tests {
     use super::*;
     use crate::diagnosis::Rule;
     use crate::watchpoint::config::{Value, WatchpointConfig, WatchpointsFile};
-    use crate::watchpoint::{Coverage, Figures, FirstCause, Hit};
+    use crate::watchpoint::{Coverage, Figures, FirstCause};
     use RowState::{Open, Passed, Skipped, Warning};
 
     const WATCHED: [&str; 5] = [
@@ -266,7 +283,7 @@ mod tests {
         }
     }
 
-    fn states(findings: &Findings, remarks: &[Remark], is_damaged: bool) -> [RowState; 6] {
+    fn states(findings: &Findings, remarks: &[Remark], is_damaged: bool) -> [RowState; 7] {
         rows(findings, &watchpoints(), remarks, is_damaged).map(|row| row.state)
     }
 
@@ -283,9 +300,12 @@ mod tests {
         };
         let rows = rows(&findings, &watchpoints(), &[], false);
         let counts = rows.each_ref().map(|row| (row.watched, row.hits));
-        assert_eq!(counts, [(0, 0), (1, 1), (1, 0), (1, 0), (2, 3), (0, 0)]);
+        assert_eq!(
+            counts,
+            [(0, 0), (1, 1), (1, 0), (1, 0), (2, 3), (0, 0), (0, 0)]
+        );
         let worst = rows.each_ref().map(|row| row.worst);
-        assert_eq!(worst, [None, Some(0), None, None, Some(2), None]);
+        assert_eq!(worst, [None, Some(0), None, None, Some(2), None, None]);
         assert_eq!(rows[4].state, RowState::Error);
         assert!(rows[4].sentence.en.is_empty());
     }
@@ -305,9 +325,12 @@ mod tests {
         };
         let all = rows(&findings, &watchpoints(), &remarks, false);
         let told = all.each_ref().map(|row| row.remark);
-        assert_eq!(told, [None, None, Some(2), None, None, None]);
+        assert_eq!(told, [None, None, Some(2), None, None, None, None]);
         let states = all.map(|row| row.state);
-        assert_eq!(states, [Open, Passed, Warning, Skipped, Skipped, Skipped]);
+        assert_eq!(
+            states,
+            [Open, Passed, Warning, Skipped, Skipped, Skipped, Skipped]
+        );
 
         let same = crate::watchpoint::CONDITIONS.iter();
         let mut same = same.filter(|own| own.rule == Some(Rule::UselessBias));
@@ -352,31 +375,31 @@ mod tests {
                 &whole,
                 &[][..],
                 false,
-                [Passed, Passed, Passed, Passed, Passed, Skipped],
+                [Passed, Passed, Passed, Passed, Passed, Skipped, Skipped],
             ),
             (
                 &whole,
                 &[],
                 true,
-                [Warning, Passed, Passed, Passed, Passed, Skipped],
+                [Warning, Passed, Passed, Passed, Passed, Skipped, Skipped],
             ),
             (
                 &wrong,
                 &[],
                 false,
-                [Passed, Open, Passed, Skipped, Passed, Skipped],
+                [Passed, Open, Passed, Skipped, Passed, Skipped, Skipped],
             ),
             (
                 &no_data,
                 &[],
                 false,
-                [Open, Skipped, Skipped, Skipped, Skipped, Skipped],
+                [Open, Skipped, Skipped, Skipped, Skipped, Skipped, Skipped],
             ),
             (
                 &no_data,
                 &graph,
                 false,
-                [Open, Skipped, Open, Skipped, Skipped, Skipped],
+                [Open, Skipped, Open, Skipped, Skipped, Skipped, Skipped],
             ),
         ] {
             assert_eq!(states(findings, remarks, is_damaged), expected);

@@ -10,6 +10,7 @@ use trainscope_api::profile::{PhaseKind, StepSource};
 use trainscope_api::timeline::TimeKind;
 use trainscope_format::trace::Trace;
 
+pub mod advice;
 pub mod area;
 pub mod calls;
 mod clip;

@@ -30,6 +30,7 @@ pub use model::measure;
 pub use model::missing::Missing;
 pub use model::observation::{Needs, Observation, channel_axis};
 pub use model::parameter::Limits;
+pub use model::profile::ProfileJudgement;
 pub use model::subject::{role_of, role_of_name};
 pub use surroundings::{Around, Layer, Surroundings};
 pub use verdict::Verdict;

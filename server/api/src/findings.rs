@@ -470,6 +470,9 @@ pub struct Coverage {
     /// Tensors that no watchpoint applies to.
     #[serde(default)]
     pub unwatched: u64,
+    /// Profiles, one for each rank.
+    #[serde(default)]
+    pub profiles: u64,
     /// Steps with records; 0 if nothing was judged.
     pub steps: u64,
     /// Ranks.

@@ -548,6 +548,9 @@ pub struct Advice {
     pub search: String,
     /// Step with the clearest evidence, as the profiler counts.
     pub step: Option<i64>,
+    /// Rank that it is about; the rank of the profile if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
 }
 
 /// A rule that could not be judged.

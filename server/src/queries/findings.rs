@@ -118,6 +118,7 @@ pub(crate) fn answer(judged: &JudgedRun, query: &FindingsQuery, limit: usize) ->
             scalars: findings.judged.scalars,
             overwritten: findings.judged.overwritten,
             unwatched: findings.judged.unwatched,
+            profiles: findings.judged.profiles,
             steps: findings.judged.steps,
             ranks: findings.judged.ranks,
         },
@@ -309,6 +310,7 @@ fn topic(own: diagnosis::Topic) -> Topic {
         diagnosis::Topic::Input => Topic::Input,
         diagnosis::Topic::Loss => Topic::Loss,
         diagnosis::Topic::Metric => Topic::Metric,
+        diagnosis::Topic::Speed => Topic::Speed,
     }
 }
 

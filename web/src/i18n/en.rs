@@ -98,6 +98,7 @@ pub(super) static TEXTS: Texts = Texts {
             "activation" => "activations",
             "scalar" => "scalars",
             "run" => "entire run",
+            "profile" => "profiles",
             _ => "all tensors",
         },
         filter: "Tensor or watchpoint",

@@ -25,7 +25,7 @@ pub struct OverviewTexts {
     /// Rules that found nothing, and those that could not be judged.
     pub checks: fn(u64, u64) -> String,
     /// Subjects of the rows of the diagnosis, 0 to 5.
-    pub topics: [&'static str; 6],
+    pub topics: [&'static str; 7],
     /// A number of what is recorded, by the name of the kind of row.
     pub tags: fn(u64) -> String,
     /// Numbers of values.
@@ -34,6 +34,8 @@ pub struct OverviewTexts {
     pub nodes: fn(u64) -> String,
     /// Numbers of tensors.
     pub tensors: fn(u64) -> String,
+    /// Numbers of profiles.
+    pub profiles: fn(u64) -> String,
     /// Numbers of points.
     pub points: fn(u64) -> String,
     /// Numbers of steps.
@@ -141,11 +143,13 @@ pub(super) const EN: OverviewTexts = OverviewTexts {
         "Input data",
         "Loss curve",
         "Accuracy",
+        "Speed",
     ],
     tags: |n| many(n, "tag", "tags"),
     values: |n| many(n, "value", "values"),
     nodes: |n| many(n, "node", "nodes"),
     tensors: |n| many(n, "tensor", "tensors"),
+    profiles: |n| many(n, "profile", "profiles"),
     points: |n| many(n, "point", "points"),
     steps: |n| many(n, "step", "steps"),
     records: |n| many(n, "record", "records"),
@@ -238,11 +242,13 @@ pub(super) const ZH: OverviewTexts = OverviewTexts {
         "输入数据",
         "损失曲线",
         "准确率",
+        "速度",
     ],
     tags: |n| format!("{} 个标签", format::count(n)),
     values: |n| format!("{} 项", format::count(n)),
     nodes: |n| format!("{} 个节点", format::count(n)),
     tensors: |n| format!("{} 个张量", format::count(n)),
+    profiles: |n| format!("{} 份性能数据", format::count(n)),
     points: |n| format!("{} 个点", format::count(n)),
     steps: |n| format!("{} 个迭代", format::count(n)),
     records: |n| format!("{} 条记录", format::count(n)),

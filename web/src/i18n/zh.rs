@@ -83,6 +83,7 @@ pub(super) static TEXTS: Texts = Texts {
             "activation" => "激活值",
             "scalar" => "标量",
             "run" => "整个训练",
+            "profile" => "性能数据",
             _ => "所有张量",
         },
         filter: "张量或监测点",

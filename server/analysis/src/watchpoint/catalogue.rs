@@ -7,6 +7,7 @@ pub(super) mod activations;
 pub(super) mod answers;
 pub(super) mod design;
 pub(super) mod gradients;
+pub(super) mod profile;
 pub(super) mod run;
 pub(super) mod scalars;
 pub(super) mod tensors;
@@ -86,6 +87,28 @@ pub static CONDITIONS: &[&Condition] = &[
     &design::LINEAR_LAYERS,
     &design::SHUFFLING,
     &design::SCALING,
+    &profile::data::DATA_BOUND,
+    &profile::device::DEVICE_IDLE,
+    &profile::device::HOST_BOUND,
+    &profile::device::LAUNCH_BOUND,
+    &profile::device::SYNC_IN_STEP,
+    &profile::device::PAGEABLE_COPIES,
+    &profile::ranks::EXPOSED_COMMUNICATION,
+    &profile::ranks::STRAGGLER_RANK,
+    &profile::ranks::UNEVEN_RANKS,
+    &profile::device::TENSOR_CORES_UNUSED,
+    &profile::device::MANY_SMALL_OPTIMIZER_KERNELS,
+    &profile::memory::MEMORY_NEAR_LIMIT,
+    &profile::memory::MEMORY_GROWTH,
+    &profile::memory::MEMORY_FRAGMENTATION,
+    &profile::memory::ALLOCATOR_IN_STEP,
+    &profile::steps::STEP_OUTLIERS,
+    &profile::steps::STEP_TIME_DRIFT,
+    &profile::steps::STEP_TIME_REGRESSION,
+    &profile::steps::OPERATOR_REGRESSION,
+    &profile::steps::RECOMPILATION,
+    &profile::data::PROFILER_OVERHEAD,
+    &profile::data::PROFILE_DAMAGED,
 ];
 
 /// Finds a condition by its id.
@@ -109,6 +132,7 @@ const BASE: Condition = Condition {
     finds_not_finite: false,
     topic: Topic::Model,
     rule: None,
+    profile_rule: None,
     watches: None,
     reads_histograms: false,
     formula: None,

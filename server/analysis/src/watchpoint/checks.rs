@@ -17,6 +17,7 @@ pub(crate) mod magnitude;
 pub(crate) mod overflow;
 pub(crate) mod plateau;
 pub(crate) mod precision;
+pub(crate) mod profile;
 pub(crate) mod program;
 pub(crate) mod range;
 pub(crate) mod ranks;

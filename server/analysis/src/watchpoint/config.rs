@@ -10,10 +10,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use trainscope_format::Severity;
 
-use super::catalogue::CONDITIONS;
+use super::catalogue::{CONDITIONS, profile};
 use super::model::condition::{Watchpoint, defaults};
 use super::model::key::Key;
 use super::model::parameter::Parameter;
+use crate::trace::advice;
 
 /// Keys that every watchpoint may have beside the parameters of its condition.
 pub const COMMON_KEYS: [&str; 11] = [
@@ -384,6 +385,39 @@ impl Watchpoints {
     /// Number of enabled watchpoints.
     pub fn watching(&self) -> u64 {
         self.all.iter().filter(|own| own.on).count() as u64
+    }
+
+    /// Limits to judge a profile with: the first of each condition about profiles, then the second of each, and so on;
+    /// empty if no enabled watchpoint is about profiles.
+    pub fn profile_limits(&self) -> Vec<advice::Limits> {
+        let of_rule = |rule: advice::Rule, place: usize| {
+            let all = self.all.iter();
+            let mut of_rule =
+                all.filter(move |own| own.on && own.condition.profile_rule == Some(rule));
+            of_rule.nth(place)
+        };
+        let is_needed = |place: &usize| {
+            let mut rules = advice::Rule::ALL.iter();
+            rules.any(|rule| of_rule(*rule, *place).is_some())
+        };
+        let places = (0..).take_while(is_needed);
+        let limits = places.map(|place| {
+            profile::limits(|rule, key| {
+                let own = of_rule(rule, place).and_then(|own| own.limits.get(key));
+                own.unwrap_or_else(|| profile::default(rule, key))
+            })
+        });
+        limits.collect()
+    }
+
+    /// The limits among [`Self::profile_limits`] that hold those of each watchpoint.
+    pub(crate) fn profile_places(&self) -> Vec<usize> {
+        let place = |(index, own): (usize, &Watchpoint)| {
+            let before = self.all.iter().take(index);
+            let is_same = |other: &&Watchpoint| other.on && other.condition == own.condition;
+            before.filter(is_same).count()
+        };
+        self.all.iter().enumerate().map(place).collect()
     }
 
     /// True for the recommended watchpoints.

@@ -20,6 +20,7 @@ use super::model::knowledge::Knowledge;
 use super::model::labels::Labels;
 use super::model::observation::{Needs, Observation};
 use super::model::parameter::Evidence;
+use super::model::profile::ProfileJudgement;
 use super::model::run::{Run, RunData};
 use super::model::scalars::{OtherScalar, Series, meaning_of};
 use super::model::steps::Steps;
@@ -51,6 +52,10 @@ pub struct Evaluator {
     newest_step: Option<i64>,
     /// Tensors of unsupported element types, by rank and name.
     unread: BTreeMap<(u32, Arc<str>), UnreadTensor>,
+    /// The newest judged profile of each rank.
+    profiles: BTreeMap<u32, ProfileJudgement>,
+    /// Index into the judgements of a profile, by watchpoint.
+    profile_places: Vec<usize>,
 }
 
 /// The index of a scalar.
@@ -66,6 +71,7 @@ impl Evaluator {
     /// Creates an evaluator without records.
     pub fn new(watchpoints: Watchpoints) -> Self {
         Self {
+            profile_places: watchpoints.profile_places(),
             watchpoints,
             tensors: TensorList::default(),
             histograms: TensorList::default(),
@@ -78,6 +84,7 @@ impl Evaluator {
             steps: Steps::default(),
             newest_step: None,
             unread: BTreeMap::new(),
+            profiles: BTreeMap::new(),
         }
     }
 
@@ -192,6 +199,11 @@ impl Evaluator {
         tensor.steps += 1;
     }
 
+    /// Adds the judgement of a profile, in place of an earlier one of the same rank.
+    pub fn profile(&mut self, judged: ProfileJudgement) {
+        self.profiles.insert(judged.rank, judged);
+    }
+
     /// Computes the findings so far. May be called at any time, repeatedly.
     pub fn findings(&self) -> Findings {
         self.findings_with(&[])
@@ -234,6 +246,8 @@ impl Evaluator {
             scalars,
             others: &self.others,
             remarks,
+            profiles: &self.profiles,
+            profile_places: &self.profile_places,
         };
         Run::new(&recorded, &self.knowledge, &self.steps)
     }

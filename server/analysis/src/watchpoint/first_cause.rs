@@ -49,9 +49,9 @@ pub(crate) fn first_cause(
     let alarms = placed().filter(|(_, (hit, _))| hit.severity >= Severity::Warning);
     // A fault of the program is as old as the run, but it is the first cause only if it can cause the rest: see below.
     let earliest = |(_, (hit, flow)): &(usize, (&Hit, &Flow))| {
-        let is_of_program = is_of_program(hit);
         (
-            is_of_program,
+            is_of_profile(hit),
+            is_of_program(hit),
             hit.step,
             Reverse(hit.severity),
             **flow,
@@ -59,6 +59,14 @@ pub(crate) fn first_cause(
         )
     };
     let (mut first, (mut hit, mut flow)) = alarms.min_by_key(earliest)?;
+    if is_of_profile(hit) {
+        return Some(FirstCause {
+            hit: first,
+            explains: Vec::new(),
+            sentence: hit.sentence.clone(),
+            advice: hit.condition.text(|own| own.advice).into(),
+        });
+    }
     let edges = Edges::of(run.knowledge);
     // Edges take precedence over a guessed order.
     let others: Vec<usize> = (0..hits.len()).collect();
@@ -115,6 +123,7 @@ pub(crate) fn first_cause(
         .filter(|(index, (other, other_flow))| {
             *index != first
                 && other.severity >= Severity::Warning
+                && !is_of_profile(other)
                 && reach.holds(other, **other_flow)
         })
         .map(|(index, _)| index)
@@ -133,7 +142,7 @@ pub(crate) fn causes(hits: &[Hit], flows: &[Flow], run: &Run<'_>) -> Vec<Cause> 
     let edges = Edges::of(run.knowledge);
     let mut alarms: BTreeMap<(i64, u32), Vec<usize>> = BTreeMap::new();
     for (index, hit) in hits.iter().enumerate() {
-        if hit.severity >= Severity::Warning {
+        if hit.severity >= Severity::Warning && !is_of_profile(hit) {
             alarms.entry((hit.step, hit.rank)).or_default().push(index);
         }
     }
@@ -249,6 +258,11 @@ fn is_not_finite(hit: &Hit) -> bool {
 /// True for a hit about the program itself, not about its results.
 fn is_of_program(hit: &Hit) -> bool {
     hit.condition.rule.is_some()
+}
+
+/// True for a hit about the time or memory that a training takes: it neither causes nor follows from others.
+fn is_of_profile(hit: &Hit) -> bool {
+    hit.condition.profile_rule.is_some()
 }
 
 /// Sentence of a first cause: the finding, its inputs, and the number of hits that follow.

@@ -99,7 +99,8 @@ pub(crate) fn judge(run: &Run<'_>, index: u32, watchpoint: &Watchpoint, judged: 
         let in_full = run.in_full(tensor);
         let memory = tensor.memories.iter().find(|own| own.watchpoint == index);
         let Some(memory) = memory else {
-            let is_about_tensors = watchpoint.condition.target != Target::Run;
+            let target = watchpoint.condition.target;
+            let is_about_tensors = !matches!(target, Target::Run | Target::Profile);
             if let Some(first) = tensor
                 .history
                 .first()

@@ -12,6 +12,7 @@ pub(super) mod missing;
 pub(super) mod new_hit;
 pub(super) mod observation;
 pub(super) mod parameter;
+pub(super) mod profile;
 pub(super) mod run;
 pub(super) mod scalars;
 pub(super) mod steps;

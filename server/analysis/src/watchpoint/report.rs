@@ -1,5 +1,6 @@
 //! Report: turns the results of watchpoints into ordered findings with sentences and first causes.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use trainscope_format::Severity;
@@ -16,6 +17,7 @@ use super::model::condition::{Condition, Watchpoint};
 use super::model::finding::{Coverage, Figures, Findings, FirstCause, Hit, Inconclusive};
 use super::model::key::Key;
 use super::model::new_hit::NewHit;
+use super::model::profile::Outcome;
 use super::model::run::{Flow, Phase, Run};
 use super::model::subject::{Class, Target};
 use super::model::tensor::Tensor;
@@ -57,10 +59,11 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
     });
     let (flows, mut hits): (Vec<Flow>, Vec<Hit>) = hits.into_iter().unzip();
     let (series, others) = run.scalar_counts();
-    let is_without_data = |watchpoint: &Watchpoint| match watchpoint.condition.target {
+    let is_without_data = |index: u32, watchpoint: &Watchpoint| match watchpoint.condition.target {
         Target::Scalar if is_of_any_scalar(watchpoint) => series + others == 0,
         Target::Scalar => series == 0,
         Target::Run => !has_data_of(run, watchpoint),
+        Target::Profile => run.profile_outcomes(index, watchpoint).next().is_none(),
         Target::Tensor | Target::Weight | Target::Gradient | Target::Activation => {
             let mut histograms = run.histograms.iter();
             let reads = |tensor: &Tensor| {
@@ -72,8 +75,8 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
     };
     let without_data = (0..).zip(watchpoints.all());
     let has_hit = |index: u32| hits.iter().any(|hit| hit.watchpoint == index);
-    let without_data =
-        without_data.filter(|(index, own)| own.on && is_without_data(own) && !has_hit(*index));
+    let without_data = without_data
+        .filter(|(index, own)| own.on && is_without_data(*index, own) && !has_hit(*index));
     let without_data = without_data.map(|(index, _)| index).collect();
     let first_cause = first_cause::first_cause(&hits, &flows, run, watchpoints);
     if let Some(cause) = &first_cause {
@@ -97,6 +100,14 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
     let inputs = run.tensors.iter();
     let inputs = inputs.filter(|own| run.class(own) == Class::Input);
     let causes = first_cause::causes(&hits, &flows, run);
+    // A profile of which no rule could be judged was not judged.
+    let profiles: BTreeMap<u32, u64> = (0..)
+        .zip(watchpoints.all())
+        .filter(|(_, own)| own.on)
+        .flat_map(|(index, own)| run.profile_outcomes(index, own))
+        .filter(|(_, outcome)| !matches!(outcome, Outcome::NotJudged(_)))
+        .map(|(profile, _)| (profile.rank, profile.steps))
+        .collect();
     Findings {
         first_cause,
         causes,
@@ -111,8 +122,9 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
             scalars,
             overwritten: run.series().map(|own| own.beside.len() as u64).sum(),
             unwatched: (run.tensors.len() + unread.len()) as u64 - tensors,
+            profiles: profiles.len() as u64,
             steps: if tensors + histograms + scalars == 0 {
-                0
+                profiles.into_values().max().unwrap_or(0)
             } else {
                 run.steps.len()
             },

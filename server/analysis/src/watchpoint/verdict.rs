@@ -35,7 +35,7 @@ impl Findings {
             Verdict::Problem
         } else if judged.tensors > 0 && judged.histograms == 0 {
             Verdict::NoProblem
-        } else if judged.tensors + judged.scalars + judged.histograms > 0 {
+        } else if judged.tensors + judged.scalars + judged.histograms + judged.profiles > 0 {
             Verdict::InPart
         } else {
             Verdict::Nothing
@@ -101,6 +101,7 @@ impl Findings {
         let amounts = [
             (judged.tensors, "tensor", "个张量"),
             (judged.scalars, "scalar", "个标量"),
+            (judged.profiles, "profile", "份性能数据"),
         ];
         let mut amounts: Vec<_> = amounts.into_iter().filter(|own| own.0 > 0).collect();
         let only_histograms = amounts.is_empty();
@@ -114,7 +115,7 @@ impl Findings {
             .collect();
         let steps = plural(judged.steps, "step");
         let mut said = Sentence {
-            en: format!("No problems found in {} over {steps}.", en.join(" and ")),
+            en: format!("No problems found in {} over {steps}.", listed(&en)),
             zh: format!(
                 "在 {} 个迭代的{}中未发现问题。",
                 count(judged.steps),
@@ -182,6 +183,14 @@ impl Findings {
             );
         }
         said
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn listed(parts: &[String]) -> String {
+    match parts {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => parts.concat(),
     }
 }
 

@@ -6,6 +6,7 @@ mod first_cause;
 mod histograms;
 mod learning;
 mod ordinary;
+mod profiles;
 mod recording;
 #[path = "../support/mod.rs"]
 mod support;

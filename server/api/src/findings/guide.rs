@@ -21,17 +21,20 @@ pub enum Topic {
     Loss,
     /// Metric and generalisation.
     Metric,
+    /// Time of the steps, and memory of the devices.
+    Speed,
 }
 
 impl Topic {
     /// All topics in order.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Recorded,
         Self::Hyperparameters,
         Self::Model,
         Self::Input,
         Self::Loss,
         Self::Metric,
+        Self::Speed,
     ];
 }
 
@@ -66,7 +69,7 @@ pub struct GuideRow {
     pub watched: u64,
     /// Number of hits.
     pub hits: u64,
-    /// The first hit of the worst severity.
+    /// The first hit of the worst severity; of those about speed the one with the largest gain.
     pub worst: Option<Hit>,
     /// The first note or fault of the worst state, unless a hit says the same.
     pub remark: Option<Remark>,

@@ -49,6 +49,7 @@ pub(super) fn explain(
         Target::Activation => "activations",
         Target::Scalar => "scalars",
         Target::Run => "the run as a whole",
+        Target::Profile => "profiles",
     };
     writeln!(
         out,
@@ -181,6 +182,7 @@ pub(super) fn list(screen: Screen, out: &mut dyn Write) -> io::Result<()> {
                 Target::Activation => "Activations",
                 Target::Scalar => "Scalars",
                 Target::Run => "Ranks, and the run as a whole",
+                Target::Profile => "Profiles",
             };
             let head = styled(STRONG, head);
             table.row(["".into(), head, "".into(), "".into(), "".into()]);

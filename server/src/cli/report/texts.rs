@@ -36,9 +36,9 @@ texts! {
     advice: Text = "Try", "建议";
     diagnosis: Text = "Guided diagnosis", "引导式诊断";
     diagnosis_order: Text = "in the order to check", "按排查顺序";
-    topics: [Text; 6] =
-        ["What was recorded", "Hyper-parameters", "Model structure", "Input data", "Loss curve", "Accuracy"],
-        ["已记录的数据", "超参数", "模型结构", "输入数据", "损失曲线", "准确率"];
+    topics: [Text; 7] =
+        ["What was recorded", "Hyper-parameters", "Model structure", "Input data", "Loss curve", "Accuracy", "Speed"],
+        ["已记录的数据", "超参数", "模型结构", "输入数据", "损失曲线", "准确率", "速度"];
     states: [Text; 4] = ["skipped", "passed", "note", "fault"], ["跳过", "通过", "提示", "问题"];
     more_like_it: fn(u64) -> String =
         |hits| format!("and {}", plural(hits, "more hit", "more hits")),

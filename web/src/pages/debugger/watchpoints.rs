@@ -17,13 +17,14 @@ use crate::notebook::Refusal;
 use crate::prelude::*;
 
 /// Targets of watchpoints, as groups of the list.
-const TARGETS: [&str; 6] = [
+const TARGETS: [&str; 7] = [
     "tensor",
     "weight",
     "gradient",
     "activation",
     "scalar",
     "run",
+    "profile",
 ];
 
 /// The panel at the left.

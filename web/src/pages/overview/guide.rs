@@ -172,6 +172,7 @@ fn is_shown(model: Model, topic: Topic, own: Option<&GuideRow>) -> bool {
         Topic::Input => has(&["images", "lineage"]) || is_hit(),
         Topic::Loss => of_run(|run| run.loss.is_some()) || is_hit(),
         Topic::Metric => of_run(|run| run.metric.is_some()) || is_hit(),
+        Topic::Speed => own.is_some_and(|own| own.state > RowState::Skipped),
     }
 }
 
@@ -243,6 +244,11 @@ fn amount(model: Model, topic: Topic, i18n: I18n) -> String {
         Topic::Input => (texts.tags)(model.kind("images") + model.kind("lineage")),
         Topic::Loss => points(|run| run.loss.as_ref()),
         Topic::Metric => points(|run| run.metric.as_ref()),
+        Topic::Speed => {
+            let found = model.findings.get();
+            let profiles = found.map_or(0, |found| found.judged.profiles);
+            (texts.profiles)(profiles)
+        }
     }
 }
 
@@ -425,6 +431,10 @@ fn next_page(
     i18n: I18n,
 ) -> Option<(String, &'static str)> {
     let run = model.run();
+    if topic == Topic::Speed {
+        let href = route::run_href(&run, route::RunPage::Profile);
+        return Some((href, i18n.texts().profile.title));
+    }
     let hit = row.and_then(|row| row.worst.as_ref());
     if let (Some(hit), false) = (hit, matches!(topic, Topic::Loss | Topic::Metric)) {
         let href = route::debugger_href(&run, "hit", &hit.key());

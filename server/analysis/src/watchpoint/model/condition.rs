@@ -18,6 +18,7 @@ use super::subject::{Subject, Target};
 use super::tensor::Tensor;
 use crate::diagnosis::{Rule, Topic};
 use crate::text::Text;
+use crate::trace::advice;
 
 /// Combination of the limits of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +62,8 @@ pub struct Condition {
     pub topic: Topic,
     /// Rule of the guided diagnosis whose faults are its hits.
     pub rule: Option<Rule>,
+    /// Rule about profiles whose findings are its hits.
+    pub profile_rule: Option<advice::Rule>,
     /// True for tensors that it applies to, by their subject, with or without context; `None`: all those of its target.
     pub(crate) watches: Option<fn(&Subject, bool) -> bool>,
     /// True if a histogram of a tensor is enough for the formula.

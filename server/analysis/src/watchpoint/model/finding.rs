@@ -228,7 +228,9 @@ pub struct Coverage {
     pub overwritten: u64,
     /// Tensors that no watchpoint applies to, counted per rank.
     pub unwatched: u64,
-    /// Steps with records; 0 if nothing was judged.
+    /// Profiles, one for each rank.
+    pub profiles: u64,
+    /// Steps with records; 0 if nothing was judged. Those of the longest profile if nothing else was recorded.
     pub steps: u64,
     /// Number of watchpoints.
     pub watchpoints: u64,

@@ -36,6 +36,8 @@ keys! {
     AbsMeanUpdateRatioLt = "abs_mean_update_ratio_lt",
     /// Absolute tolerance.
     Atol = "atol",
+    /// Number of calls a step at least.
+    CallsGe = "calls_ge",
     /// Change between first and last third below.
     ChangeLt = "change_lt",
     /// Greatest less least, by the greatest, at most.
@@ -52,12 +54,20 @@ keys! {
     ExcessGt = "excess_gt",
     /// Factor above.
     FactorGt = "factor_gt",
+    /// Factor of an error above.
+    FactorErrorGt = "factor_error_gt",
     /// By the highest below.
     FadedLt = "faded_lt",
     /// Decrease below.
     FallLt = "fall_lt",
     /// Gap or ratio above.
     GapGt = "gap_gt",
+    /// Growth above.
+    GrowthGt = "growth_gt",
+    /// Idle share above.
+    IdleGt = "idle_gt",
+    /// Number of kernels above.
+    KernelsGt = "kernels_gt",
     /// Loss / chance level above.
     LeftGt = "left_gt",
     /// Largest logit above.
@@ -76,6 +86,8 @@ keys! {
     MeanGt = "mean_gt",
     /// Mean below.
     MeanLt = "mean_lt",
+    /// Microseconds below.
+    MicrosLt = "micros_lt",
     /// Minimum above.
     MinGt = "min_gt",
     /// Minimum below.
@@ -86,6 +98,8 @@ keys! {
     PercentageGte = "percentage_gte",
     /// Number of points.
     Points = "points",
+    /// Probability below.
+    ProbabilityLt = "probability_lt",
     /// End of the range (included).
     RangeEndInclusive = "range_end_inclusive",
     /// Percentage inside above.
@@ -100,16 +114,30 @@ keys! {
     RatioGt = "ratio_gt",
     /// Median update / weight below.
     RatioLt = "ratio_lt",
+    /// Reserved share of the device above.
+    ReservedGt = "reserved_gt",
     /// Relative tolerance.
     Rtol = "rtol",
     /// Seconds without a record above.
     SecsGt = "secs_gt",
     /// Share above.
     ShareGt = "share_gt",
+    /// Share of an error above.
+    ShareErrorGt = "share_error_gt",
+    /// Share of a warning above.
+    ShareWarningGt = "share_warning_gt",
     /// Mean slope / maximum slope below.
     SlopeLt = "slope_lt",
+    /// Number of first steps that are not judged.
+    SkipSteps = "skip_steps",
+    /// Number of steps.
+    Steps = "steps",
+    /// Share of a step above.
+    StepShareGt = "step_share_gt",
     /// Share of units above.
     UnitsGt = "units_gt",
+    /// Utilization of a warning below.
+    UtilizationLt = "utilization_lt",
     /// Variance above.
     VarianceGt = "variance_gt",
     /// Variance below.
@@ -140,6 +168,8 @@ keys! {
     NormLeft = "norm_left",
     /// A learning rate.
     Rate = "rate",
+    /// Seconds a step that a finding about a profile would save at best.
+    GainSecs = "gain_secs",
 }
 
 impl fmt::Display for Key {

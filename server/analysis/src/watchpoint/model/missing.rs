@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::text::Text;
+use crate::trace::advice::Lack;
 
 /// Reason why a value could not be judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -37,6 +38,9 @@ pub enum Missing {
     Empty,
     /// Only a histogram was recorded, which does not decide it.
     OnlyHistogram,
+    /// A rule about a profile lacks data.
+    #[serde(untagged)]
+    Profile(Lack),
 }
 
 impl Missing {
@@ -63,6 +67,7 @@ impl Missing {
                 "溢出文件需要先转换（CANN 的 msaccucmp.py）",
             ),
             Self::Empty => ("no elements", "没有元素"),
+            Self::Profile(lack) => return lack.words(),
             Self::OnlyHistogram => ("only a histogram was recorded", "仅记录了直方图"),
         };
         Text { en, zh }

@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use foldhash::fast::RandomState;
 
+use super::condition::Watchpoint;
 use super::history::Digest;
 use super::knowledge::{Knowledge, Places};
 use super::missing::Missing;
+use super::profile::{Outcome, ProfileJudgement};
 use super::scalars::{FEWEST, Meaning, OtherScalar, Series, TINY, median};
 use super::steps::Steps;
 use super::subject::{Class, Family, Subject};
@@ -53,6 +55,10 @@ pub(crate) struct Run<'a> {
     pub(crate) steps: &'a Steps,
     /// Findings of the guided diagnosis about the program.
     pub(crate) remarks: &'a [Remark],
+    /// Judged profiles by rank.
+    pub(crate) profiles: &'a BTreeMap<u32, ProfileJudgement>,
+    /// Index into the judgements of a profile, by watchpoint.
+    profile_places: &'a [usize],
     by_name: HashMap<(u32, Class, &'a str, &'a str), usize, RandomState>,
     /// The layer whose output is the input of the model, by its position and not its name.
     input: Option<&'a str>,
@@ -69,6 +75,8 @@ pub(crate) struct RunData<'a> {
     pub(crate) scalars: &'a [Series],
     pub(crate) others: &'a [OtherScalar],
     pub(crate) remarks: &'a [Remark],
+    pub(crate) profiles: &'a BTreeMap<u32, ProfileJudgement>,
+    pub(crate) profile_places: &'a [usize],
 }
 
 impl<'a> Run<'a> {
@@ -79,12 +87,15 @@ impl<'a> Run<'a> {
             scalars,
             others,
             remarks,
+            profiles,
+            profile_places,
         } = recorded;
         let of_tensors = tensors.iter().map(|t| t.rank);
         let of_scalars = scalars.iter().map(|s| s.rank);
         let mut ranks: BTreeSet<u32> = of_tensors.chain(of_scalars).collect();
         ranks.extend(histograms.iter().map(|t| t.rank));
         ranks.extend(others.iter().map(|o| o.rank));
+        ranks.extend(profiles.keys());
         let mut by_name = HashMap::default();
         let mut of_layer: HashMap<&str, u32, RandomState> = HashMap::default();
         for (index, tensor) in tensors.iter().enumerate() {
@@ -110,6 +121,8 @@ impl<'a> Run<'a> {
             ranks: ranks.into_iter().collect(),
             steps,
             remarks,
+            profiles,
+            profile_places,
             by_name,
             input,
             guesses: OnceCell::new(),
@@ -255,6 +268,18 @@ impl<'a> Run<'a> {
                 .filter(move |m| m.watchpoint == watchpoint);
             of_tensor.map(move |m| (tensor, &*m.episodes, &*m.missing))
         })
+    }
+
+    /// Results of the rule of a watchpoint for the profiles that it covers.
+    pub(crate) fn profile_outcomes(
+        &self,
+        index: u32,
+        watchpoint: &Watchpoint,
+    ) -> impl Iterator<Item = (&'a ProfileJudgement, Outcome<'a>)> {
+        let place = self.profile_places.get(index as usize).copied();
+        let covered = self.profiles.values();
+        let covered = covered.filter(|own| watchpoint.covers(&own.session));
+        covered.filter_map(move |own| Some((own, own.outcome(watchpoint, place?)?)))
     }
 
     /// Number of outputs of the model per sample or position, if known: the width of its last layer. That is the last

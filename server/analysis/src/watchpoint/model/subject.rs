@@ -25,6 +25,8 @@ pub enum Target {
     Scalar,
     /// All ranks, or the run as a whole.
     Run,
+    /// Profiles: the time of steps, devices, memory.
+    Profile,
 }
 
 /// Class of a tensor: its role, with finer distinctions.
@@ -201,7 +203,7 @@ impl Subject {
             Target::Activation => {
                 self.is_activation_op || self.class == Class::Activation && !self.is_operator
             }
-            Target::Scalar | Target::Run => false,
+            Target::Scalar | Target::Run | Target::Profile => false,
         }
     }
 

@@ -124,6 +124,8 @@ struct JsonJudged {
     overwritten: u64,
     /// Tensors that no watchpoint applies to.
     unwatched: u64,
+    /// Profiles, one for each rank.
+    profiles: u64,
     steps: u64,
     watchpoints: u64,
 }
@@ -137,6 +139,7 @@ impl JsonJudged {
             scalars: sum(|judged| judged.scalars),
             overwritten: sum(|judged| judged.overwritten),
             unwatched: sum(|judged| judged.unwatched),
+            profiles: sum(|judged| judged.profiles),
             steps: sum(|judged| judged.steps),
             watchpoints,
         }

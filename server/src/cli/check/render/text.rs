@@ -199,7 +199,12 @@ fn summary(
     let by = distinct(&|hit| hit.watchpoint.to_string());
     let is_of_tensor = |hit: &&Hit| {
         let watchpoint = report.watchpoints.all().get(hit.watchpoint as usize);
-        watchpoint.is_some_and(|w| !matches!(w.condition.target, Target::Scalar | Target::Run))
+        watchpoint.is_some_and(|w| {
+            !matches!(
+                w.condition.target,
+                Target::Scalar | Target::Run | Target::Profile
+            )
+        })
     };
     let hit_tensors: BTreeSet<(u32, &str)> = hits
         .iter()

@@ -33,7 +33,7 @@ fn is_shown(contents: &Contents, own: &GuideRow) -> bool {
     let info = contents.info.as_ref();
     let is_recorded = match own.topic {
         Topic::Recorded => false,
-        Topic::Hyperparameters | Topic::Model | Topic::Input => {
+        Topic::Hyperparameters | Topic::Model | Topic::Input | Topic::Speed => {
             own.state > RowState::Skipped
                 || remarks_of(&contents.findings, own.topic).next().is_some()
         }

@@ -1,0 +1,63 @@
+//! Reasons why a rule about a profile was not judged.
+
+use serde::Serialize;
+
+use crate::text::Text;
+
+/// Data that a rule about a profile needs and does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lack {
+    /// The recording does not say where steps begin.
+    NoSteps,
+    /// Fewer steps than the rule needs.
+    TooFewSteps,
+    /// No events of a device.
+    NoDevice,
+    /// Neither calls that launch work, nor their links to it.
+    NoLaunches,
+    /// No allocations.
+    NoMemory,
+    /// The size of the device's memory is unknown.
+    NoDeviceSize,
+    /// Reserved memory was not recorded.
+    NoReserved,
+    /// Shapes of operators, or the kind of the device, are unknown.
+    NoCapability,
+    /// Only one rank was recorded, or the ranks have no steps in common.
+    OneRank,
+    /// No baseline was given.
+    NoBaseline,
+    /// The baseline was recorded on another device.
+    OtherDevice,
+    /// Its files are still being read.
+    Reading,
+    /// None of its files could be read.
+    Unreadable,
+}
+
+impl Lack {
+    /// The reason as a clause without a subject, in the languages of the user interface.
+    #[must_use]
+    pub const fn words(self) -> Text {
+        let (en, zh) = match self {
+            Self::NoSteps => ("the profile has no steps", "性能数据中没有迭代"),
+            Self::TooFewSteps => ("too few profiled steps", "性能数据的迭代数过少"),
+            Self::NoDevice => ("the profile has no device", "性能数据中没有设备"),
+            Self::NoLaunches => ("launches were not recorded", "未记录启动调用"),
+            Self::NoMemory => ("allocations were not recorded", "未记录内存分配"),
+            Self::NoDeviceSize => ("the size of the device is unknown", "设备内存大小未知"),
+            Self::NoReserved => ("reserved memory was not recorded", "未记录保留的内存"),
+            Self::NoCapability => ("the kind of the device is unknown", "设备型号未知"),
+            Self::OneRank => ("only one rank was profiled", "只采集了一个 rank"),
+            Self::NoBaseline => ("no baseline was given", "未指定基线"),
+            Self::OtherDevice => (
+                "the baseline was recorded on another device",
+                "基线在另一种设备上采集",
+            ),
+            Self::Reading => ("the profile is still being read", "性能数据仍在读取"),
+            Self::Unreadable => ("the profile could not be read", "性能数据无法读取"),
+        };
+        Text { en, zh }
+    }
+}

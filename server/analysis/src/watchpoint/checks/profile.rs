@@ -1,0 +1,77 @@
+//! Findings of the advice about profiles.
+
+use trainscope_api::profile::Advice;
+use trainscope_format::digits;
+
+use super::{Evidence, Judgement};
+use crate::watchpoint::model::condition::Watchpoint;
+use crate::watchpoint::model::key::Key;
+use crate::watchpoint::model::missing::Missing;
+use crate::watchpoint::model::new_hit::NewHit;
+use crate::watchpoint::model::profile::{Outcome, ProfileJudgement};
+use crate::watchpoint::model::run::{LATE_FLOW, Run};
+
+/// Nanoseconds of a second.
+const SECOND_NANOS: f64 = 1e9;
+
+/// The findings of the rule of the condition, one for each rank that they are about.
+pub(crate) fn advised(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> Judgement {
+    let mut judged = Judgement::default();
+    for (profile, outcome) in run.profile_outcomes(index, watchpoint) {
+        match outcome {
+            Outcome::Hit(advice) => {
+                let hit = hit(profile, advice, watchpoint);
+                // Every rank of a session tells of the same slow one.
+                let is_same = |own: &NewHit| own.rank == hit.rank && own.tensor == hit.tensor;
+                if !judged.found.iter().any(is_same) {
+                    judged.found.push(hit);
+                }
+            }
+            Outcome::NotJudged(lack) => {
+                let first = profile.step_range.0.saturating_add(profile.step_offset);
+                let why = (Missing::Profile(lack), first, profile.steps.max(1));
+                judged
+                    .missing
+                    .push((profile.rank, profile.session.clone(), why));
+            }
+            Outcome::Passed => {}
+        }
+    }
+    judged
+}
+
+fn hit(profile: &ProfileJudgement, advice: &Advice, watchpoint: &Watchpoint) -> NewHit {
+    let step = |own: i64| own.saturating_add(profile.step_offset);
+    let (first, last) = profile.step_range;
+    let at = (
+        advice.rank.unwrap_or(profile.rank),
+        step(advice.step.unwrap_or(first)),
+    );
+    let mut limits = watchpoint.condition.parameters.iter();
+    let limit = limits.find(|own| own.is_limit);
+    let key = limit.map_or(Key::Count, |own| own.name);
+    let gain_secs = advice.gain_nanos as f64 / SECOND_NANOS;
+    let evidence = Evidence::of(key, advice.value);
+    let (evidence, gain) = if advice.gain_nanos > 0 {
+        let gain = digits::span(gain_secs);
+        let en = format!("; at best {gain} less a step");
+        let zh = format!("；每次迭代最多可缩短 {gain}");
+        (evidence.and(Key::GainSecs, gain_secs), (en, zh))
+    } else {
+        (evidence, (String::new(), String::new()))
+    };
+    let sentence =
+        |text: &str, end: &str, gain: &str| format!("{}{gain}", text.trim_end_matches(end));
+    let hit = NewHit::of_name(&profile.session, at, LATE_FLOW, evidence)
+        .until(step(advice.step.unwrap_or(last)))
+        .called(advice.severity)
+        .saying(
+            sentence(&advice.evidence.en, ".", &gain.0),
+            sentence(&advice.evidence.zh, "。", &gain.1),
+        );
+    if limit.is_some() {
+        hit.against(advice.limit)
+    } else {
+        hit
+    }
+}
