@@ -97,7 +97,7 @@ fn every_rule_has_a_condition_of_its_name() {
 #[test]
 fn the_limits_are_the_parameters_of_the_conditions() {
     let limits = Limits::default();
-    let shares = [
+    let shares: [(f64, f64); 8] = [
         (limits.data_share, 0.10),
         (limits.data_share_error, 0.50),
         (limits.idle_share, 0.30),
