@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use trainscope_analysis::trace::Model;
 use trainscope_analysis::trace::levels::Levels;
+use trainscope_analysis::trace::ranks::RankModel;
 use trainscope_analysis::trace::steps::StepRange;
 use trainscope_analysis::trace::summary::summary;
 use trainscope_api::profile::{
@@ -70,6 +71,13 @@ impl Loaded {
     /// Rank by its content, else by its name.
     pub(crate) fn rank(&self) -> u32 {
         self.files.rank
+    }
+
+    pub(crate) fn rank_model(&self) -> RankModel<'_> {
+        RankModel {
+            rank: self.rank(),
+            model: &self.model,
+        }
     }
 
     pub(crate) fn files(&self) -> &SessionFiles {

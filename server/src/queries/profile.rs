@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use trainscope_analysis::pipeline::InputTimes;
+use trainscope_analysis::trace::diff::Side;
+use trainscope_analysis::trace::memory::MemoryAsk;
 use trainscope_analysis::trace::operators::Request;
+use trainscope_analysis::trace::ranks::RankModel;
 use trainscope_analysis::trace::steps::StepRange;
 use trainscope_analysis::trace::summary::summary;
 use trainscope_analysis::trace::{advice, diff as differences, flame as flames, numbering};
@@ -70,7 +73,7 @@ pub(crate) fn judged(
     loaded.describe(&mut own);
     own.input = input(index, loaded.run(), loaded.rank());
     own.step_offset = step_offset(index, loaded).unwrap_or(0);
-    let cluster = (ranks.len() > 1).then(|| cluster(ranks, range));
+    let cluster = (ranks.len() > 1).then(|| cluster(ranks));
     advice::apply(&loaded.model, &mut own, cluster.as_ref());
     own
 }
@@ -107,9 +110,9 @@ fn input(index: &Index, run: &str, rank: u32) -> Option<InputShare> {
     })
 }
 
-fn cluster(ranks: &[Arc<Loaded>], range: StepRange) -> RanksAnswer {
-    let models: Vec<_> = ranks.iter().map(|own| (own.rank(), &own.model)).collect();
-    clusters::answer(&models, range)
+fn cluster(ranks: &[Arc<Loaded>]) -> RanksAnswer {
+    let models: Vec<RankModel<'_>> = ranks.iter().map(|own| own.rank_model()).collect();
+    clusters::ranks(&models)
 }
 
 /// Operators or kernels, the most time first.
@@ -150,25 +153,33 @@ pub(crate) fn operator(
 /// Memory of a device over time.
 pub(crate) fn memory(profiles: &Profiles, query: &MemoryQuery) -> Result<MemoryAnswer, Failure> {
     let loaded = profiles.get(&query.run, query.session.as_deref(), query.rank)?;
-    let timeline = loaded.memory_timeline.as_ref();
-    Ok(memories::answer(&loaded.model, timeline, query))
+    Ok(memories::memory(
+        &loaded.model,
+        &MemoryAsk {
+            device: query.device.clone(),
+            at_nanos: query.at_nanos,
+            from_nanos: query.from_nanos,
+            to_nanos: query.to_nanos,
+        },
+    ))
 }
 
 /// The ranks of a session side by side.
 pub(crate) fn ranks(profiles: &Profiles, query: &ProfileQuery) -> Result<RanksAnswer, Failure> {
-    let range = range(query.since_step, query.until_step)?;
     let ranks = profiles.ranks(&query.run, query.session.as_deref())?;
-    Ok(cluster(&ranks, range))
+    Ok(cluster(&ranks))
 }
 
 /// Stacks of an area added up.
 pub(crate) fn flame(profiles: &Profiles, query: &FlameQuery) -> Result<FlameAnswer, Failure> {
     let loaded = profiles.get(&query.run, query.session.as_deref(), query.rank)?;
     let lanes = lanes_of(query.lanes.as_deref())?;
-    let area = query.from_nanos..query.to_nanos;
+    let (model, levels) = (&loaded.model, loaded.levels());
+    let time = (query.from_nanos, query.to_nanos);
     Ok(flames::flame(
-        &loaded.model,
-        area,
+        model,
+        levels,
+        time,
         lanes.as_deref(),
         query.up,
     ))
@@ -180,5 +191,7 @@ pub(crate) fn diff(profiles: &Profiles, query: &ProfileDiffQuery) -> Result<Prof
     let other = query.other.as_deref().unwrap_or(&query.run);
     let session = query.other_session.as_deref();
     let other = profiles.get(other, session, query.other_rank)?;
-    Ok(differences::diff(&own.model, &other.model))
+    let all = StepRange::default();
+    let [own, other] = [&own, &other].map(|side| Side::new(&side.model, all));
+    Ok(differences::diff(&own, &other))
 }

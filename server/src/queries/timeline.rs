@@ -2,7 +2,9 @@
 
 use std::io::{Read as _, Seek as _, SeekFrom};
 
-use trainscope_analysis::trace::{area as areas, search as matches, slice as slices, view};
+use trainscope_analysis::trace::{
+    area as areas, lanes as heads, search as matches, slice as slices, view,
+};
 use trainscope_api::profile::ProfileQuery;
 use trainscope_api::timeline::{
     AreaAnswer, AreaQuery, SliceAnswer, SliceQuery, TimelineAnswer, TimelineLanes, TimelineQuery,
@@ -22,13 +24,13 @@ const MAX_EVENT_BYTES: u64 = 1 << 20;
 /// Cells of rows for a stretch of time.
 pub(crate) fn cells(profiles: &Profiles, query: &TimelineQuery) -> Result<TimelineAnswer, Failure> {
     let loaded = profiles.get(&query.run, query.session.as_deref(), query.rank)?;
-    view::timeline(&loaded.model, loaded.levels(), query).map_err(Failure::bad_request)
+    view::timeline(&loaded.model, loaded.levels(), query).map_err(refused)
 }
 
 /// Lanes, steps and counters of a session.
 pub(crate) fn lanes(profiles: &Profiles, query: &ProfileQuery) -> Result<TimelineLanes, Failure> {
     let loaded = profiles.get(&query.run, query.session.as_deref(), query.rank)?;
-    let mut lanes = view::lanes(&loaded.model, loaded.levels());
+    let mut lanes = heads::lanes(&loaded.model, loaded.levels());
     lanes.total_bytes = loaded.files().len_bytes;
     Ok(lanes)
 }
@@ -85,9 +87,11 @@ fn arguments(loaded: &Loaded, slice: u32) -> Vec<(String, String)> {
 pub(crate) fn area(profiles: &Profiles, query: &AreaQuery) -> Result<AreaAnswer, Failure> {
     let loaded = profiles.get(&query.run, query.session.as_deref(), query.rank)?;
     let lanes = lanes_of(query.lanes.as_deref())?;
+    let time = (query.from, query.to);
     Ok(areas::area(
         &loaded.model,
-        query.from..query.to,
+        loaded.levels(),
+        time,
         lanes.as_deref(),
     ))
 }
@@ -98,20 +102,15 @@ pub(crate) fn search(
     query: &TimelineSearchQuery,
 ) -> Result<TimelineSearchAnswer, Failure> {
     let loaded = profiles.get(&query.run, query.session.as_deref(), query.rank)?;
-    matches::search(&loaded.model, query).map_err(Failure::bad_request)
+    matches::search(&loaded.model, query).map_err(refused)
 }
 
 /// Indices of lanes in a query.
 pub(super) fn lanes_of(text: Option<&str>) -> Result<Option<Vec<u32>>, Failure> {
-    let Some(text) = text else {
-        return Ok(None);
-    };
-    let lane = |part: &str| {
-        let lane = part.trim().parse::<u32>();
-        lane.map_err(|_| Failure::bad_request(format!("`{part}` is not the index of a lane")))
-    };
-    text.split(',')
-        .map(lane)
-        .collect::<Result<_, _>>()
-        .map(Some)
+    text.map(view::lane_list).transpose().map_err(refused)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the signature of map_err")]
+fn refused(error: impl std::error::Error) -> Failure {
+    Failure::bad_request(error.to_string())
 }
