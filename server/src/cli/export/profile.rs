@@ -1,16 +1,16 @@
 //! Exports of profiles: steps and parts, operators, memory, ranks, advice, stacks, and the timeline itself.
 
 use std::io::Write;
-use std::ops::Range;
 use std::sync::Arc;
 
 use serde::Serialize;
+use trainscope_analysis::trace::flame::Stacks;
+use trainscope_analysis::trace::memory::{MemoryAsk, memory};
 use trainscope_analysis::trace::operators::Operators;
 use trainscope_analysis::trace::steps::StepRange;
-use trainscope_analysis::trace::{export_json, flame, memory, ranks};
+use trainscope_analysis::trace::{export_json, ranks};
 use trainscope_api::profile::{
-    Advice, MAX_MEMORY_POINTS, MemoryQuery, OperatorGroup, ProfileOverview, ProfileStep,
-    SessionSummary,
+    Advice, OperatorGroup, ProfileOverview, ProfileStep, SessionSummary,
 };
 use trainscope_format::digits;
 
@@ -75,8 +75,11 @@ pub(super) fn write(flags: &ExportFlags, reading: &Reading) -> Result<(), Comman
     match flags.kind {
         ExportKind::Stacks => write_out(flags, |out| {
             for own in &loaded {
-                let area = area(flags, own);
-                out.write_all(flame::folded(&own.model, area).as_bytes())?;
+                let stacks = Stacks::new(&own.model, own.levels(), area(flags, own), None);
+                let mut text = String::new();
+                // Writing to a text cannot fail.
+                drop(stacks.fold(&mut text));
+                out.write_all(text.as_bytes())?;
             }
             Ok(())
         }),
@@ -88,7 +91,10 @@ pub(super) fn write(flags: &ExportFlags, reading: &Reading) -> Result<(), Comman
                     .into());
             };
             write_out(flags, |out| {
-                Ok(export_json::write(&own.model, area(flags, own), out)?)
+                let area = area(flags, own);
+                Ok(export_json::write(&own.model, own.levels(), area, &mut {
+                    out
+                })?)
             })
         }
         ExportKind::Profile if flags.format == ExportFormat::Json => {
@@ -108,7 +114,7 @@ pub(super) fn write(flags: &ExportFlags, reading: &Reading) -> Result<(), Comman
             match flags.kind {
                 ExportKind::Operators => write_operators(flags, &loaded, range, &mut table)?,
                 ExportKind::Memory => write_memory(&loaded, &mut table)?,
-                ExportKind::Ranks => write_ranks(&loaded, range, &mut table)?,
+                ExportKind::Ranks => write_ranks(&loaded, &mut table)?,
                 ExportKind::Advice => {
                     let all = loaded.iter();
                     let all = all.map(|own| summary(reading, own, &loaded, range));
@@ -167,11 +173,11 @@ fn summary(
     judged(&reading.index, own, &ranks, range, usize::MAX)
 }
 
-/// The area of `--from` and `--until`, on the clock of the file.
-fn area(flags: &ExportFlags, own: &Loaded) -> Range<i64> {
-    let Range { start, end } = own.model.extent;
-    let at = |time: i64| start.saturating_add(time);
-    flags.from.map_or(start, at)..flags.until.map_or(end, at)
+/// The area of `--from` and `--until`, since the begin of the session.
+fn area(flags: &ExportFlags, own: &Loaded) -> (i64, i64) {
+    let extent = &own.model.extent;
+    let end = extent.end.saturating_sub(extent.start);
+    (flags.from.unwrap_or(0), flags.until.unwrap_or(end))
 }
 
 /// A step with its session.
@@ -311,18 +317,12 @@ fn write_memory(loaded: &[Arc<Loaded>], table: &mut Table<'_>) -> Result<(), Com
         "reserved_bytes",
     ])?;
     for own in loaded {
-        let all = memory::answer(
-            &own.model,
-            own.memory_timeline.as_ref(),
-            &MemoryQuery::default(),
-        );
-        for device in all.devices {
-            let query = MemoryQuery {
+        for device in memory(&own.model, &MemoryAsk::default()).devices {
+            let ask = MemoryAsk {
                 device: Some(device.device),
-                ..MemoryQuery::default()
+                ..MemoryAsk::default()
             };
-            let answer = memory::answer(&own.model, own.memory_timeline.as_ref(), &query);
-            debug_assert!(answer.times_nanos.len() <= MAX_MEMORY_POINTS);
+            let answer = memory(&own.model, &ask);
             table.object(&answer)?;
             let columns = answer.times_nanos.iter();
             let columns = columns.zip(&answer.allocated).zip(&answer.reserved);
@@ -341,11 +341,7 @@ fn write_memory(loaded: &[Arc<Loaded>], table: &mut Table<'_>) -> Result<(), Com
     Ok(())
 }
 
-fn write_ranks(
-    loaded: &[Arc<Loaded>],
-    range: StepRange,
-    table: &mut Table<'_>,
-) -> Result<(), CommandError> {
+fn write_ranks(loaded: &[Arc<Loaded>], table: &mut Table<'_>) -> Result<(), CommandError> {
     table.head(&[
         "rank",
         "compute_nanos",
@@ -354,8 +350,8 @@ fn write_ranks(
         "slow_from_step",
         "offset_nanos",
     ])?;
-    let models: Vec<_> = loaded.iter().map(|own| (own.rank(), &own.model)).collect();
-    for row in ranks::answer(&models, range).ranks {
+    let models: Vec<_> = loaded.iter().map(|own| own.rank_model()).collect();
+    for row in ranks::ranks(&models).ranks {
         table.object(&row)?;
         table.cells(&[
             row.rank.to_string(),
