@@ -1,6 +1,7 @@
 //! Reads the files of a session into a model.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
@@ -9,7 +10,7 @@ use trainscope_analysis::trace::Model;
 use trainscope_api::records::RecordsQuery;
 use trainscope_format::formats::folded;
 use trainscope_format::formats::memory_timeline::MemoryTimeline;
-use trainscope_format::formats::mindspore_profile::{self, MindsporeFiles};
+use trainscope_format::formats::mindspore_profile::{self, MindsporeFiles, MindsporeTable};
 use trainscope_format::formats::spans_trace::spans_to_trace;
 use trainscope_format::formats::trace_json::TraceReader;
 use trainscope_format::formats::xplane;
@@ -48,15 +49,23 @@ pub(super) fn read(index: &Index, session: &SessionFiles, progress: &Progress) -
         Trace::default()
     });
     let memory_timeline = session.memory_timeline.as_ref().and_then(|path| {
-        let timeline = whole(path, progress).map_err(|error| error.to_string());
-        let timeline = timeline
-            .and_then(|bytes| MemoryTimeline::read(&bytes).map_err(|error| error.to_string()));
-        timeline
-            .map_err(|error| {
-                let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = path.file_name().unwrap_or_default().display().to_string();
+        let read = whole(path, progress).map(|bytes| MemoryTimeline::read(&bytes));
+        match read {
+            Ok(timeline) => {
+                let damaged = timeline.counts.damaged;
+                if damaged > 0 || timeline.counts.truncated {
+                    faults.push(format!(
+                        "{name} is not whole: {damaged} points of it are lost"
+                    ));
+                }
+                Some(timeline)
+            }
+            Err(error) => {
                 faults.push(format!("{name} cannot be read: {error}"));
-            })
-            .ok()
+                None
+            }
+        }
     });
     Loaded::new(
         session.clone(),
@@ -113,46 +122,49 @@ fn whole(path: &Path, progress: &Progress) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Executions, tables and scopes of `MindSpore`.
+/// Executions, tables and scopes of `MindSpore`, from all files of this rank in the folders of the session.
 fn mindspore(
     session: &SessionFiles,
     progress: &Progress,
     faults: &mut Vec<String>,
 ) -> Result<Trace, String> {
-    let find = |format| session.files.iter().find(|file| file.format == format);
-    let executions = find(TraceFile::MindsporeExecutions);
-    let rank = session.rank;
-    let mut table = |folder: Option<&Path>, name: String| {
-        let path = folder?.join(name);
-        if !fs::exists(&path).unwrap_or(false) {
-            return None;
+    let folders: BTreeSet<&Path> = (session.files.iter())
+        .filter_map(|file| file.full.parent())
+        .collect();
+    let mut tables: Vec<(MindsporeTable, Vec<u8>)> = Vec::new();
+    let mut timeline = None;
+    for entry in folders
+        .into_iter()
+        .flat_map(fs::read_dir)
+        .flatten()
+        .flatten()
+    {
+        let name = entry.file_name();
+        let Some((table, rank)) = name.to_str().and_then(MindsporeTable::sniff) else {
+            continue;
+        };
+        if rank.is_some_and(|rank| rank != session.rank) {
+            continue;
         }
-        let read = whole(&path, progress);
-        read.map_err(|error| faults.push(format!("{} cannot be read: {error}", path.display())))
-            .ok()
-    };
-    let folder = executions.and_then(|file| file.full.parent());
-    let own = table(folder, format!("cpu_op_execute_timestamp_{rank}.txt"));
-    let framework = table(folder, format!("cpu_framework_{rank}.txt"));
-    let types = table(folder, format!("cpu_op_type_info_{rank}.csv"));
-    let details = table(folder, format!("cpu_op_detail_info_{rank}.csv"));
-    let timeline = find(TraceFile::ChromeJson).map(|file| chrome(&file.full, progress));
-    let timeline = timeline.transpose().map_err(|error| error.to_string());
-    let timeline = match timeline {
-        Err(error) if own.is_none() => return Err(error),
-        Err(error) => {
-            faults.push(format!("the timeline cannot be read: {error}"));
-            None
+        let path = entry.path();
+        let read = if table == MindsporeTable::Timeline {
+            chrome(&path, progress).map(|trace| timeline = Some(trace))
+        } else {
+            whole(&path, progress).map(|bytes| tables.push((table, bytes)))
+        };
+        if let Err(error) = read {
+            faults.push(format!("{} cannot be read: {error}", name.display()));
         }
-        Ok(timeline) => timeline,
-    };
-    let files = MindsporeFiles {
-        executions: own.as_deref(),
-        framework: framework.as_deref(),
-        types: types.as_deref(),
-        details: details.as_deref(),
-        ..MindsporeFiles::default()
-    };
+    }
+    if timeline.is_none() && tables.is_empty() {
+        return Err(faults
+            .pop()
+            .unwrap_or_else(|| "its files are gone".to_owned()));
+    }
+    let mut files = MindsporeFiles::default();
+    for (table, bytes) in &tables {
+        files.set(*table, bytes);
+    }
     let (trace, notes) = mindspore_profile::read(&files, timeline);
     faults.extend(notes);
     Ok(trace)
