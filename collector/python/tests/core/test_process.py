@@ -297,7 +297,8 @@ def test_an_interrupt_ends_a_loop_at_once(folder: Path, loop: str) -> None:
         output, errors = process.communicate(timeout=10)
     finally:
         process.kill()
-    assert float(output) - sent < 0.2
+    # Far more than the interrupt needs and far less than the loop would go on: machines may be busy.
+    assert float(output) - sent < 5
     assert process.returncode == -signal.SIGINT
     assert errors.rstrip().endswith("KeyboardInterrupt")
     # Reading millions of points takes longer than recording them: the note is looked for in the bytes.

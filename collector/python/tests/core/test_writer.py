@@ -536,18 +536,6 @@ def test_a_folder_that_cannot_be_made_is_an_error_of_the_constructor_only(tmp_pa
         writer.add_hparams({"a": 1}, {}, run_name="line_a")
 
 
-def test_a_scalar_takes_less_than_two_microseconds(tmp_path):
-    with SummaryWriter(tmp_path) as writer:
-        durations = []
-        for _ in range(15):
-            begin = time.perf_counter()
-            for step in range(2000):
-                writer.add_scalar("loss", 1.25, step)
-            durations.append((time.perf_counter() - begin) / 2000)
-    assert min(durations) < 2e-6
-    assert len(read_points(tmp_path)["loss"]) == 30_000
-
-
 def test_a_writer_is_freed_and_its_file_complete(tmp_path):
     writer = SummaryWriter(tmp_path)
     writer.add_scalar("loss", 1.0, 0, 1.0)

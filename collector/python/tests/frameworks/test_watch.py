@@ -611,20 +611,3 @@ def test_shards_of_fsdp_are_recorded(tmp_path: Path) -> None:
     rows = statistics(tmp_path / "run")
     assert list(rows["0.weight"]) == list(rows["2.bias.grad"]) == list(rows["1"]) == [0, 1]
     assert str(rows["0.weight"][0]["shape"]) == "8x4" and rows["0.weight"][0]["l2"] > 0
-
-
-def test_sixteen_elements_cost_few_microseconds(tmp_path: Path) -> None:
-    model = nn.ParameterList([nn.Parameter(torch.randn(16)) for _ in range(1000)])
-    optimizer = torch.optim.SGD(model.parameters(), 0.0)
-    for parameter in model:
-        parameter.grad = torch.randn(16)
-    times = []
-    with begin(tmp_path, strict=False) as run:
-        watch = run.watch(model, optimizer, every=1)
-        assert watch is not None
-        for step in range(9):
-            start = time.perf_counter()
-            watch.before_update(step)
-            times.append((time.perf_counter() - start) / 2000)
-    # 4 µs is the target on a quiet machine; a busy one needs some more.
-    assert min(times) < 8e-6, times
