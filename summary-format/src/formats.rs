@@ -2,12 +2,14 @@
 
 mod decimal;
 pub(crate) mod event_file;
+pub mod folded;
 mod graph;
 mod graph_builder;
 pub(crate) mod graph_keras;
 pub(crate) mod graph_mindspore;
 pub(crate) mod graph_tf;
 mod media;
+pub mod memory_timeline;
 pub(crate) mod minddata;
 pub mod mindspore_dump;
 pub mod mindspore_profile;
@@ -17,12 +19,14 @@ pub mod npy;
 pub(crate) mod onnx;
 pub(crate) mod onnx_skim;
 pub mod safetensors;
+pub mod spans_trace;
 pub mod tensor_file;
 pub(crate) mod tensor_proto;
 pub(crate) mod tfevents;
 mod trace_builder;
 pub mod trace_json;
 pub(crate) mod whole_file;
+pub mod xplane;
 
 use std::path::Path;
 

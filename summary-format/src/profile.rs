@@ -17,6 +17,87 @@ pub struct Profile {
     pub spans: Vec<Span>,
     /// Values of counters.
     pub counters: Vec<Counter>,
+    /// Kind of each name; empty if no kind is declared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub name_kinds: Vec<SpanKind>,
+    /// Kind of each lane; empty if all are threads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lane_kinds: Vec<LaneKind>,
+    /// Arrows between spans.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<SpanFlow>,
+}
+
+/// Kinds of time that a span declares; the numbers are those of the file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[repr(u8)]
+pub enum SpanKind {
+    /// Not declared: the name tells it.
+    #[default]
+    Other,
+    /// Computation.
+    Compute,
+    /// Communication with other ranks.
+    Communication,
+    /// Copies between host and device.
+    Copy,
+    /// Waiting for data.
+    Data,
+    /// Other work of the host.
+    Host,
+    /// Waiting for anything else.
+    Idle,
+}
+
+impl SpanKind {
+    /// All kinds in the order of their numbers.
+    pub const ALL: [Self; 7] = [
+        Self::Other,
+        Self::Compute,
+        Self::Communication,
+        Self::Copy,
+        Self::Data,
+        Self::Host,
+        Self::Idle,
+    ];
+}
+
+/// Kinds of lanes; the numbers are those of the file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[repr(u8)]
+pub enum LaneKind {
+    /// Thread of a host.
+    #[default]
+    Thread,
+    /// Device.
+    Device,
+    /// Stream of a device.
+    Stream,
+    /// Process.
+    Process,
+}
+
+impl LaneKind {
+    /// All kinds in the order of their numbers.
+    pub const ALL: [Self; 4] = [Self::Thread, Self::Device, Self::Stream, Self::Process];
+}
+
+/// An arrow from the innermost span around one moment to that around another one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct SpanFlow {
+    /// Lane that it leaves, as an index into [`Profile::lanes`].
+    pub from_lane: u32,
+    /// Time at which it leaves.
+    pub from_nanos: i64,
+    /// Lane that it enters.
+    pub to_lane: u32,
+    /// Time at which it arrives.
+    pub to_nanos: i64,
 }
 
 /// A time span on a lane. Spans within others of the same lane are nested.
@@ -75,6 +156,18 @@ impl From<WireError> for NotAProfile {
 }
 
 impl Profile {
+    /// Declared kind of a name.
+    pub fn span_kind(&self, name: u32) -> SpanKind {
+        let kind = self.name_kinds.get(name as usize);
+        kind.copied().unwrap_or_default()
+    }
+
+    /// Kind of a lane.
+    pub fn lane_kind(&self, lane: u32) -> LaneKind {
+        let kind = self.lane_kinds.get(lane as usize);
+        kind.copied().unwrap_or_default()
+    }
+
     /// First and last time, in nanoseconds since 1970; `None` if it is empty.
     pub fn extent_nanos(&self) -> Option<(i64, i64)> {
         let spans = self.spans.iter().map(|span| {

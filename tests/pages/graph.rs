@@ -431,7 +431,7 @@ async fn nodes_are_coloured_by_the_time_of_their_spans() {
                 ]
             })
             .collect(),
-        counters: Vec::new(),
+        ..Profile::default()
     };
     let at = Moment {
         step: 0,

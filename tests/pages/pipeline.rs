@@ -78,7 +78,7 @@ fn record_slow(lab: &Lab, run: &str, steps: i64) {
         names: vec!["data".to_owned(), "train".to_owned()],
         lanes: vec!["main".to_owned()],
         spans: spans.collect(),
-        counters: Vec::new(),
+        ..Profile::default()
     };
     writer.profile("profile", at, &profile).unwrap();
     writer.flush().unwrap();

@@ -422,7 +422,7 @@ fn times_of_a_graph_are_means_of_all_profiles() {
                 names: vec!["net/matmul".to_owned()],
                 lanes: vec!["main".to_owned()],
                 spans: vec![half(step), half(step + 1)],
-                counters: Vec::new(),
+                ..Profile::default()
             };
             let at = Moment {
                 step,

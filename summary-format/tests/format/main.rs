@@ -31,6 +31,7 @@ mod mindspore;
 mod mindspore_profile;
 mod native;
 mod odd_graphs;
+mod profiles;
 mod queues;
 mod support;
 mod tensors;

@@ -14,7 +14,7 @@ use trainscope_format::trace::{
 pub(crate) fn unpacked(name: &str) -> Vec<u8> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/profile");
     let packed = std::fs::read(root.join(name)).unwrap();
-    if !Path::new(name).extension().is_some_and(|ext| ext == "gz") {
+    if Path::new(name).extension().is_none_or(|ext| ext != "gz") {
         return packed;
     }
     let mut bytes = Vec::new();

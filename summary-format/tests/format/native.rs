@@ -11,7 +11,7 @@ use trainscope_format::graph::{
 use trainscope_format::lineage::{
     DatasetNode, DatasetOperation, EvaluationLineage, LineageValue, TrainLineage, UserInfo,
 };
-use trainscope_format::profile::{Counter, Span};
+use trainscope_format::profile::{Counter, LaneKind, Span, SpanFlow, SpanKind};
 use trainscope_format::tensor::{ChannelStats, DType, Select, Tolerance};
 use trainscope_format::{
     Body, CollectorLoss, DumpRef, Format, Graph, GraphFormat, Kind, Lineage, Profile, RecordWriter,
@@ -300,7 +300,62 @@ pub(crate) fn profile() -> Profile {
                 value: 0.1,
             },
         ],
+        ..Profile::default()
     }
+}
+
+#[test]
+fn kinds_and_flows_come_back_and_cost_nothing_if_there_are_none() {
+    let plain = profile();
+    let bytes_of = |profile: &Profile| {
+        let (seen, bytes) = written(|writer| writer.profile("spans", AT, profile));
+        let bodies = seen.bodies("spans");
+        let source = matched!(bodies[0].1, Body::Profile(source) => *source);
+        at_stretch(&bytes, source.data).to_vec()
+    };
+    let mut undeclared = plain.clone();
+    undeclared.name_kinds = vec![SpanKind::Other; 2];
+    undeclared.lane_kinds = vec![LaneKind::Thread; 2];
+    assert_eq!(bytes_of(&undeclared), bytes_of(&plain));
+
+    let flow = |from_nanos, to_nanos| SpanFlow {
+        from_lane: 1,
+        from_nanos,
+        to_lane: 0,
+        to_nanos,
+    };
+    let mut full = plain.clone();
+    full.name_kinds = vec![SpanKind::Other, SpanKind::Idle];
+    full.lane_kinds = vec![LaneKind::Process, LaneKind::Stream];
+    full.flows = vec![flow(i64::MIN, i64::MAX), flow(5, -5)];
+    let bytes = bytes_of(&full);
+    assert_eq!(Profile::read(&bytes), Ok(full));
+    // Everything new is behind everything old.
+    assert!(bytes.starts_with(&bytes_of(&plain)));
+
+    let text = |number, bytes: &[u8]| bytes_field(number, bytes);
+    let named = [text(1, b"a"), text(2, b"lane")].concat();
+    let with = |more: Vec<u8>| Profile::read(&[named.clone(), more].concat());
+    // A kind of a later version.
+    let later = with([text(11, &[99]), text(12, &[9])].concat()).unwrap();
+    assert_eq!(
+        (later.name_kinds[0], later.lane_kinds[0]),
+        (SpanKind::Other, LaneKind::Thread)
+    );
+    assert!(with(text(11, &[1, 1])).is_err());
+    assert!(with(text(12, &[1, 1])).is_err());
+    assert!(with(text(13, &[0])).is_err());
+    let ends = |lane: u8| {
+        [
+            text(13, &[0]),
+            text(14, &[2]),
+            text(15, &[lane]),
+            text(16, &[4]),
+        ]
+        .concat()
+    };
+    assert_eq!(with(ends(0)).unwrap().flows[0].to_nanos, 2);
+    assert!(with(ends(1)).is_err());
 }
 
 #[test]

@@ -284,7 +284,7 @@ mod tests {
             names: names.map(str::to_owned).to_vec(),
             lanes: ["main", "loader"].map(str::to_owned).to_vec(),
             spans: spans.collect(),
-            counters: Vec::new(),
+            ..Profile::default()
         }
     }
 

@@ -1,0 +1,44 @@
+//! Profiles of MindSpore and XLA, memory over time, folded stacks: columns have one length, and indices lead somewhere.
+#![no_main]
+
+use trainscope_format::formats::memory_timeline::MemoryTimeline;
+use trainscope_format::formats::mindspore_profile::{self, MindsporeFiles};
+use trainscope_format::formats::{folded, spans_trace, xplane};
+use trainscope_format::Profile;
+use trainscope_format::trace::Trace;
+
+fn holds(trace: &Trace) {
+    for index in 0..trace.slices.len() {
+        let slice = trace.slices.get(index).expect("columns have one length");
+        assert!(usize::from(slice.lane) < trace.lanes.len());
+        assert!(usize::from(slice.category) < trace.categories.len());
+        assert!((slice.name.0 as usize) < trace.texts.len());
+    }
+    for flow in &trace.flows {
+        assert!((flow.from.max(flow.to) as usize) < trace.slices.len());
+    }
+}
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    holds(&folded::read(bytes));
+    let xplane = xplane::read(bytes);
+    holds(&xplane);
+    let timeline = MemoryTimeline::read(bytes);
+    assert_eq!(timeline.times.len(), timeline.bytes.len());
+    if let Ok(profile) = Profile::read(bytes) {
+        holds(&spans_trace::spans_to_trace(std::iter::once(&profile)));
+    }
+    // The files of a folder, one after another with a zero byte between them.
+    let mut parts = bytes.split(|byte| *byte == 0);
+    let files = MindsporeFiles {
+        executions: parts.next(),
+        framework: parts.next(),
+        types: parts.next(),
+        details: parts.next(),
+        iterator: parts.next(),
+        kernels: parts.next(),
+        steps: parts.next(),
+        info: parts.next(),
+    };
+    holds(&mindspore_profile::read(&files, Some(xplane)).0);
+});
