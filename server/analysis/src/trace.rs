@@ -13,23 +13,26 @@ use trainscope_format::trace::Trace;
 pub mod advice;
 pub mod area;
 pub mod calls;
-mod clip;
 pub mod counters;
+pub mod critical;
 pub mod diff;
 pub mod export_json;
 pub mod figures;
 pub mod flame;
 pub mod flops;
+pub mod idle;
 pub mod kernels;
 pub mod lane;
 pub mod lanes;
 pub mod levels;
 pub mod meaning;
+pub mod memory;
 pub mod nest;
 pub mod numbering;
 pub mod operators;
 pub mod parts;
 pub mod ranges;
+pub mod robust;
 pub mod scopes;
 pub mod search;
 pub mod slice;
@@ -37,6 +40,7 @@ pub mod step_phases;
 pub mod steps;
 pub mod summary;
 pub mod view;
+pub mod work;
 
 /// A trace in order.
 ///

@@ -1,0 +1,195 @@
+//! Critical path of a step: from its end back to its begin, along what each moment had to wait for.
+//!
+//! In device work the path goes back to its begin. If the work that ended last before it ended after the launch call
+//! had returned, the path goes on there, else at the end of the call. On the host it goes back to the last call that
+//! waited for the device, and on to the work that call waited for. It is the lightweight critical path of HTA (holistic
+//! trace analysis), with data waiting apart. Its segments add up to the step.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::work::{is_device_work, is_waiting, launch, role};
+use super::ranges::{self, Span};
+use super::{Model, Role};
+
+/// Kinds of segments, by the place of their sums.
+pub const KINDS: [&str; 8] = [
+    "communication",
+    "kernel",
+    "data",
+    "memcpy",
+    "memset",
+    "host",
+    "launch",
+    "between_kernels",
+];
+const COMMUNICATION: usize = 0;
+const KERNEL: usize = 1;
+const DATA: usize = 2;
+const MEMCPY: usize = 3;
+const MEMSET: usize = 4;
+const HOST: usize = 5;
+const LAUNCH: usize = 6;
+const BETWEEN_KERNELS: usize = 7;
+
+/// Sums of segments in the order of [`KINDS`].
+pub type Sums = [i64; KINDS.len()];
+
+/// Critical paths of a model.
+#[derive(Clone, Debug)]
+pub struct Paths<'m> {
+    model: &'m Model,
+    /// Ends of the device work that has a launch, in order, and its slice.
+    ends: Vec<(i64, u32)>,
+    /// Calls that wait, in the order of their ends.
+    waits: Vec<Span>,
+    data: Vec<Span>,
+}
+
+impl<'m> Paths<'m> {
+    /// Sorts what paths go along. Costs a sort of the device work.
+    pub fn new(model: &'m Model) -> Self {
+        let place = |slice: u32| model.trace.slices.places.get(slice as usize).copied();
+        let mut ends: Vec<(i64, u32)> = model
+            .slices()
+            .filter(|slice| launch(model, *slice).is_some() && is_device_work(model, *slice))
+            .map(|slice| (model.span(slice).1, slice))
+            .collect();
+        ends.sort_unstable_by_key(|(end, slice)| (*end, place(*slice)));
+        let (mut waits, mut data) = (Vec::new(), Vec::new());
+        if !ends.is_empty() {
+            for slice in model.slices() {
+                if role(model, slice) == Role::Data {
+                    data.push(model.span(slice));
+                } else if is_waiting(model, slice) {
+                    waits.push((model.span(slice), Reverse(place(slice))));
+                }
+            }
+        }
+        waits.sort_unstable_by_key(|((_, end), place)| (*end, *place));
+        Self {
+            model,
+            ends,
+            waits: waits.into_iter().map(|(span, _)| span).collect(),
+            data: ranges::merge(data),
+        }
+    }
+
+    /// `true` without device work that has a launch: there is nothing to follow.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The path of a stretch of time. The sums add up to its length.
+    pub fn sums(&self, begin: i64, end: i64) -> Sums {
+        let mut way = Way {
+            sums: Sums::default(),
+            time: end,
+            begin,
+        };
+        // Bounds of what was not visited: they only fall, so each visit is the last one.
+        let mut works = self.ends.partition_point(|work| work.0 <= end);
+        let mut waits = self.waits.partition_point(|wait| wait.1 <= end);
+        let last = works.checked_sub(1);
+        let mut here = last.filter(|last| self.ends[*last].0 == end);
+        while way.time > begin {
+            if let Some(index) = here {
+                works = index;
+                let slice = self.ends[index].1;
+                let at = self.model.span(slice).0;
+                way.back(at, kind(role(self.model, slice)));
+                let returned =
+                    launch(self.model, slice).map_or(begin, |call| self.model.span(call).1);
+                let before = self
+                    .ended(at, works)
+                    .map(|before| (before, self.ends[before].0));
+                if let Some((before, ended)) = before.filter(|before| before.1 > returned) {
+                    way.back(ended, BETWEEN_KERNELS);
+                    here = Some(before);
+                } else {
+                    way.back(returned, LAUNCH);
+                    here = None;
+                }
+                continue;
+            }
+            let earlier = self.waits.get(..waits).unwrap_or_default();
+            waits = earlier.partition_point(|wait| wait.1 <= way.time);
+            let last = waits.checked_sub(1).map(|last| self.waits[last]);
+            let Some((called, returned)) = last.filter(|wait| wait.1 >= begin) else {
+                self.host(&mut way, begin);
+                break;
+            };
+            waits -= 1;
+            self.host(&mut way, returned);
+            let work = self.ended(returned, works);
+            match work.filter(|work| self.ends[*work].0 > called) {
+                Some(work) => {
+                    way.back(self.ends[work].0, HOST);
+                    here = Some(work);
+                }
+                None => way.back(called, HOST),
+            }
+        }
+        way.sums
+    }
+
+    /// The last work below a bound that ended up to a time.
+    fn ended(&self, time: i64, bound: usize) -> Option<usize> {
+        let earlier = self.ends.get(..bound).unwrap_or_default();
+        earlier
+            .partition_point(|work| work.0 <= time)
+            .checked_sub(1)
+    }
+
+    /// Goes back on the host, data waiting apart.
+    fn host(&self, way: &mut Way, to: i64) {
+        let to = to.clamp(way.begin, way.time);
+        let data = ranges::total(&ranges::cut(&self.data, to, way.time));
+        way.sums[DATA] = way.sums[DATA].saturating_add(data);
+        way.sums[HOST] = way.sums[HOST].saturating_sub(data);
+        way.back(to, HOST);
+    }
+}
+
+/// Sums and the moment that a path has come back to.
+struct Way {
+    sums: Sums,
+    time: i64,
+    begin: i64,
+}
+
+impl Way {
+    /// Goes back to a time, not before the begin and never forwards: clocks of host and device may differ a little.
+    fn back(&mut self, to: i64, kind: usize) {
+        let to = to.max(self.begin).min(self.time);
+        let spent = self.time.saturating_sub(to);
+        self.sums[kind] = self.sums[kind].saturating_add(spent);
+        self.time = to;
+    }
+}
+
+fn kind(role: Role) -> usize {
+    match role {
+        Role::Communication => COMMUNICATION,
+        Role::Memcpy => MEMCPY,
+        Role::Memset => MEMSET,
+        _ => KERNEL,
+    }
+}
+
+/// Sums of the critical paths of some stretches of time by kind, those above 0; empty without launches.
+pub fn totals(model: &Model, spans: &[Span]) -> BTreeMap<String, i64> {
+    let paths = Paths::new(model);
+    let mut totals = BTreeMap::new();
+    if paths.is_empty() {
+        return totals;
+    }
+    for (begin, end) in spans {
+        let sums = paths.sums(*begin, *end);
+        for (kind, nanos) in KINDS.iter().zip(sums).filter(|(_, nanos)| *nanos > 0) {
+            let total = totals.entry((*kind).to_owned()).or_insert(0_i64);
+            *total = total.saturating_add(nanos);
+        }
+    }
+    totals
+}

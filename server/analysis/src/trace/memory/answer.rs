@@ -1,0 +1,387 @@
+//! Memory of one device over time: series by category, the holders of a moment, and growth.
+
+use std::collections::{BTreeMap, HashMap};
+
+use trainscope_api::profile::{
+    MAX_MEMORY_POINTS, MAX_STRETCHES, MemoryAnswer, MemoryCategory, MemoryGrowth, MemoryHolder,
+    MemorySeries, MemoryTotal,
+};
+use trainscope_format::trace::{MemoryEvent, SliceClass};
+
+use super::super::work::{ancestors, operator};
+use super::super::{Model, robust};
+use super::{DeviceKey, Life, device_name, devices, in_time, lives, peak, total};
+
+/// Maximum number of holders in one answer.
+const MAX_HOLDERS: usize = 500;
+
+/// Categories in the order of their layers, and of the columns while they are added up.
+const CATEGORIES: [MemoryCategory; 9] = [
+    MemoryCategory::Parameters,
+    MemoryCategory::Optimizer,
+    MemoryCategory::Inputs,
+    MemoryCategory::Kept,
+    MemoryCategory::Gradients,
+    MemoryCategory::Activations,
+    MemoryCategory::Autograd,
+    MemoryCategory::Workspace,
+    MemoryCategory::Other,
+];
+
+/// A question about memory; times are nanoseconds since the begin of the session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MemoryAsk {
+    /// Device, as `0:-1`; the one with the highest peak if left out.
+    pub device: Option<String>,
+    /// Moment of which the holders are listed; the peak if left out.
+    pub at_nanos: Option<i64>,
+    /// Begin of the stretch of time.
+    pub from_nanos: Option<i64>,
+    /// End of the stretch of time.
+    pub to_nanos: Option<i64>,
+}
+
+/// Memory of a device; an empty answer without events of it.
+pub fn memory(model: &Model, ask: &MemoryAsk) -> MemoryAnswer {
+    let devices = devices(model);
+    let totals: Vec<MemoryTotal> = devices
+        .iter()
+        .map(|(key, events)| total(model, *key, events))
+        .collect();
+    let mut keyed = devices.iter().zip(&totals);
+    let chosen = match &ask.device {
+        Some(name) => keyed.find(|(_, total)| total.device == *name),
+        None => keyed.max_by_key(|(_, total)| total.peak_len_bytes),
+    };
+    let mut answer = chosen.map_or_else(MemoryAnswer::default, |((key, events), total)| {
+        Recording::new(model, *key, events).answer(ask, total)
+    });
+    answer.devices = totals;
+    answer
+}
+
+/// Events of a device in order of time, and the lives that they begin and end.
+struct Recording<'m> {
+    model: &'m Model,
+    key: DeviceKey,
+    events: Vec<&'m MemoryEvent>,
+    peak: Option<&'m MemoryEvent>,
+    lives: Vec<Life>,
+    /// Bytes that were allocated before the recording and not released in it.
+    kept: u64,
+}
+
+impl<'m> Recording<'m> {
+    fn new(model: &'m Model, key: DeviceKey, events: &[&'m MemoryEvent]) -> Self {
+        let peak = peak(events);
+        let events = in_time(events);
+        let lives = lives(model, &events);
+        let unseen = lives.iter().filter(|life| life.begin.is_none());
+        let unseen = unseen.fold(0_u64, |sum, life| sum.saturating_add(life.bytes));
+        let kept = before(&events).saturating_sub(unseen);
+        Self {
+            model,
+            key,
+            events,
+            peak,
+            lives,
+            kept,
+        }
+    }
+
+    fn answer(&self, ask: &MemoryAsk, total: &MemoryTotal) -> MemoryAnswer {
+        let origin = self.model.origin();
+        let (first, last) = (self.events.first(), self.events.last());
+        let from = first.map_or(origin, |event| event.time.min(origin));
+        let to = last.map_or(origin, |event| event.time.max(self.model.extent.end));
+        let absolute = |nanos: i64| origin.saturating_add(nanos);
+        let (from, to) = (
+            ask.from_nanos.map_or(from, absolute),
+            ask.to_nanos.map_or(to, absolute),
+        );
+        let at = ask.at_nanos.map(absolute);
+        let after = match (at, self.peak) {
+            (Some(at), _) => self.events.partition_point(|event| event.time <= at),
+            (None, Some(peak)) => {
+                let is_peak = |event: &&MemoryEvent| std::ptr::eq(*event, peak);
+                self.events.iter().position(is_peak).map_or(0, |at| at + 1)
+            }
+            (None, None) => 0,
+        };
+        let (holders, cut) = self.holders(after);
+        let state = after.checked_sub(1).and_then(|last| self.events.get(last));
+        let points = self.points(from, to);
+        let since = |time: i64| time.saturating_sub(origin);
+        let least = least_by_step(self.model, &self.events);
+        MemoryAnswer {
+            devices: Vec::new(),
+            device: device_name(self.key),
+            categories_from_file: false,
+            times_nanos: points.times.iter().map(|time| since(*time)).collect(),
+            series: points.series(),
+            at_nanos: since(at.or(state.map(|event| event.time)).unwrap_or(origin)),
+            at_len_bytes: state.map_or_else(|| before(&self.events), |event| event.allocated),
+            allocated: points.allocated,
+            reserved: points.reserved,
+            holders,
+            fragmentation: self.peak.map_or(0.0, fragmentation),
+            growth: growth(&least, total),
+            least_by_step: least,
+            cut,
+        }
+    }
+
+    /// Memory that is alive after a number of events, by operator, module and category, the largest first.
+    fn holders(&self, after: usize) -> (Vec<MemoryHolder>, bool) {
+        let origin = self.model.origin();
+        let time = |event: u32| {
+            let event = self.events.get(event as usize);
+            event
+                .map_or(origin, |event| event.time)
+                .saturating_sub(origin)
+        };
+        let end = self.model.extent.end.saturating_sub(origin);
+        let mut held: BTreeMap<(&str, String, MemoryCategory), MemoryHolder> = BTreeMap::new();
+        let mut modules: HashMap<u32, String, foldhash::fast::RandomState> = HashMap::default();
+        let is_before = |event: u32| (event as usize) < after;
+        let alive = self
+            .lives
+            .iter()
+            .filter(|life| life.begin.is_none_or(is_before) && !life.end.is_some_and(is_before));
+        for life in alive {
+            let operator = life.slice.and_then(|slice| operator(self.model, slice));
+            let operator = operator.map_or("", |slice| self.model.name(slice));
+            let scope = life.slice.map(|slice| {
+                let own = modules.entry(slice);
+                own.or_insert_with(|| module(self.model, slice)).clone()
+            });
+            let scope = scope.unwrap_or_default();
+            let (begin, until) = (life.begin.map_or(0, time), life.end.map_or(end, time));
+            let row = held
+                .entry((operator, scope.clone(), life.category))
+                .or_insert_with(|| MemoryHolder {
+                    operator: operator.to_owned(),
+                    scope,
+                    category: life.category,
+                    begin_nanos: begin,
+                    end_nanos: until,
+                    ..MemoryHolder::default()
+                });
+            row.count += 1;
+            row.bytes = row.bytes.saturating_add(life.bytes);
+            row.begin_nanos = row.begin_nanos.min(begin);
+            row.end_nanos = row.end_nanos.max(until);
+        }
+        let mut rows: Vec<MemoryHolder> = held.into_values().collect();
+        if self.kept > 0 {
+            rows.push(MemoryHolder {
+                category: MemoryCategory::Kept,
+                bytes: self.kept,
+                end_nanos: end,
+                ..MemoryHolder::default()
+            });
+        }
+        rows.sort_by_key(|row| std::cmp::Reverse(row.bytes));
+        let cut = rows.len() > MAX_HOLDERS;
+        rows.truncate(MAX_HOLDERS);
+        (rows, cut)
+    }
+
+    /// Bytes over a stretch of time: after each event, or the most of each of [`MAX_MEMORY_POINTS`] equal stretches.
+    fn points(&self, from: i64, to: i64) -> Points {
+        let inside = |event: &&&MemoryEvent| from <= event.time && event.time <= to;
+        let is_short = self.events.iter().filter(inside).count() < MAX_MEMORY_POINTS;
+        let length = i128::from(to) - i128::from(from) + 1;
+        let bucket = |index: usize, time: i64| {
+            if is_short {
+                return index;
+            }
+            // One stretch less: the state at the begin is a point too.
+            let stretches = MAX_MEMORY_POINTS as i128 - 1;
+            let place = (i128::from(time) - i128::from(from)) * stretches / length.max(1);
+            usize::try_from(place).unwrap_or(0)
+        };
+        let (mut state, changes) = self.changes();
+        let mut points = Points::default();
+        let mut counts = (before(&self.events), 0);
+        let mut has_begun = false;
+        for (index, (event, change)) in self.events.iter().zip(&changes).enumerate() {
+            if event.time > to {
+                break;
+            }
+            if event.time >= from && !has_begun {
+                points.push(None, from, counts, &state);
+                has_begun = true;
+            }
+            for (column, bytes) in change {
+                state[*column] += bytes;
+            }
+            counts = (event.allocated, event.reserved);
+            if event.time >= from {
+                points.push(Some(bucket(index, event.time)), event.time, counts, &state);
+            }
+        }
+        if !has_begun && !self.events.is_empty() {
+            points.push(None, from, counts, &state);
+        }
+        points
+    }
+
+    /// Bytes by column before the first event, and the changes of columns at each event.
+    fn changes(&self) -> (Bytes, Vec<[(usize, i128); 2]>) {
+        let mut changes = vec![[(0, 0); 2]; self.events.len()];
+        let mut state = Bytes::default();
+        state[column(MemoryCategory::Kept)] = i128::from(self.kept);
+        for life in &self.lives {
+            let (column, bytes) = (column(life.category), i128::from(life.bytes));
+            match life.begin.and_then(|begin| changes.get_mut(begin as usize)) {
+                Some(change) => change[0] = (column, bytes),
+                None => state[column] += bytes,
+            }
+            if let Some(change) = life.end.and_then(|end| changes.get_mut(end as usize)) {
+                change[1] = (column, -bytes);
+            }
+        }
+        (state, changes)
+    }
+}
+
+/// Bytes of each of [`CATEGORIES`].
+type Bytes = [i128; CATEGORIES.len()];
+
+fn column(category: MemoryCategory) -> usize {
+    let place = CATEGORIES.iter().position(|own| *own == category);
+    place.unwrap_or(CATEGORIES.len() - 1)
+}
+
+/// Bytes before the first event, as the file counts them.
+fn before(events: &[&MemoryEvent]) -> u64 {
+    events.first().map_or(0, |first| {
+        let before = i128::from(first.allocated) - i128::from(first.bytes);
+        u64::try_from(before).unwrap_or(0)
+    })
+}
+
+/// Points of the series: the maxima of each bucket, at the time of the most allocated bytes.
+#[derive(Default)]
+struct Points {
+    times: Vec<i64>,
+    allocated: Vec<u64>,
+    reserved: Vec<u64>,
+    columns: [Vec<u64>; CATEGORIES.len()],
+    bucket: Option<usize>,
+}
+
+impl Points {
+    /// Adds a state to its bucket; a state without one is a point of its own.
+    fn push(
+        &mut self,
+        bucket: Option<usize>,
+        time: i64,
+        (allocated, reserved): (u64, u64),
+        state: &Bytes,
+    ) {
+        let bytes = state.map(|bytes| u64::try_from(bytes).unwrap_or(0));
+        let is_same = bucket.is_some() && bucket == self.bucket;
+        self.bucket = bucket;
+        if is_same {
+            let last = self.times.last_mut().zip(self.allocated.last_mut());
+            if let Some((at, most)) = last.filter(|(_, most)| allocated > **most) {
+                (*at, *most) = (time, allocated);
+            }
+            raise(&mut self.reserved, reserved);
+            for (column, bytes) in self.columns.iter_mut().zip(bytes) {
+                raise(column, bytes);
+            }
+            return;
+        }
+        self.times.push(time);
+        self.allocated.push(allocated);
+        self.reserved.push(reserved);
+        for (column, bytes) in self.columns.iter_mut().zip(bytes) {
+            column.push(bytes);
+        }
+    }
+
+    /// Series of the categories that have bytes.
+    fn series(&self) -> Vec<MemorySeries> {
+        let named = CATEGORIES.iter().zip(&self.columns);
+        let used = named.filter(|(_, bytes)| bytes.iter().any(|bytes| *bytes > 0));
+        let series = used.map(|(category, bytes)| MemorySeries {
+            category: *category,
+            bytes: bytes.clone(),
+        });
+        series.collect()
+    }
+}
+
+fn raise(column: &mut [u64], bytes: u64) {
+    if let Some(last) = column.last_mut() {
+        *last = (*last).max(bytes);
+    }
+}
+
+/// Modules around a slice, outermost first, as `Decoder_0/Linear_3`.
+fn module(model: &Model, slice: u32) -> String {
+    let frames = ancestors(model, slice)
+        .filter(|slice| model.class(*slice) == SliceClass::PythonFrame)
+        .filter_map(|slice| model.name(slice).strip_prefix("nn.Module: "));
+    let mut names: Vec<&str> = frames.collect();
+    names.reverse();
+    names.join("/")
+}
+
+/// Share of reserved bytes that are not allocated, 0 to 1.
+fn fragmentation(peak: &MemoryEvent) -> f64 {
+    if peak.reserved == 0 {
+        return 0.0;
+    }
+    peak.reserved.saturating_sub(peak.allocated) as f64 / peak.reserved as f64
+}
+
+/// Least bytes of each step; of more than [`MAX_STRETCHES`] steps the least of each stretch of steps.
+fn least_by_step(model: &Model, events: &[&MemoryEvent]) -> Vec<(i64, u64)> {
+    let mut least = Vec::with_capacity(model.steps.list.len());
+    let mut later = events.iter().peekable();
+    let mut now = before(events);
+    for step in &model.steps.list {
+        while let Some(event) = later.next_if(|event| event.time < step.begin) {
+            now = event.allocated;
+        }
+        let mut own = now;
+        while let Some(event) = later.next_if(|event| event.time < step.end) {
+            now = event.allocated;
+            own = own.min(now);
+        }
+        least.push((step.number, own));
+    }
+    let stretch = least.len().div_ceil(MAX_STRETCHES).max(1);
+    let joined = least.chunks(stretch).filter_map(|steps| {
+        let bytes = steps.iter().map(|step| step.1).min()?;
+        Some((steps.first()?.0, bytes))
+    });
+    joined.collect()
+}
+
+/// Growth of the least bytes of steps; `None` with fewer than three.
+pub fn growth(least: &[(i64, u64)], total: &MemoryTotal) -> Option<MemoryGrowth> {
+    let points = least
+        .iter()
+        .map(|(step, bytes)| (*step as f64, *bytes as f64));
+    let points: Vec<(f64, f64)> = points.collect();
+    let slope = robust::slope(&points)?;
+    let room = total.device_len_bytes.checked_sub(total.peak_len_bytes);
+    let room = room.filter(|_| total.device_len_bytes > 0 && slope.low > 0.0);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a cast of floats saturates; both numbers are above 0"
+    )]
+    let steps_until_full = room.map(|room| (room as f64 / slope.slope) as u64);
+    Some(MemoryGrowth {
+        slope: slope.slope,
+        low: slope.low,
+        high: slope.high,
+        steps_until_full,
+    })
+}

@@ -1,0 +1,195 @@
+//! Estimates that a few odd values do not change: medians, slopes, ratios of medians with their intervals.
+
+use std::cmp::Ordering;
+
+/// Half width of the 95 % interval of a normal distribution, in standard deviations.
+const NORMAL_95: f64 = 1.96;
+/// Number of resamples of a bootstrap: chosen, the ends of a 95 % interval are then within 1 % of its width.
+const RESAMPLES: usize = 2_000;
+/// Seed of the bootstrap: any number, the same for each judgement.
+const SEED: u64 = 0x5eed;
+
+/// A slope with its 95 % interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Slope {
+    /// Median of the slopes of all pairs of points.
+    pub slope: f64,
+    /// Lower end of the interval.
+    pub low: f64,
+    /// Upper end of the interval.
+    pub high: f64,
+    /// Distance of Kendall's rank correlation from 0, in standard deviations.
+    pub deviations: f64,
+}
+
+/// Slope of points (Theil 1950, Sen 1968); `None` with fewer than three. Costs the square of the number of points.
+pub fn slope(points: &[(f64, f64)]) -> Option<Slope> {
+    let mut slopes = Vec::new();
+    let mut score = 0_i64;
+    for (index, (x, y)) in points.iter().enumerate() {
+        for (later_x, later_y) in points.iter().skip(index + 1) {
+            let slope = (later_y - y) / (later_x - x);
+            if slope.is_finite() {
+                slopes.push(slope);
+                score += match slope.partial_cmp(&0.0) {
+                    Some(Ordering::Greater) => 1,
+                    Some(Ordering::Less) => -1,
+                    _ => 0,
+                };
+            }
+        }
+    }
+    if points.len() < 3 || slopes.is_empty() {
+        return None;
+    }
+    slopes.sort_unstable_by(f64::total_cmp);
+    let spread = score_variance(points).sqrt();
+    let pairs = slopes.len() as f64;
+    let half = NORMAL_95 * spread;
+    let at = |rank: f64| {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a cast of floats saturates; ranks are below the number of pairs"
+        )]
+        let index = (rank.max(0.0) as usize).min(slopes.len() - 1);
+        slopes.get(index).copied().unwrap_or_default()
+    };
+    // A step towards 0 for a score that is a whole number (Kendall 1970).
+    let score = score as f64;
+    let deviations = if spread > 0.0 {
+        score.signum() * (score.abs() - 1.0).max(0.0) / spread
+    } else {
+        0.0
+    };
+    Some(Slope {
+        slope: middle(&slopes),
+        low: at(((pairs - half) / 2.0).floor() - 1.0),
+        high: at(((pairs + half) / 2.0).ceil()),
+        deviations,
+    })
+}
+
+/// Variance of the score of Kendall's rank correlation if there is no trend, less that of equal values.
+fn score_variance(points: &[(f64, f64)]) -> f64 {
+    let of = |count: f64| count * (count - 1.0) * (2.0 * count + 5.0);
+    let mut values: Vec<f64> = points.iter().map(|point| point.1).collect();
+    values.sort_unstable_by(f64::total_cmp);
+    let equal = values.chunk_by(|a, b| a.total_cmp(b) == Ordering::Equal);
+    let ties: f64 = equal.map(|group| of(group.len() as f64)).sum();
+    (of(points.len() as f64) - ties) / 18.0
+}
+
+/// Median of sorted values; 0 without any.
+fn middle(sorted: &[f64]) -> f64 {
+    let half = sorted.len() / 2;
+    match (
+        sorted.get(half),
+        half.checked_sub(1).and_then(|i| sorted.get(i)),
+    ) {
+        (Some(upper), Some(lower)) if sorted.len() % 2 == 0 => f64::midpoint(*lower, *upper),
+        (Some(upper), _) => *upper,
+        (None, _) => 0.0,
+    }
+}
+
+/// Median of integers, of two middle ones the lower; 0 without any.
+pub fn median(mut values: Vec<i64>) -> i64 {
+    if values.is_empty() {
+        return 0;
+    }
+    let half = (values.len() - 1) / 2;
+    *values.select_nth_unstable(half).1
+}
+
+/// Median of integers, of two middle ones their mean; 0 without any.
+pub fn exact_median(values: &[i64]) -> f64 {
+    let mut values: Vec<f64> = values.iter().map(|value| *value as f64).collect();
+    values.sort_unstable_by(f64::total_cmp);
+    middle(&values)
+}
+
+/// Ratio of the medians of two samples with its 95 % interval, from resamples of both; `None` if one is empty or the
+/// second median is 0.
+pub fn ratio(now: &[i64], before: &[i64]) -> Option<(f64, f64, f64)> {
+    let divide = |a: f64, b: f64| (b > 0.0).then(|| a / b);
+    let ratio = divide(exact_median(now), exact_median(before))?;
+    let mut random = Random(SEED);
+    let mut ratios: Vec<f64> = (0..RESAMPLES)
+        .filter_map(|_| {
+            let (a, b) = (random.resample(now), random.resample(before));
+            divide(exact_median(&a), exact_median(&b))
+        })
+        .collect();
+    ratios.sort_unstable_by(f64::total_cmp);
+    let low = ratios.get(ratios.len() * 25 / 1_000)?;
+    let high = ratios.get((ratios.len() * 975 / 1_000).min(ratios.len() - 1))?;
+    Some((ratio, *low, *high))
+}
+
+/// Numbers that look random, the same ones for the same seed (SplitMix64, Steele et al. 2014).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    fn resample(&mut self, values: &[i64]) -> Vec<i64> {
+        let count = values.len() as u64;
+        let index = |random: u64| usize::try_from(random % count.max(1)).unwrap_or_default();
+        let one = |_| values.get(index(self.next())).copied();
+        (0..values.len()).filter_map(one).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn points(values: &[f64]) -> Vec<(f64, f64)> {
+        (0..).zip(values).map(|(x, y)| (f64::from(x), *y)).collect()
+    }
+
+    #[test]
+    fn a_line_with_odd_values_has_the_slope_of_the_line() {
+        let mut values: Vec<f64> = (0..30).map(|x| 5.0 + 2.0 * f64::from(x)).collect();
+        (values[3], values[20]) = (1e6, -1e6);
+        let own = slope(&points(&values)).unwrap();
+        assert_eq!(own.slope, 2.0);
+        assert!(own.low <= 2.0 && 2.0 <= own.high && own.low > 0.0);
+        assert!(own.deviations > 2.6);
+    }
+
+    #[test]
+    fn values_without_a_trend_have_0_in_their_interval() {
+        let values: Vec<f64> = (0..30).map(|x| f64::from(x * 7919 % 31)).collect();
+        let own = slope(&points(&values)).unwrap();
+        assert!(own.low < 0.0 && 0.0 < own.high, "{own:?}");
+        assert_eq!(slope(&points(&[4.0; 9])).unwrap().low, 0.0);
+        assert_eq!(slope(&points(&[1.0, 2.0])), None);
+    }
+
+    #[test]
+    fn medians_of_an_even_number_of_values() {
+        assert_eq!(
+            (median(vec![4, 1, 3, 2]), exact_median(&[4, 1, 3, 2])),
+            (2, 2.5)
+        );
+        assert_eq!((median(Vec::new()), exact_median(&[])), (0, 0.0));
+    }
+
+    #[test]
+    fn a_ratio_holds_the_true_one_in_its_interval_and_is_the_same_each_time() {
+        let before: Vec<i64> = (0..40).map(|i| 1_000 + i * 37 % 50).collect();
+        let now: Vec<i64> = before.iter().map(|v| v * 6 / 5).collect();
+        let (ratio, low, high) = super::ratio(&now, &before).unwrap();
+        assert!((ratio - 1.2).abs() < 0.01 && low > 1.15 && high < 1.25);
+        assert_eq!(super::ratio(&now, &before), Some((ratio, low, high)));
+        assert_eq!(super::ratio(&now, &[0, 0]), None);
+    }
+}
