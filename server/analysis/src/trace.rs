@@ -32,6 +32,7 @@ pub mod numbering;
 pub mod operators;
 pub mod parts;
 pub mod ranges;
+pub mod ranks;
 pub mod robust;
 pub mod scopes;
 pub mod search;

@@ -8,8 +8,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::work::{is_device_work, is_waiting, launch, role};
 use super::ranges::{self, Span};
+use super::work::{is_waiting, launch, role};
 use super::{Model, Role};
 
 /// Kinds of segments, by the place of their sums.
@@ -52,7 +52,7 @@ impl<'m> Paths<'m> {
         let place = |slice: u32| model.trace.slices.places.get(slice as usize).copied();
         let mut ends: Vec<(i64, u32)> = model
             .slices()
-            .filter(|slice| launch(model, *slice).is_some() && is_device_work(model, *slice))
+            .filter(|slice| launch(model, *slice).is_some() && model.is_device(*slice))
             .map(|slice| (model.span(slice).1, slice))
             .collect();
         ends.sort_unstable_by_key(|(end, slice)| (*end, place(*slice)));

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use trainscope_api::profile::IdleTotal;
 use trainscope_format::trace::{NONE, SliceClass};
 
-use super::work::{is_device_work, is_waiting, launch, role};
 use super::ranges::Span;
+use super::work::{is_waiting, launch, role};
 use super::{Model, Role};
 
 /// Shorter gaps are the device's own, nanoseconds (the default of HTA's idle time breakdown).
@@ -58,10 +58,7 @@ pub fn gaps(model: &Model) -> Vec<Gap> {
     let ends = ends(model);
     let mut gaps = Vec::new();
     for (lane, own) in (0_u16..).zip(&model.lanes) {
-        let work = own
-            .slices
-            .clone()
-            .filter(|slice| is_device_work(model, *slice));
+        let work = own.slices.clone().filter(|slice| model.is_device(*slice));
         let mut before: Option<i64> = None;
         for slice in work {
             let (begin, end) = model.span(slice);
@@ -128,7 +125,7 @@ fn ends(model: &Model) -> HashMap<&str, Ends, foldhash::fast::RandomState> {
     let mut ends: HashMap<&str, Ends, foldhash::fast::RandomState> = HashMap::default();
     for (lane, own) in (0_u16..).zip(&model.lanes) {
         for slice in own.slices.clone() {
-            if is_device_work(model, slice) {
+            if model.is_device(slice) {
                 let own = ends.entry(process(model, lane)).or_default();
                 own.list.push((model.span(slice).1, lane));
             }

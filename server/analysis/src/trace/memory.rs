@@ -52,12 +52,12 @@ fn total(model: &Model, key: DeviceKey, events: &[&MemoryEvent]) -> MemoryTotal 
         events: events.len() as u64,
         allocations: events.len() as u64 - frees,
         frees,
-        pairs: counts.pairs,
+        pairs: counts.freed,
         freed_unseen: counts.freed_unseen,
         never_freed: counts.never_freed,
         peak_len_bytes: peak.map_or(0, |event| event.allocated),
         peak_at_nanos: at.saturating_sub(model.origin()),
-        peak_step: step_at(model, at),
+        peak_step: model.step_at(at).map(|step| step.number),
         peak_reserved_bytes: events.iter().map(|e| e.reserved).max().unwrap_or(0),
         device_len_bytes: device_len(model, key),
         since_recording: key.0 == HOST,
@@ -73,14 +73,6 @@ fn peak<'a>(events: &[&'a MemoryEvent]) -> Option<&'a MemoryEvent> {
             peak
         }
     })
-}
-
-/// Number of the step at a time.
-fn step_at(model: &Model, time: i64) -> Option<i64> {
-    let list = &model.steps.list;
-    let step = list.partition_point(|step| step.begin <= time);
-    let step = list.get(step.checked_sub(1)?)?;
-    (time < step.end).then_some(step.number)
 }
 
 /// Size of a device; 0 if unknown.
@@ -105,7 +97,7 @@ struct Pairs {
     /// For each event of an allocation the event that ends its life, for each release the allocation that it ends;
     /// [`NONE`] without.
     others: Vec<u32>,
-    pairs: u64,
+    freed: u64,
     freed_unseen: u64,
     never_freed: u64,
 }
@@ -115,7 +107,7 @@ impl Pairs {
         let mut alive: HashMap<u64, u32, foldhash::fast::RandomState> = HashMap::default();
         let mut own = Self {
             others: vec![NONE; events.len()],
-            pairs: 0,
+            freed: 0,
             freed_unseen: 0,
             never_freed: 0,
         };
@@ -125,7 +117,7 @@ impl Pairs {
                 alive.insert(event.address, index)
             } else {
                 let before = alive.remove(&event.address);
-                own.pairs += u64::from(before.is_some());
+                own.freed += u64::from(before.is_some());
                 own.freed_unseen += u64::from(before.is_none());
                 own.others[index as usize] = before.unwrap_or(NONE);
                 before
@@ -225,12 +217,12 @@ impl<'m> Context<'m> {
             let phase = slice.and_then(|slice| self.model.phases.get(slice as usize));
             phase.copied().unwrap_or_default()
         };
-        let begun = phase(slice);
+        let first_phase = phase(slice);
         let Some(end) = end else {
             let is_early = self.first_step.is_some_and(|first| begin.time < first);
             return if is_early {
                 MemoryCategory::Kept
-            } else if begun == PhaseKind::Backward && self.is_updated(begin.time, i64::MAX) {
+            } else if first_phase == PhaseKind::Backward && self.is_updated(begin.time, i64::MAX) {
                 MemoryCategory::Gradients
             } else {
                 MemoryCategory::Other
@@ -239,9 +231,9 @@ impl<'m> Context<'m> {
         if slice.is_some_and(|slice| self.is_within_operator(slice, end.time)) {
             return MemoryCategory::Workspace;
         }
-        let ended = phase(innermost(self.model, end.lane, end.time));
-        match begun {
-            PhaseKind::Forward if ended == PhaseKind::Backward => MemoryCategory::Activations,
+        let last_phase = phase(innermost(self.model, end.lane, end.time));
+        match first_phase {
+            PhaseKind::Forward if last_phase == PhaseKind::Backward => MemoryCategory::Activations,
             PhaseKind::Backward if self.is_updated(begin.time, end.time) => {
                 MemoryCategory::Gradients
             }

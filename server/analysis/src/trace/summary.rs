@@ -1,4 +1,4 @@
-//! The summary of a session: everything that the overview says, less what other modules add.
+//! The summary of a session: everything that the overview says, less its advice.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +9,10 @@ use trainscope_api::profile::{
 use super::figures::{Lengths, device_figures, launch_delays};
 use super::operators::Operators;
 use super::parts::{self, RoleRanges, StepTime};
+use super::ranges::Span;
 use super::step_phases::MainThread;
 use super::steps::StepRange;
-use super::{Model, Step};
+use super::{Model, Step, critical, idle, memory};
 
 /// Number of operators in a summary.
 const OPERATORS: usize = 10;
@@ -32,6 +33,10 @@ pub fn summary(model: &Model, range: StepRange, max_steps: usize) -> SessionSumm
     let operator_count = rows.len() as u64;
     rows.truncate(OPERATORS);
     let has_steps = !model.steps.list.is_empty();
+    let chosen = model.chosen(range);
+    let mut gaps = idle::gaps(model);
+    gaps.retain(|gap| chosen.holds(gap.begin));
+    let spans: Vec<Span> = steps.iter().map(|step| (step.begin, step.end)).collect();
     SessionSummary {
         steps_from: model.steps.source,
         steps_by: model.steps.by.clone(),
@@ -51,7 +56,11 @@ pub fn summary(model: &Model, range: StepRange, max_steps: usize) -> SessionSumm
             .collect(),
         mean_parts_nanos: parts::mean(&whole_parts),
         device: device_figures(model, &ranges, &whole, &whole_times),
+        idle: idle::totals(model, &gaps),
+        host_while_idle_nanos: idle::host_meanwhile(model, &gaps),
+        critical_path_nanos: critical::totals(model, &spans),
         launch_delay_nanos: launch_delays(model, range),
+        memory: memory::totals(model),
         flops: operators.flops(range),
         operators: rows,
         operator_count,

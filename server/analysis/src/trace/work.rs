@@ -1,29 +1,11 @@
-//! Device work, and calls of the host that wait for it.
+//! Calls of the host that launch device work or wait for it, and what is open around a slice.
 
-use trainscope_format::trace::{LaneKind, NONE, SliceClass};
+use trainscope_format::trace::{NONE, SliceClass};
 
 use super::{Model, Role};
 
 /// Maximum number of parents that are visited: deeper slices do not come from programs.
 const MAX_DEPTH: usize = 4_096;
-
-/// `true` for kernels, collectives, copies and fills of a device.
-pub fn is_device_work(model: &Model, slice: u32) -> bool {
-    let works = matches!(
-        role(model, slice),
-        Role::Kernel | Role::Memcpy | Role::Memset | Role::Communication
-    );
-    let is_device = || {
-        let class = model.class(slice);
-        let lane = model.trace.slices.lanes.get(slice as usize);
-        let lane = lane.and_then(|lane| model.trace.lanes.get(usize::from(*lane)));
-        matches!(
-            class,
-            SliceClass::Kernel | SliceClass::Memcpy | SliceClass::Memset
-        ) || lane.is_some_and(|lane| lane.kind == LaneKind::Device)
-    };
-    works && is_device()
-}
 
 /// Role of a slice.
 pub fn role(model: &Model, slice: u32) -> Role {

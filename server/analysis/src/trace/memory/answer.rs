@@ -1,14 +1,15 @@
 //! Memory of one device over time: series by category, the holders of a moment, and growth.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use trainscope_api::profile::{
     MAX_MEMORY_POINTS, MAX_STRETCHES, MemoryAnswer, MemoryCategory, MemoryGrowth, MemoryHolder,
     MemorySeries, MemoryTotal,
 };
-use trainscope_format::trace::{MemoryEvent, SliceClass};
+use trainscope_format::trace::{MemoryEvent, TextId};
 
-use super::super::work::{ancestors, operator};
+use super::super::scopes::Scopes;
+use super::super::work::operator;
 use super::super::{Model, robust};
 use super::{DeviceKey, Life, device_name, devices, in_time, lives, peak, total};
 
@@ -91,9 +92,9 @@ impl<'m> Recording<'m> {
 
     fn answer(&self, ask: &MemoryAsk, total: &MemoryTotal) -> MemoryAnswer {
         let origin = self.model.origin();
-        let (first, last) = (self.events.first(), self.events.last());
-        let from = first.map_or(origin, |event| event.time.min(origin));
-        let to = last.map_or(origin, |event| event.time.max(self.model.extent.end));
+        let edges = self.events.first().zip(self.events.last());
+        let from = edges.map_or(origin, |(event, _)| event.time.min(origin));
+        let to = edges.map_or(origin, |(_, event)| event.time.max(self.model.extent.end));
         let absolute = |nanos: i64| origin.saturating_add(nanos);
         let (from, to) = (
             ask.from_nanos.map_or(from, absolute),
@@ -141,8 +142,8 @@ impl<'m> Recording<'m> {
                 .saturating_sub(origin)
         };
         let end = self.model.extent.end.saturating_sub(origin);
-        let mut held: BTreeMap<(&str, String, MemoryCategory), MemoryHolder> = BTreeMap::new();
-        let mut modules: HashMap<u32, String, foldhash::fast::RandomState> = HashMap::default();
+        let mut held: BTreeMap<(&str, TextId, MemoryCategory), MemoryHolder> = BTreeMap::new();
+        let scopes = Scopes::new(self.model);
         let is_before = |event: u32| (event as usize) < after;
         let alive = self
             .lives
@@ -151,17 +152,13 @@ impl<'m> Recording<'m> {
         for life in alive {
             let operator = life.slice.and_then(|slice| operator(self.model, slice));
             let operator = operator.map_or("", |slice| self.model.name(slice));
-            let scope = life.slice.map(|slice| {
-                let own = modules.entry(slice);
-                own.or_insert_with(|| module(self.model, slice)).clone()
-            });
-            let scope = scope.unwrap_or_default();
+            let scope = life.slice.map_or(TextId(0), |slice| scopes.id(slice));
             let (begin, until) = (life.begin.map_or(0, time), life.end.map_or(end, time));
             let row = held
-                .entry((operator, scope.clone(), life.category))
+                .entry((operator, scope, life.category))
                 .or_insert_with(|| MemoryHolder {
                     operator: operator.to_owned(),
-                    scope,
+                    scope: scopes.text(scope).to_owned(),
                     category: life.category,
                     begin_nanos: begin,
                     end_nanos: until,
@@ -319,16 +316,6 @@ fn raise(column: &mut [u64], bytes: u64) {
     if let Some(last) = column.last_mut() {
         *last = (*last).max(bytes);
     }
-}
-
-/// Modules around a slice, outermost first, as `Decoder_0/Linear_3`.
-fn module(model: &Model, slice: u32) -> String {
-    let frames = ancestors(model, slice)
-        .filter(|slice| model.class(*slice) == SliceClass::PythonFrame)
-        .filter_map(|slice| model.name(slice).strip_prefix("nn.Module: "));
-    let mut names: Vec<&str> = frames.collect();
-    names.reverse();
-    names.join("/")
 }
 
 /// Share of reserved bytes that are not allocated, 0 to 1.
