@@ -1,0 +1,234 @@
+//! Memory: the numbers of real files, lives, series without a lost peak, growth.
+
+use proptest::prelude::*;
+use trainscope_analysis::trace::memory::{self, MemoryAsk};
+use trainscope_api::profile::{MAX_MEMORY_POINTS, MemoryCategory, MemoryTotal};
+use trainscope_format::trace::{DeclaredStep, Device, MemoryEvent, SliceClass, Trace};
+
+use crate::support::{Made, generated, model};
+
+fn only(totals: Vec<MemoryTotal>) -> MemoryTotal {
+    assert_eq!(totals.len(), 1);
+    totals.into_iter().next().unwrap()
+}
+
+#[test]
+fn totals_of_real_files() {
+    let cnn = model("torch-cnn/plain.pt.trace.json.gz");
+    let own = only(memory::totals(&cnn));
+    assert_eq!(own.device, "0:-1");
+    assert_eq!((own.events, own.allocations, own.frees), (528, 268, 260));
+    assert_eq!((own.pairs, own.freed_unseen, own.never_freed), (260, 0, 8));
+    assert_eq!(own.peak_len_bytes, 314_672);
+    assert_eq!(cnn.origin() + own.peak_at_nanos, 4_356_230_546_445_982);
+    assert!(own.since_recording);
+
+    let own = only(memory::totals(&model("torch-cnn/stack.pt.trace.json.gz")));
+    assert_eq!((own.pairs, own.freed_unseen, own.never_freed), (126, 8, 8));
+
+    let own = only(memory::totals(&model(
+        "torch-transformer/plain.pt.trace.json.gz",
+    )));
+    assert_eq!((own.events, own.allocations, own.frees), (1_829, 928, 901));
+    assert_eq!(own.peak_len_bytes, 372_936);
+
+    let own = only(memory::totals(&generated()));
+    assert_eq!(
+        (own.device.as_str(), own.peak_len_bytes),
+        ("1:0", 2_248_146_944)
+    );
+    assert_eq!((own.pairs, own.freed_unseen, own.never_freed), (48, 0, 0));
+    assert_eq!(own.device_len_bytes, 85_097_971_712);
+    assert!(!own.since_recording);
+}
+
+#[test]
+fn activations_of_generated_steps_hold_the_peak() {
+    let model = generated();
+    let answer = memory::memory(&model, &MemoryAsk::default());
+    assert_eq!(answer.at_len_bytes, 2_248_146_944);
+    assert_eq!(answer.allocated.iter().max(), Some(&2_248_146_944));
+    let held: u64 = answer.holders.iter().map(|own| own.bytes).sum();
+    assert_eq!(held, answer.at_len_bytes);
+    assert_eq!(answer.holders[0].category, MemoryCategory::Kept);
+    assert_eq!(answer.holders[0].bytes, 2 << 30);
+    let activations = &answer.holders[1..];
+    assert!(
+        activations
+            .iter()
+            .all(|own| own.category == MemoryCategory::Activations)
+    );
+    let names: Vec<&str> = activations.iter().map(|own| &*own.operator).collect();
+    assert!(
+        names.contains(&"aten::addmm") && names.contains(&"aten::gelu"),
+        "{names:?}"
+    );
+    assert!(
+        activations
+            .iter()
+            .all(|own| own.scope.starts_with("DecoderLayer_"))
+    );
+    assert_eq!(
+        answer.least_by_step,
+        [0, 1, 2, 3].map(|step| (step, 2 << 30))
+    );
+    let growth = answer.growth.unwrap();
+    assert_eq!((growth.slope, growth.steps_until_full), (0.0, None));
+    let reserved = 8_589_934_592_f64;
+    assert!((answer.fragmentation - (reserved - 2_248_146_944.0) / reserved).abs() < 1e-12);
+}
+
+#[test]
+fn a_moment_holds_what_was_not_released_before_it() {
+    let model = generated();
+    for at in [0, 700_000, 2_000_000, 5_000_000] {
+        let ask = MemoryAsk {
+            at_nanos: Some(at),
+            ..MemoryAsk::default()
+        };
+        let answer = memory::memory(&model, &ask);
+        let held: u64 = answer.holders.iter().map(|own| own.bytes).sum();
+        assert_eq!((held, answer.at_nanos), (answer.at_len_bytes, at));
+    }
+    let unknown = MemoryAsk {
+        device: Some("1:7".to_owned()),
+        ..MemoryAsk::default()
+    };
+    let answer = memory::memory(&model, &unknown);
+    assert_eq!((answer.times_nanos.len(), answer.devices.len()), (0, 1));
+}
+
+/// An event that says what is allocated after it.
+fn event(time: i64, bytes: i64, address: u64, allocated: i64) -> MemoryEvent {
+    MemoryEvent {
+        time,
+        bytes,
+        address,
+        allocated: u64::try_from(allocated).unwrap(),
+        reserved: 0,
+        device_type: 1,
+        device: 0,
+        lane: 0,
+    }
+}
+
+#[test]
+fn purposes_follow_from_lives() {
+    let model = Made::new(0)
+        .slice(
+            0,
+            SliceClass::Annotation,
+            "ProfilerStep#0",
+            (100, 1_000),
+            None,
+        )
+        .slice(0, SliceClass::Annotation, "## forward ##", (110, 300), None)
+        .slice(0, SliceClass::Operator, "aten::conv2d", (120, 200), None)
+        .slice(
+            0,
+            SliceClass::Annotation,
+            "## backward ##",
+            (310, 600),
+            None,
+        )
+        .slice(
+            0,
+            SliceClass::Annotation,
+            "Optimizer.step#SGD.step",
+            (610, 700),
+            None,
+        )
+        .change(|trace: &mut Trace| {
+            trace.memory = vec![
+                event(50, 1, 1, 1_001),
+                event(130, 2, 2, 1_003),
+                event(140, 4, 3, 1_007),
+                event(150, -4, 3, 1_003),
+                event(320, 8, 4, 1_011),
+                event(330, -2, 2, 1_009),
+                event(720, -8, 4, 1_001),
+                event(730, -16, 5, 985),
+            ];
+        })
+        .model();
+    let ask = MemoryAsk {
+        from_nanos: Some(-1_000),
+        ..MemoryAsk::default()
+    };
+    let answer = memory::memory(&model, &ask);
+    let most = |category: MemoryCategory| {
+        let own = answer.series.iter().find(|own| own.category == category);
+        own.and_then(|own| own.bytes.iter().max().copied())
+    };
+    assert_eq!(most(MemoryCategory::Activations), Some(2));
+    assert_eq!(most(MemoryCategory::Workspace), Some(4));
+    assert_eq!(most(MemoryCategory::Gradients), Some(8));
+    // Released without its allocation.
+    assert_eq!(most(MemoryCategory::Other), Some(16));
+    // 1,000 before the recording without those 16, and one before the first step.
+    assert_eq!(most(MemoryCategory::Kept), Some(985));
+    assert_eq!(answer.least_by_step, [(0, 985)]);
+}
+
+#[test]
+fn growth_says_when_the_device_is_full() {
+    let steps = 40;
+    let model = Made::new(0)
+        .change(|trace: &mut Trace| {
+            trace.head.devices = vec![Device {
+                memory_len: 10_000,
+                ..Device::default()
+            }];
+            for step in 0..steps {
+                let (begin, leak) = (step * 1_000, 10 * (step + 1));
+                trace.declared_steps.push(DeclaredStep {
+                    number: step,
+                    begin,
+                    end: begin + 1_000,
+                });
+                let address = u64::try_from(step).unwrap();
+                trace
+                    .memory
+                    .push(event(begin, 510, 1_000 + address, leak + 500));
+                trace.memory.push(event(begin + 500, -500, 5, leak));
+            }
+        })
+        .model();
+    let answer = memory::memory(&model, &MemoryAsk::default());
+    let growth = answer.growth.unwrap();
+    assert_eq!(growth.slope, 10.0);
+    assert!(growth.low > 9.0 && growth.high < 11.0);
+    // Peak 900 of 10,000 bytes, 10 more each step.
+    assert_eq!(growth.steps_until_full, Some(910));
+}
+
+proptest! {
+    #[test]
+    fn no_peak_is_lost_and_the_series_add_up(changes in proptest::collection::vec((1_i64..1_000, 0_u64..64), 1..3_000)) {
+        let mut alive = std::collections::BTreeMap::new();
+        let (mut time, mut total) = (0, 0);
+        let mut events = Vec::new();
+        for (bytes, address) in changes {
+            time += bytes % 7;
+            let change = alive.remove(&address).map_or(bytes, |held: i64| -held);
+            if change > 0 {
+                alive.insert(address, change);
+            }
+            total += change;
+            events.push(event(time, change, address, total));
+        }
+        let peak = events.iter().map(|event| event.allocated).max();
+        let count = events.len();
+        let model = Made::new(0).change(|trace| trace.memory = events).model();
+        let answer = memory::memory(&model, &MemoryAsk::default());
+        prop_assert!(answer.times_nanos.len() <= MAX_MEMORY_POINTS + 1);
+        prop_assert!(answer.times_nanos.is_sorted());
+        prop_assert_eq!(answer.allocated.iter().max().copied(), peak);
+        if count < MAX_MEMORY_POINTS {
+            for (index, allocated) in answer.allocated.iter().enumerate() {
+                let sum: u64 = answer.series.iter().map(|own| own.bytes[index]).sum();
+                prop_assert_eq!(sum, *allocated);
+            }
+        }
+    }
+}

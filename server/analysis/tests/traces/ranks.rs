@@ -1,0 +1,109 @@
+//! Ranks of a generated training with a slow rank: who is slow, who waits, and clocks that differ.
+
+use trainscope_analysis::trace::Model;
+use trainscope_analysis::trace::ranks::{RankModel, ranks};
+use trainscope_api::profile::RanksAnswer;
+
+use crate::support::{generated, model};
+
+/// Four ranks of 40 steps; rank 2 computes 23 % slower from step 15 on.
+pub(crate) fn four() -> Vec<Model> {
+    let file = |rank: u32| {
+        model(&format!(
+            "ranks/host_rank{rank}.179521325600000000{rank}.pt.trace.json.gz"
+        ))
+    };
+    (0..4).map(file).collect()
+}
+
+pub(crate) fn compare(models: &[Model]) -> RanksAnswer {
+    let of: Vec<RankModel<'_>> = (0..)
+        .zip(models)
+        .map(|(rank, model)| RankModel { rank, model })
+        .collect();
+    ranks(&of)
+}
+
+#[test]
+fn the_slow_rank_is_named_with_its_first_step() {
+    let models = four();
+    let answer = compare(&models);
+    assert_eq!(answer.steps, (0..40).collect::<Vec<i64>>());
+    let compute: Vec<i64> = answer.ranks.iter().map(|own| own.compute_nanos).collect();
+    assert_eq!(compute, [78_273_784, 78_358_779, 89_549_746, 78_351_498]);
+    let waits: Vec<i64> = answer.ranks.iter().map(|own| own.wait_nanos).collect();
+    assert_eq!(waits, [5_083_702, 5_675_905, 452_852, 4_811_499]);
+    let by_step: Vec<i64> = answer
+        .wait_nanos
+        .iter()
+        .map(|own| own.iter().sum())
+        .collect();
+    assert_eq!(by_step, waits);
+    let slow: Vec<(u64, Option<i64>)> = answer
+        .ranks
+        .iter()
+        .map(|own| (own.slow_steps, own.slow_from_step))
+        .collect();
+    assert_eq!(slow, [(0, None), (0, None), (25, Some(15)), (0, None)]);
+    assert_eq!(answer.stragglers.len(), 1);
+    let straggler = answer.stragglers[0];
+    assert_eq!(
+        (straggler.rank, straggler.from_step, straggler.steps),
+        (2, 15, 25)
+    );
+    assert!((1.20..1.26).contains(&straggler.slowness), "{straggler:?}");
+    assert!(
+        answer
+            .sentence
+            .en
+            .starts_with("Rank 2 computes 23 % slower"),
+        "{}",
+        answer.sentence.en
+    );
+    assert!(answer.lost_nanos > 0);
+    assert!(answer.ranks.iter().all(|own| own.offset_nanos == 0));
+    for (rank, model) in answer.ranks.iter().zip(&models) {
+        let parts = rank.parts_nanos;
+        let sum = parts.kernel + parts.memcpy + parts.memset + parts.communication;
+        let sum = sum + parts.runtime + parts.data + parts.operators + parts.other;
+        let steps = &model.steps.list;
+        let mean = steps.iter().map(|step| step.end - step.begin).sum::<i64>() / 40;
+        assert!((sum - mean).abs() <= 8, "{sum} {mean}");
+    }
+}
+
+#[test]
+fn collectives_end_420_microseconds_after_the_last_arrival() {
+    let answer = compare(&four());
+    assert_eq!(answer.collectives.len(), 1);
+    let own = &answer.collectives[0];
+    assert_eq!(own.name, "ncclDevKernel_AllReduce_Sum_f16_RING_LL");
+    assert_eq!((own.count, own.transfer_nanos), (240, 420_000));
+    assert!(own.spread_nanos > 0 && own.nanos > 420_000);
+    assert!((0.0..=1.0).contains(&own.hidden));
+}
+
+#[test]
+fn a_clock_that_is_ahead_changes_only_the_offset() {
+    let (models, mut ahead) = (four(), four());
+    const AHEAD_NANOS: i64 = 5_000_000;
+    let model = &mut ahead[3];
+    let mut trace = model.trace.clone();
+    for begin in &mut trace.slices.begins {
+        *begin += AHEAD_NANOS;
+    }
+    *model = Model::new(trace);
+    let (same, moved) = (compare(&models), compare(&ahead));
+    assert_eq!(moved.ranks[3].offset_nanos, AHEAD_NANOS);
+    assert_eq!(moved.wait_nanos, same.wait_nanos);
+    assert_eq!(moved.collectives, same.collectives);
+}
+
+#[test]
+fn one_rank_is_nothing_to_compare() {
+    let answer = compare(&[generated()]);
+    assert_eq!((answer.ranks.len(), answer.stragglers.len()), (1, 0));
+    assert_eq!(answer.lost_nanos, 0);
+    assert!(answer.sentence.en.starts_with("One rank was recorded"));
+    assert_eq!(compare(&[]).ranks.len(), 0);
+}
