@@ -13,6 +13,7 @@ use trainscope_format::trace::Trace;
 pub mod advice;
 pub mod area;
 pub mod calls;
+mod clip;
 pub mod counters;
 pub mod critical;
 pub mod diff;
