@@ -4,31 +4,49 @@
 /// Most digits behind the point that are moved before it: milliseconds to nanoseconds take 6.
 const MAX_DECIMALS: usize = 18;
 
-/// A decimal number times ten to the power of `decimals`, rounded to the nearest integer, halves away from zero. `None` for other
-/// text, and for results beyond an `i64`. Numbers with an exponent pass through an `f64`.
+/// A decimal number times ten to the power of `decimals`, rounded to the nearest integer, halves away from zero. `None`
+/// for other text, and for results beyond an `i64`. Numbers with an exponent pass through an `f64`.
 pub(crate) fn scaled(text: &[u8], decimals: usize) -> Option<i64> {
     let (is_negative, digits) = match text.split_first()? {
         (b'-', rest) => (true, rest),
         (b'+', rest) => (false, rest),
         _ => (false, text),
     };
-    let point = memchr::memchr(b'.', digits).unwrap_or(digits.len());
-    let (whole, fraction) = digits.split_at(point);
-    let fraction = fraction.get(1..).unwrap_or_default();
-    if whole.is_empty() && fraction.is_empty() || decimals > MAX_DECIMALS {
+    if decimals > MAX_DECIMALS {
         return None;
     }
-    if !whole.iter().chain(fraction).all(u8::is_ascii_digit) {
-        return with_exponent(text, decimals);
-    }
-    let moved = fraction.iter().chain(std::iter::repeat(&b'0'));
     let mut value = 0_i64;
-    for digit in whole.iter().chain(moved.take(decimals)) {
-        value = value.checked_mul(10)?.checked_add((digit - b'0').into())?;
+    let mut has_digit = false;
+    // Digits behind the point that still belong before it.
+    let mut missing = decimals;
+    let mut is_fraction = false;
+    let mut is_half = None;
+    for byte in digits {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            if *byte == b'.' && !is_fraction {
+                is_fraction = true;
+                continue;
+            }
+            return with_exponent(text, decimals);
+        }
+        has_digit = true;
+        if is_fraction {
+            if missing == 0 {
+                is_half.get_or_insert(digit >= 5);
+                continue;
+            }
+            missing -= 1;
+        }
+        value = value.checked_mul(10)?.checked_add(digit.into())?;
     }
-    if fraction.get(decimals).is_some_and(|next| *next >= b'5') {
-        value = value.checked_add(1)?;
+    if !has_digit {
+        return None;
     }
+    for _ in 0..missing {
+        value = value.checked_mul(10)?;
+    }
+    value = value.checked_add(is_half.unwrap_or(false).into())?;
     Some(if is_negative { -value } else { value })
 }
 
@@ -67,6 +85,12 @@ mod tests {
             ("5.", 1, Some(50)),
             ("9223372036854775807", 0, Some(i64::MAX)),
             ("9223372036854775808", 0, None),
+            (
+                "12345678901234567890123e-10",
+                3,
+                Some(1_234_567_890_123_457),
+            ),
+            ("1.2.3", 3, None),
             ("1e300", 0, None),
             ("N/A", 3, None),
             ("nan", 3, None),

@@ -118,7 +118,7 @@ fn keys(object: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut goes_on = cursor.expect(b'{').is_ok();
     std::iter::from_fn(move || {
         let key = goes_on.then(|| cursor.key().ok()).flatten()?;
-        goes_on = cursor.value().is_ok() && cursor.goes_on(b'}') == Ok(true);
+        goes_on = cursor.value().is_ok() && cursor.goes_on() == Ok(true);
         Some(key)
     })
 }
@@ -136,7 +136,7 @@ pub fn arguments(event: &[u8]) -> Vec<(String, String)> {
             return Ok(Some(cursor.at));
         }
         cursor.value()?;
-        if cursor.goes_on(b'}')? {
+        if cursor.goes_on()? {
             Ok(None)
         } else {
             Err(Stop::Incomplete)

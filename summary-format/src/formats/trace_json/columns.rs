@@ -52,9 +52,7 @@ pub(super) struct Columns {
     pub(super) series: Map<Box<[u8]>, u32>,
     phases: [u64; PHASES],
     lanes: Map<Box<[u8]>, u16>,
-    last_lane: Option<(Vec<u8>, u16)>,
     categories: Map<Box<[u8]>, u16>,
-    last_category: Option<(Vec<u8>, u16)>,
     shapes: Map<Box<[u8]>, u32>,
     device_work: Map<WorkKey, u32>,
     texts_len: u64,
@@ -125,9 +123,7 @@ impl Default for Columns {
             series: Map::default(),
             phases: [0; PHASES],
             lanes: Map::default(),
-            last_lane: None,
             categories: Map::default(),
-            last_category: None,
             shapes: Map::default(),
             device_work: Map::default(),
             texts_len: 0,
@@ -354,17 +350,10 @@ impl Columns {
             key.push(b'#');
             key.extend_from_slice(level);
         }
-        if let Some((last, lane)) = &self.last_lane
-            && last == key
-        {
-            return Ok(*lane);
+        match self.lanes.get(key.as_slice()) {
+            Some(lane) => Ok(*lane),
+            None => self.new_lane(kind, process, thread, level),
         }
-        let lane = match self.lanes.get(key.as_slice()) {
-            Some(lane) => *lane,
-            None => self.new_lane(kind, process, thread, level)?,
-        };
-        self.last_lane = Some((self.scratch.clone(), lane));
-        Ok(lane)
     }
 
     fn new_lane(
@@ -412,17 +401,10 @@ impl Columns {
     }
 
     fn category(&mut self, raw: &[u8]) -> Result<u16, Loss> {
-        if let Some((last, category)) = &self.last_category
-            && last == raw
-        {
-            return Ok(*category);
+        match self.categories.get(raw) {
+            Some(category) => Ok(*category),
+            None => self.new_category(raw),
         }
-        let category = match self.categories.get(raw) {
-            Some(category) => *category,
-            None => self.new_category(raw)?,
-        };
-        self.last_category = Some((raw.to_owned(), category));
-        Ok(category)
     }
 
     fn new_category(&mut self, raw: &[u8]) -> Result<u16, Loss> {

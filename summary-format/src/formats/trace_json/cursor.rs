@@ -4,8 +4,46 @@ use std::borrow::Cow;
 
 use memchr::memchr3;
 
-/// Bytes that are compared one by one before a string is searched for its end: most are shorter.
-const SHORT_STRING_LEN: usize = 16;
+use crate::formats::decimal::scaled;
+
+/// Words of eight bytes that are compared before a string is searched for its end: most strings are shorter.
+const SHORT_STRING_WORDS: usize = 4;
+
+/// Bytes in which the end of a line of arguments is looked for.
+const MAX_LINE_LEN: usize = 8 << 10;
+
+/// Roles of bytes outside of strings.
+const ROLES: [Role; 256] = roles();
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    None,
+    Space,
+    Quote,
+    Open,
+    Close,
+    /// Comma or colon.
+    Mark,
+}
+
+const fn roles() -> [Role; 256] {
+    let mut roles = [Role::None; 256];
+    roles[b' ' as usize] = Role::Space;
+    roles[b'\n' as usize] = Role::Space;
+    roles[b'\r' as usize] = Role::Space;
+    roles[b'\t' as usize] = Role::Space;
+    roles[b'"' as usize] = Role::Quote;
+    roles[b'{' as usize] = Role::Open;
+    roles[b'[' as usize] = Role::Open;
+    roles[b'}' as usize] = Role::Close;
+    roles[b']' as usize] = Role::Close;
+    roles[b',' as usize] = Role::Mark;
+    roles[b':' as usize] = Role::Mark;
+    roles
+}
+
+/// Power of ten from microseconds to nanoseconds.
+const MICROS_TO_NANOS: usize = 3;
 
 /// Reasons why a value has no end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,17 +95,21 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next byte behind white space.
+    #[inline]
     pub(super) fn peek(&mut self) -> Result<u8, Stop> {
-        while let Some(&byte) = self.bytes.get(self.at) {
-            if !matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
-                return Ok(byte);
+        let rest = self.bytes.get(self.at..).ok_or(Stop::Incomplete)?;
+        for (step, byte) in rest.iter().enumerate() {
+            if ROLES[usize::from(*byte)] != Role::Space {
+                self.at += step;
+                return Ok(*byte);
             }
-            self.at += 1;
         }
+        self.at = self.bytes.len();
         Err(Stop::Incomplete)
     }
 
     /// Steps over one byte behind white space.
+    #[inline]
     pub(super) fn expect(&mut self, wanted: u8) -> Result<(), Stop> {
         if self.peek()? == wanted {
             self.at += 1;
@@ -78,6 +120,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A key with its colon.
+    #[inline]
     pub(super) fn key(&mut self) -> Result<&'a [u8], Stop> {
         self.expect(b'"')?;
         let key = self.string()?;
@@ -85,36 +128,75 @@ impl<'a> Cursor<'a> {
         Ok(key)
     }
 
-    /// `true` if a value of an object or array is followed by another one; `false` if `end` follows. A comma before
-    /// the end is allowed.
-    pub(super) fn goes_on(&mut self, end: u8) -> Result<bool, Stop> {
+    /// `true` if a value of an object is followed by another key; `false` if its end follows. A comma before the end
+    /// is allowed.
+    #[inline]
+    pub(super) fn goes_on(&mut self) -> Result<bool, Stop> {
+        // Kineto's own layout, and a line of its arguments: the key is where the cursor stops.
+        let rest = self.bytes.get(self.at..).ok_or(Stop::Incomplete)?;
+        if rest.starts_with(b",\n    \"") {
+            self.at += 6;
+            return Ok(true);
+        }
+        if rest.starts_with(b", \"") {
+            self.at += 2;
+            return Ok(true);
+        }
         let mut byte = self.peek()?;
         if byte == b',' {
             self.at += 1;
             byte = self.peek()?;
-        } else if byte != end {
+        } else if byte != b'}' {
             return Err(Stop::Damage);
         }
-        let is_end = byte == end;
+        let is_end = byte == b'}';
         self.at += usize::from(is_end);
         Ok(!is_end)
     }
 
+    /// Steps over an object whose values are not wanted, if its end can be told without reading it: from here no brace
+    /// comes before the next line break, and a closing one first behind it. No string holds a line break, so this one
+    /// is outside of strings.
+    pub(super) fn pass_line(&mut self) -> Result<bool, Stop> {
+        let rest = self.bytes.get(self.at + 1..).ok_or(Stop::Incomplete)?;
+        let near = rest.get(..MAX_LINE_LEN).unwrap_or(rest);
+        let Some(len) = memchr3(b'{', b'}', b'\n', near) else {
+            return if near.len() < MAX_LINE_LEN {
+                Err(Stop::Incomplete)
+            } else {
+                Ok(false)
+            };
+        };
+        let mut behind = Self::new(self.bytes, self.at + 1 + len);
+        // The arguments themselves are on the line behind the brace.
+        if rest.get(..len).unwrap_or_default().trim_ascii().is_empty() {
+            behind.peek()?;
+            let Some(line) = self.bytes.get(behind.at..) else {
+                return Ok(false);
+            };
+            let near = line.get(..MAX_LINE_LEN).unwrap_or(line);
+            match memchr3(b'{', b'}', b'\n', near) {
+                Some(len) => behind.at += len,
+                None if near.len() < MAX_LINE_LEN => return Err(Stop::Incomplete),
+                None => return Ok(false),
+            }
+        }
+        let is_line = self.bytes.get(behind.at) == Some(&b'\n');
+        if is_line && behind.peek()? == b'}' {
+            self.at = behind.at + 1;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
     /// A string from behind its opening quote. A line break within is damage: no valid string has one.
+    #[inline]
     fn string(&mut self) -> Result<&'a [u8], Stop> {
         let from = self.at;
         let mut at = from;
         loop {
             let rest = self.bytes.get(at..).ok_or(Stop::Incomplete)?;
-            let short = rest
-                .iter()
-                .take(SHORT_STRING_LEN)
-                .position(|byte| matches!(byte, b'"' | b'\\' | b'\n'));
-            let step = match short {
-                Some(step) => step,
-                None => memchr3(b'"', b'\\', b'\n', rest).ok_or(Stop::Incomplete)?,
-            };
-            at += step;
+            at += end_in_string(rest).ok_or(Stop::Incomplete)?;
             match self.bytes.get(at) {
                 Some(b'"') => {
                     self.at = at + 1;
@@ -131,108 +213,102 @@ impl<'a> Cursor<'a> {
 
     /// Any value.
     pub(super) fn value(&mut self) -> Result<Value<'a>, Stop> {
+        let first = self.peek()?;
+        let raw = self.raw_value()?;
+        Ok(match first {
+            b'"' => Value::Text(raw),
+            b'{' | b'[' => Value::Nested(raw),
+            _ => Value::Token(raw),
+        })
+    }
+
+    /// The bytes of any value, of strings without quotes.
+    #[inline]
+    pub(super) fn raw_value(&mut self) -> Result<&'a [u8], Stop> {
         match self.peek()? {
             b'"' => {
                 self.at += 1;
-                self.string().map(Value::Text)
+                self.string()
             }
-            b'{' | b'[' => self.nested().map(Value::Nested),
-            _ => self.token().map(Value::Token),
+            b'{' | b'[' => self.nested(),
+            _ => self.token(),
         }
     }
 
     /// Whatever is neither quoted nor in brackets, up to the next `,`, `}` or `]`, without white space behind.
+    #[inline]
     fn token(&mut self) -> Result<&'a [u8], Stop> {
-        let from = self.at;
-        loop {
-            match self.bytes.get(self.at).ok_or(Stop::Incomplete)? {
-                b',' | b'}' | b']' => break,
-                b'"' | b'{' | b'[' | b':' => return Err(Stop::Damage),
-                _ => self.at += 1,
-            }
+        let rest = self.bytes.get(self.at..).ok_or(Stop::Incomplete)?;
+        let is_end = |byte: &u8| !matches!(ROLES[usize::from(*byte)], Role::None | Role::Space);
+        let len = rest.iter().position(is_end).ok_or(Stop::Incomplete)?;
+        let (token, rest) = rest.split_at(len);
+        self.at += len;
+        match rest.first() {
+            Some(b',' | b'}' | b']') => Ok(token.trim_ascii_end()),
+            _ => Err(Stop::Damage),
         }
-        let token = self.bytes.get(from..self.at).unwrap_or_default();
-        Ok(token.trim_ascii_end())
     }
 
     /// An object or array; depth is counted.
     fn nested(&mut self) -> Result<&'a [u8], Stop> {
+        let bytes = self.bytes;
         let from = self.at;
         let mut depth = 0_usize;
-        loop {
-            let byte = *self.bytes.get(self.at).ok_or(Stop::Incomplete)?;
-            self.at += 1;
-            match byte {
-                b'"' => drop(self.string()?),
-                b'{' | b'[' => depth += 1,
-                b'}' | b']' => {
+        let mut at = from;
+        while let Some(byte) = bytes.get(at) {
+            at += 1;
+            match ROLES[usize::from(*byte)] {
+                Role::None | Role::Space | Role::Mark => {}
+                Role::Open => depth += 1,
+                Role::Close => {
                     depth -= 1;
                     if depth == 0 {
-                        return self.bytes.get(from..self.at).ok_or(Stop::Damage);
+                        self.at = at;
+                        return bytes.get(from..at).ok_or(Stop::Damage);
                     }
                 }
-                _ => {}
+                Role::Quote => {
+                    self.at = at;
+                    self.string()?;
+                    at = self.at;
+                }
             }
         }
+        Err(Stop::Incomplete)
     }
 }
 
-/// Nanoseconds of a decimal number of microseconds, to the nearest, halves to the even one. Only numbers with an
-/// exponent go through an `f64`.
+/// Number of bytes before the first one that ends a string or escapes the next byte.
+#[inline]
+fn end_in_string(mut rest: &[u8]) -> Option<usize> {
+    let mut before = 0;
+    for _ in 0..SHORT_STRING_WORDS {
+        let Some((word, behind)) = rest.split_first_chunk::<8>() else {
+            break;
+        };
+        let word = u64::from_le_bytes(*word);
+        let ends = bytes_equal(word, b'"') | bytes_equal(word, b'\\') | bytes_equal(word, b'\n');
+        if ends != 0 {
+            return Some(before + ends.trailing_zeros() as usize / 8);
+        }
+        before += 8;
+        rest = behind;
+    }
+    memchr3(b'"', b'\\', b'\n', rest).map(|at| before + at)
+}
+
+/// The highest bit of the lowest byte that equals `wanted`, and of others above it perhaps; 0 without one.
+#[inline]
+const fn bytes_equal(word: u64, wanted: u8) -> u64 {
+    const LOW: u64 = u64::from_le_bytes([0x01; 8]);
+    const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
+    let zero_if_equal = word ^ (LOW * wanted as u64);
+    zero_if_equal.wrapping_sub(LOW) & !zero_if_equal & HIGH
+}
+
+/// Nanoseconds of a decimal number of microseconds, to the nearest.
 pub(super) fn nanos(text: &[u8]) -> Option<i64> {
-    let (is_negative, digits) = match text {
-        [b'-', digits @ ..] => (true, digits),
-        digits => (false, digits),
-    };
-    let mut value = 0_u64;
-    let mut at = 0;
-    while let Some(digit) = digit(digits, at) {
-        value = value.checked_mul(10)?.checked_add(digit)?;
-        at += 1;
-    }
-    let mut any_digit = at > 0;
-    let mut decimals = 0;
-    let mut half = std::cmp::Ordering::Less;
-    if digits.get(at) == Some(&b'.') {
-        at += 1;
-        while let Some(digit) = digit(digits, at) {
-            match decimals {
-                0..3 => value = value.checked_mul(10)?.checked_add(digit)?,
-                3 => half = digit.cmp(&5),
-                _ if digit > 0 && half.is_eq() => half = std::cmp::Ordering::Greater,
-                _ => {}
-            }
-            decimals += 1;
-            at += 1;
-        }
-        any_digit |= decimals > 0;
-    }
-    if !any_digit {
-        return None;
-    }
-    if matches!(digits.get(at), Some(b'e' | b'E')) {
-        return exponential_nanos(text);
-    }
-    if at < digits.len() {
-        return None;
-    }
-    for _ in decimals..3 {
-        value = value.checked_mul(10)?;
-    }
-    if half.is_gt() || half.is_eq() && value % 2 == 1 {
-        value = value.checked_add(1)?;
-    }
-    let value = i64::try_from(value).ok()?;
-    Some(if is_negative { -value } else { value })
-}
-
-fn exponential_nanos(text: &[u8]) -> Option<i64> {
-    let nanos = (number(text)? * 1e3).round();
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the value is within the range of an i64"
-    )]
-    (nanos.abs() < 9.2e18).then_some(nanos as i64)
+    scaled(text, MICROS_TO_NANOS)
 }
 
 fn digit(digits: &[u8], at: usize) -> Option<u64> {
@@ -276,7 +352,11 @@ pub(super) fn signed(text: &[u8]) -> Option<i64> {
 /// The text of a string; what is no valid escape or no UTF-8 becomes U+FFFD.
 pub(super) fn unescaped(raw: &[u8]) -> Cow<'_, str> {
     let Some(first) = memchr::memchr(b'\\', raw) else {
-        return String::from_utf8_lossy(raw);
+        // The usual case, and faster than looking for what is not valid.
+        return match str::from_utf8(raw) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(_) => String::from_utf8_lossy(raw),
+        };
     };
     let mut text = Vec::with_capacity(raw.len());
     let mut at = first;

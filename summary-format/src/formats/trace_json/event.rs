@@ -29,6 +29,11 @@ pub(super) struct Event<'a> {
     pub(super) wanted: Arguments<'a>,
 }
 
+/// `true` for categories of slices none of whose arguments becomes a column.
+fn has_no_wanted_arguments(category: &[u8]) -> bool {
+    matches!(category, b"python_function" | b"user_annotation")
+}
+
 /// Arguments that become columns; empty without one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Arguments<'a> {
@@ -64,84 +69,125 @@ impl<'a> Event<'a> {
     }
 
     /// Reads the event that begins at the cursor's brace.
-    pub(super) fn read(cursor: &mut Cursor<'a>) -> Result<Self, Stop> {
-        let mut event = Self::default();
+    pub(super) fn read(&mut self, cursor: &mut Cursor<'a>) -> Result<(), Stop> {
         cursor.expect(b'{')?;
         if cursor.peek()? == b'}' {
             cursor.at += 1;
-            return Ok(event);
+            return Ok(());
         }
         loop {
             let key = cursor.key()?;
             if key == b"args" && cursor.peek()? == b'{' {
                 let from = cursor.at;
-                event.wanted = Arguments::read(cursor)?;
-                event.arguments = cursor.bytes.get(from..cursor.at).unwrap_or_default();
+                if !(has_no_wanted_arguments(self.category) && cursor.pass_line()?) {
+                    self.wanted.read(cursor)?;
+                }
+                self.arguments = cursor.bytes.get(from..cursor.at).unwrap_or_default();
             } else {
-                let value = cursor.value()?.raw();
-                match key {
-                    b"ph" => event.phase = value,
-                    b"name" => event.name = value,
-                    b"cat" => event.category = value,
-                    b"pid" => event.process = value,
-                    b"tid" => event.thread = value,
-                    b"ts" => event.time = value,
-                    b"dur" => event.duration = value,
-                    b"id" => event.id = value,
-                    b"id2" => event.second_id = value,
-                    b"s" => event.scope = value,
-                    b"bp" => event.binding = value,
-                    b"bind_id" => event.bind_id = value,
-                    b"flow_in" => event.flow_in = value,
-                    b"flow_out" => event.flow_out = value,
-                    b"scope_level" => event.scope_level = value,
-                    _ => {}
+                let value = cursor.raw_value()?;
+                if let Some(field) = self.field(key) {
+                    *field = value;
                 }
             }
-            if !cursor.goes_on(b'}')? {
-                return Ok(event);
+            if !cursor.goes_on()? {
+                return Ok(());
             }
         }
+    }
+
+    /// The field of a key. The length decides first: comparing every key with every other costs more than the rest.
+    #[inline]
+    fn field(&mut self, key: &[u8]) -> Option<&mut &'a [u8]> {
+        Some(match key.len() {
+            1 if key == b"s" => &mut self.scope,
+            2 => match key {
+                b"ph" => &mut self.phase,
+                b"ts" => &mut self.time,
+                b"id" => &mut self.id,
+                b"bp" => &mut self.binding,
+                _ => return None,
+            },
+            3 => match key {
+                b"cat" => &mut self.category,
+                b"pid" => &mut self.process,
+                b"tid" => &mut self.thread,
+                b"dur" => &mut self.duration,
+                b"id2" => &mut self.second_id,
+                _ => return None,
+            },
+            4 if key == b"name" => &mut self.name,
+            _ => match key {
+                b"bind_id" => &mut self.bind_id,
+                b"flow_in" => &mut self.flow_in,
+                b"flow_out" => &mut self.flow_out,
+                b"scope_level" => &mut self.scope_level,
+                _ => return None,
+            },
+        })
     }
 }
 
 impl<'a> Arguments<'a> {
-    fn read(cursor: &mut Cursor<'a>) -> Result<Self, Stop> {
-        let mut wanted = Self::default();
+    fn read(&mut self, cursor: &mut Cursor<'a>) -> Result<(), Stop> {
         cursor.expect(b'{')?;
         if cursor.peek()? == b'}' {
             cursor.at += 1;
-            return Ok(wanted);
+            return Ok(());
         }
         loop {
             let key = cursor.key()?;
-            let value = cursor.value()?.raw();
-            match key {
-                b"correlation" => wanted.correlation = value,
-                b"Bytes" => wanted.allocated_here = value,
-                b"Addr" => wanted.address = value,
-                b"Total Allocated" => wanted.total_allocated = value,
-                b"Total Reserved" => wanted.total_reserved = value,
-                b"Device Type" => wanted.device_type = value,
-                b"Device Id" => wanted.device_id = value,
-                b"device" => wanted.device = value,
-                b"bytes" => wanted.bytes = value,
-                b"blocks per SM" => wanted.blocks = value,
-                b"est. achieved occupancy %" => wanted.occupancy = value,
-                b"Seq" => wanted.sequence = value,
-                b"Process Group Name" => wanted.group = value,
-                b"Group size" => wanted.group_size = value,
-                b"In msg nelems" => wanted.elements_in = value,
-                b"Out msg nelems" => wanted.elements_out = value,
-                b"dtype" => wanted.element_type = value,
-                b"Input Dims" => wanted.dims = value,
-                b"Input type" => wanted.types = value,
-                b"Concrete Inputs" => wanted.concrete = value,
-                _ => {}
+            let value = cursor.raw_value()?;
+            if let Some(field) = self.field(key) {
+                *field = value;
             }
-            if !cursor.goes_on(b'}')? {
-                return Ok(wanted);
+            if !cursor.goes_on()? {
+                return Ok(());
             }
         }
+    }
+
+    #[inline]
+    fn field(&mut self, key: &[u8]) -> Option<&mut &'a [u8]> {
+        Some(match key.len() {
+            3 if key == b"Seq" => &mut self.sequence,
+            4 if key == b"Addr" => &mut self.address,
+            5 => match key {
+                b"Bytes" => &mut self.allocated_here,
+                b"bytes" => &mut self.bytes,
+                b"dtype" => &mut self.element_type,
+                _ => return None,
+            },
+            6 if key == b"device" => &mut self.device,
+            9 if key == b"Device Id" => &mut self.device_id,
+            10 => match key {
+                b"Input Dims" => &mut self.dims,
+                b"Input type" => &mut self.types,
+                b"Group size" => &mut self.group_size,
+                _ => return None,
+            },
+            11 => match key {
+                b"correlation" => &mut self.correlation,
+                b"Device Type" => &mut self.device_type,
+                _ => return None,
+            },
+            13 => match key {
+                b"blocks per SM" => &mut self.blocks,
+                b"In msg nelems" => &mut self.elements_in,
+                _ => return None,
+            },
+            14 => match key {
+                b"Total Reserved" => &mut self.total_reserved,
+                b"Out msg nelems" => &mut self.elements_out,
+                _ => return None,
+            },
+            15 => match key {
+                b"Total Allocated" => &mut self.total_allocated,
+                b"Concrete Inputs" => &mut self.concrete,
+                _ => return None,
+            },
+            18 if key == b"Process Group Name" => &mut self.group,
+            25 if key == b"est. achieved occupancy %" => &mut self.occupancy,
+            _ => return None,
+        })
     }
 }

@@ -73,7 +73,7 @@ pub(super) fn entries(object: &[u8]) -> impl Iterator<Item = (&[u8], Value<'_>)>
         }
         let key = cursor.key().ok()?;
         let value = cursor.value().ok()?;
-        goes_on = cursor.goes_on(b'}').unwrap_or(false);
+        goes_on = cursor.goes_on().unwrap_or(false);
         Some((key, value))
     })
 }

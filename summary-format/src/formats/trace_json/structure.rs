@@ -9,7 +9,7 @@ use crate::trace::{Trace, TraceDamage};
 /// Most bytes of an event, or of a value before or after the events; what is longer is damage.
 const MAX_EVENT_LEN: usize = 16 << 20;
 /// Bytes that may be read twice because an event turned out to be damaged.
-const MIN_REREAD_LEN: u64 = 64 << 20;
+const MIN_REREAD_LEN: u64 = 32 << 20;
 /// Further bytes for each byte before it. Above, reading goes on where the event became unreadable, not at its begin.
 const REREAD_FACTOR: u64 = 8;
 /// Most places of damage that are kept; all are counted.
@@ -210,10 +210,11 @@ impl Structure {
                 b'{' => {
                     let place = self.offset + *at as u64;
                     let mut cursor = Cursor::new(bytes, *at);
-                    let event = Event::read(&mut cursor);
+                    let mut event = Event::default();
+                    let read = event.read(&mut cursor);
                     let len = cursor.at - *at;
-                    match event {
-                        Ok(event) if len <= MAX_EVENT_LEN => {
+                    match read {
+                        Ok(()) if len <= MAX_EVENT_LEN => {
                             *at = cursor.at;
                             // TensorFlow ends its list with an empty object.
                             if !event.is_empty() && !self.columns.take(&event, place) {

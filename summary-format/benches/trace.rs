@@ -1,0 +1,245 @@
+//! Benchmark of the reader of Chrome JSON beside `serde_json` with typed events on the same bytes, from memory and on
+//! one core.
+//!
+//! `cargo bench -p trainscope-format --bench trace`; under `cargo test --benches` the file shrinks to a few events.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::hint::black_box;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use serde::Deserialize;
+use serde::de::{SeqAccess, Visitor};
+use trainscope_format::formats::trace_json::TraceReader;
+
+/// Block size of the file readers.
+const PIECE: usize = 4 << 20;
+
+/// A file as Kineto writes it: of each nine events four are operators, one is a Python frame, two are a call and its
+/// kernel, two are the ends of the flow between them.
+fn file(events: u32) -> Vec<u8> {
+    let mut text = String::from(
+        "{\n  \"schemaVersion\": 1,\n  \"baseTimeNanoseconds\": 1790857026000000000,\n  \"traceEvents\": [\n",
+    );
+    let open = |text: &mut String,
+                category: &str,
+                name: &str,
+                lane: [u32; 2],
+                at: u64,
+                dur: u64| {
+        let [pid, tid] = lane;
+        write!(
+            text,
+            "  {{\n    \"ph\": \"X\",\n    \"cat\": \"{category}\",\n    \"name\": \"{name}\",\n    \"pid\": {pid},\n    \
+             \"tid\": {tid},\n    \"ts\": {}.{:03},\n    \"dur\": {}.{:03}\n    ,\n    \"args\": {{\n      ",
+            at / 1000,
+            at % 1000,
+            dur / 1000,
+            dur % 1000,
+        )
+        .unwrap();
+    };
+    let flow = |text: &mut String, phase: &str, id: u32, lane: [u32; 2], at: u64| {
+        let [pid, tid] = lane;
+        write!(
+            text,
+            "  {{\n    \"ph\": \"{phase}\",\n    \"id\": {id},\n    \"pid\": {pid},\n    \"tid\": {tid},\n    \
+             \"ts\": {}.{:03},\n    \"cat\": \"ac2g\",\n    \"name\": \"ac2g\"\n    ,\"bp\": \"e\"\n  }},\n",
+            at / 1000,
+            at % 1000,
+        )
+        .unwrap();
+    };
+    let host = [4199, 4199];
+    let device = [0, 7];
+    for group in 0..events / 9 {
+        let at = 4_356_230_544_000_000 + u64::from(group) * 100_000;
+        for operator in 0..4 {
+            let names = ["aten::linear", "aten::addmm", "aten::copy_", "aten::expand"];
+            let name = names[operator as usize];
+            open(
+                &mut text,
+                "cpu_op",
+                name,
+                host,
+                at + 100 * u64::from(operator),
+                90_000,
+            );
+            let size = 8 << (group % 4);
+            writeln!(
+                text,
+                "\"External id\": {},\"Record function id\": 0, \"Concrete Inputs\": [\"\", \"\", \"\", \"1\"], \
+                 \"Input type\": [\"float\", \"float\", \"float\", \"Scalar\"], \"Input Strides\": [[1], [{size}, 1], \
+                 [1, {size}], []], \"Input Dims\": [[{size}], [16, {size}], [{size}, {size}], []], \"Ev Idx\": {group}\n    \
+                 }}\n  }},",
+                group * 4 + operator,
+            )
+            .unwrap();
+        }
+        open(
+            &mut text,
+            "python_function",
+            "torch/nn/modules/linear.py(124): forward",
+            host,
+            at + 50,
+            95_000,
+        );
+        writeln!(
+            text,
+            "\"CallFrom\": \"train.py:88\", \"Python parent id\": {group}, \"Python id\": {}, \"Ev Idx\": {group}\n    \
+             }}\n  }},",
+            group + 1,
+        )
+        .unwrap();
+        open(
+            &mut text,
+            "cuda_runtime",
+            "cudaLaunchKernel",
+            host,
+            at + 5_000,
+            4_000,
+        );
+        writeln!(
+            text,
+            "\"External id\": {group}, \"cbid\": 211, \"correlation\": {group}\n    }}\n  }},"
+        )
+        .unwrap();
+        flow(&mut text, "s", group, host, at + 5_000);
+        open(
+            &mut text,
+            "kernel",
+            "ampere_sgemm_128x64_tn(float const*, float const*, float*, int, int)",
+            device,
+            at + 12_000,
+            60_000,
+        );
+        writeln!(
+            text,
+            "\"External id\": {group}, \"queued\": 0, \"device\": 0, \"context\": 1, \"stream\": 7, \
+             \"correlation\": {group}, \"registers per thread\": 96, \"shared memory\": 0, \"blocks per SM\": 1.185185, \
+             \"warps per SM\": 4.740741, \"grid\": [128, 1, 1], \"block\": [128, 1, 1], \
+             \"est. achieved occupancy %\": 7\n    }}\n  }},"
+        )
+        .unwrap();
+        flow(&mut text, "f", group, device, at + 12_000);
+    }
+    text.push_str("  {\n    \"ph\": \"M\",\n    \"name\": \"none\"\n  }\n  ]\n}\n");
+    text.into_bytes()
+}
+
+fn scan(bytes: &[u8]) -> usize {
+    let mut reader = TraceReader::new();
+    for piece in bytes.chunks(PIECE) {
+        reader.push(piece);
+    }
+    reader.finish().slices.len()
+}
+
+/// The same events for `serde_json`, one after another into columns.
+#[derive(Deserialize)]
+struct Typed {
+    #[serde(rename = "traceEvents")]
+    events: Columns,
+}
+
+#[derive(Default)]
+struct Columns {
+    begins: Vec<f64>,
+    durations: Vec<f64>,
+    names: Vec<u32>,
+    categories: Vec<u32>,
+    lanes: Vec<(u64, u64)>,
+    links: Vec<u32>,
+    flows: Vec<(u64, f64)>,
+}
+
+#[derive(Deserialize)]
+struct Event<'a> {
+    ph: &'a str,
+    #[serde(default)]
+    name: &'a str,
+    #[serde(default)]
+    cat: &'a str,
+    #[serde(default)]
+    pid: u64,
+    #[serde(default)]
+    tid: u64,
+    #[serde(default)]
+    ts: f64,
+    #[serde(default)]
+    dur: f64,
+    #[serde(default)]
+    id: u64,
+    #[serde(default)]
+    args: Arguments,
+}
+
+#[derive(Default, Deserialize)]
+struct Arguments {
+    correlation: Option<u32>,
+}
+
+impl<'de> Deserialize<'de> for Columns {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(Rows)
+    }
+}
+
+struct Rows;
+
+impl<'de> Visitor<'de> for Rows {
+    type Value = Columns;
+
+    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("events")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut events: A) -> Result<Columns, A::Error> {
+        let mut texts: HashMap<&'de str, u32> = HashMap::new();
+        let mut columns = Columns::default();
+        while let Some(event) = events.next_element::<Event<'de>>()? {
+            let mut id = |text| {
+                let new = texts.len() as u32;
+                *texts.entry(text).or_insert(new)
+            };
+            if event.ph == "X" {
+                columns.begins.push(event.ts);
+                columns.durations.push(event.dur);
+                columns.names.push(id(event.name));
+                columns.categories.push(id(event.cat));
+                columns.lanes.push((event.pid, event.tid));
+                columns
+                    .links
+                    .push(event.args.correlation.unwrap_or(u32::MAX));
+            } else {
+                columns.flows.push((event.id, event.ts));
+            }
+        }
+        Ok(columns)
+    }
+}
+
+fn parse(bytes: &[u8]) -> usize {
+    let typed: Typed = serde_json::from_slice(bytes).unwrap();
+    black_box(typed.events).begins.len()
+}
+
+fn benches(criterion: &mut Criterion) {
+    // `cargo test --benches` passes `--test`: one pass is enough.
+    let is_test = std::env::args().any(|argument| argument == "--test");
+    let events = if is_test { 900 } else { 360_000 };
+    let bytes = file(events);
+    assert_eq!(scan(&bytes), events as usize / 9 * 7);
+    assert_eq!(parse(&bytes), events as usize / 9 * 7);
+    let mut group = criterion.benchmark_group("Chrome JSON");
+    group.sample_size(10);
+    group.throughput(Throughput::Bytes(bytes.len() as u64));
+    group.bench_function("reader", |bencher| bencher.iter(|| scan(black_box(&bytes))));
+    group.bench_function("serde_json, typed", |bencher| {
+        bencher.iter(|| parse(black_box(&bytes)));
+    });
+    group.finish();
+}
+
+criterion_group!(all, benches);
+criterion_main!(all);
