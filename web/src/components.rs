@@ -26,7 +26,7 @@ pub use chart::{
     ChartEvents, DistributionChart, Figure, LineChart, Palette, Panel, PointedElement, to_png,
     use_palette, use_size,
 };
-pub(crate) use chart::{blank, line_of};
+pub(crate) use chart::{Ticket, blank, line_of};
 pub use controls::{Check, FullButton, IconButton, SegOption, Segmented, ToolButton};
 pub use graph::{
     Colour, GraphCanvas, GraphOverview, Look, NodeGraph, Shade, View, figure_of, first_view,

@@ -24,6 +24,7 @@ mod recorded;
 mod runs;
 mod scalars;
 mod tensors;
+mod timeline;
 mod zh;
 
 pub use age::age;
@@ -38,6 +39,7 @@ pub use recorded::RecordedTexts;
 pub use runs::{PanelTexts, RecordTexts, RunsTexts};
 pub use scalars::ScalarsTexts;
 pub use tensors::TensorsTexts;
+pub use timeline::TimelineTexts;
 
 const KEY: &str = "language";
 
@@ -70,6 +72,8 @@ pub struct Texts {
     pub pipeline: &'static PipelineTexts,
     /// Profiles.
     pub profile: &'static ProfileTexts,
+    /// The timeline of a profile.
+    pub timeline: &'static TimelineTexts,
     /// Values of tensors.
     pub tensors: TensorsTexts,
     /// Watchpoints and hits.

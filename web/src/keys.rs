@@ -2,6 +2,7 @@
 
 use leptos::ev;
 use wasm_bindgen::JsCast;
+use wasm_bindgen::closure::Closure;
 
 use crate::prelude::*;
 
@@ -23,6 +24,39 @@ pub fn use_keys(on_key: impl Fn(&str, &web_sys::KeyboardEvent) -> bool + 'static
         }
     });
     on_cleanup(move || handle.remove());
+}
+
+/// The same before all handlers of [`use_keys`], for pages on which keys of the frame mean something else.
+pub fn use_first_keys(on_key: impl Fn(&str, &web_sys::KeyboardEvent) -> bool + 'static) {
+    let handle = move |event: web_sys::KeyboardEvent| {
+        let has_modifier = event.ctrl_key() || event.alt_key() || event.meta_key();
+        // Where `[` is typed with AltGr, both of its modifiers are reported.
+        let is_letter = event.get_modifier_state("AltGraph") || !has_modifier;
+        if is_letter && !belongs_to_target(&event) && on_key(&event.key(), &event) {
+            event.prevent_default();
+        }
+    };
+    let handle = Closure::<dyn FnMut(web_sys::KeyboardEvent)>::new(handle);
+    // Before the event goes down to its target, and up again to the other handlers.
+    let is_on_the_way_down = true;
+    let added = window().add_event_listener_with_callback_and_bool(
+        "keydown",
+        handle.as_ref().unchecked_ref(),
+        is_on_the_way_down,
+    );
+    let handle = LocalValue::new_local(added.is_ok().then_some(handle));
+    on_cleanup(move || {
+        handle.try_update_value(|handle| {
+            if let Some(handle) = handle.take() {
+                // A listener that was added can be removed.
+                let _ignored = window().remove_event_listener_with_callback_and_bool(
+                    "keydown",
+                    handle.as_ref().unchecked_ref(),
+                    is_on_the_way_down,
+                );
+            }
+        });
+    });
 }
 
 /// `true` if the focused element handles the key itself: text in a field, Enter and space on a link or a button.

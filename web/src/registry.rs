@@ -66,6 +66,7 @@ pub enum KeyGroup {
     Graph,
     Debugger,
     Profile,
+    Timeline,
 }
 
 /// All pages of a run, in the order of [`RunPage`].
@@ -200,7 +201,7 @@ pub const PAGES: [PageEntry; 12] = [
         more_kinds: &[],
         count: Count::Hidden,
         parent: Some(RunPage::Profile),
-        keys: &[],
+        keys: &[KeyGroup::Timeline],
     },
 ];
 
@@ -235,6 +236,11 @@ impl PageEntry {
     }
 }
 
+/// Keys of the timeline, in the order of their texts.
+const TIMELINE_KEYS: [&str; 16] = [
+    "w s", "a d", "← →", "f", "0", ". ,", "↑ ↓", "[ ]", "n N", "m", "1 9", "p", "q", "c", "e", "g",
+];
+
 impl KeyGroup {
     /// The groups of all pages, each once.
     pub fn all() -> Vec<Self> {
@@ -254,6 +260,7 @@ impl KeyGroup {
             Self::Graph => texts.graph.title,
             Self::Debugger => texts.keys.in_debugger,
             Self::Profile => texts.profile.title,
+            Self::Timeline => texts.profile.timeline,
         }
     }
 
@@ -296,6 +303,7 @@ impl KeyGroup {
                 ("j k", texts.profile.key_rows),
                 ("↵", texts.profile.open_timeline),
             ],
+            Self::Timeline => TIMELINE_KEYS.into_iter().zip(texts.timeline.keys).collect(),
         }
     }
 }

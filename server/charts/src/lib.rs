@@ -34,5 +34,6 @@ mod spec;
 pub mod svg;
 pub mod theme;
 pub mod ticks;
+pub mod timeline;
 
 pub use paint::SUBPIXELS;

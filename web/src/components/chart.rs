@@ -30,7 +30,7 @@ pub use palette::{Palette, use_palette};
 pub(crate) use saved::blank;
 pub use saved::{Panel, to_png};
 pub(super) use saved::{css, encode};
-pub(super) use schedule::Ticket;
+pub(crate) use schedule::Ticket;
 pub use size::use_size;
 
 /// Content of a chart; equal figures are drawn equally.

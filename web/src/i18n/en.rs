@@ -490,6 +490,7 @@ pub(super) static TEXTS: Texts = Texts {
     overview: super::overview::EN,
     graph: super::graph::EN,
     pipeline: &super::pipeline::EN,
+    timeline: &super::timeline::EN,
     profile: &super::profile::EN,
     scalars: super::scalars::EN,
 };

@@ -439,6 +439,7 @@ pub(super) static TEXTS: Texts = Texts {
     overview: super::overview::ZH,
     graph: super::graph::ZH,
     pipeline: &super::pipeline::ZH,
+    timeline: &super::timeline::ZH,
     profile: &super::profile::ZH,
     scalars: super::scalars::ZH,
 };

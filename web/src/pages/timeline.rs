@@ -1,14 +1,193 @@
-//! The timeline of a profile.
+//! The timeline of a profile: lanes of slices, steps and counters, from the whole session down to nanoseconds.
+//!
+//! The stretch in view, what is selected, searched, folded, pinned and marked are in the address.
 
-use crate::components::profile_tabs::{ProfileTab, ProfileTabs, Profiles};
+use trainscope_api::profile::ProfileState;
+
+use crate::client::ClientError;
+use crate::components::profile_tabs::{ProfileTab, ProfileTabs};
+use crate::components::{IconName, Note, NoteKind, StatePage};
+use crate::format;
+use crate::i18n::use_i18n;
+use crate::keys::{use_first_keys, use_keys};
 use crate::prelude::*;
+use crate::query::Load;
+
+mod area;
+mod bottom;
+mod cache;
+mod drag;
+mod empty;
+mod flame;
+mod heads;
+mod ink;
+mod layout;
+mod model;
+mod motion;
+mod overlay;
+mod scene;
+mod slice_panel;
+mod stage;
+mod times;
+mod toolbar;
+mod totals;
+mod view;
+
+use bottom::Bottom;
+use empty::Recording;
+use model::{Model, use_model};
+use motion::use_motion;
+use stage::Stage;
+use toolbar::Toolbar;
+
+/// State of the page.
+#[derive(Clone, Debug, PartialEq)]
+enum PageState {
+    Loading,
+    /// No profile was recorded.
+    Nothing,
+    /// None of the profile could be read; reasons.
+    Unreadable(Vec<String>),
+    /// The server refused the request; reason.
+    Refused(String),
+    Lanes,
+}
 
 /// The timeline of the run that the address names.
 #[component]
 pub fn TimelinePage() -> impl IntoView {
-    let profiles = Profiles::new();
+    let model = Model::provide();
+    let i18n = use_i18n();
+    // Before the keys of the frame, of which `/` and `.` mean something else here.
+    use_first_keys(move |key, _| key != "Escape" && model.press_key(key, i18n));
+    use_keys(move |key, _| key == "Escape" && model.press_key(key, i18n));
+    let state = Memo::new(move |_| state_of(model));
+    let page = move || match state.get() {
+        PageState::Loading => view! { <main class="main" aria-busy="true"></main> }.into_any(),
+        PageState::Nothing => {
+            let texts = i18n.texts().timeline;
+            message(texts.none, texts.none_next.to_owned(), true)
+        }
+        PageState::Unreadable(reasons) => {
+            message(i18n.texts().timeline.unreadable, reasons.join(" "), false)
+        }
+        PageState::Refused(reason) => message(i18n.texts().timeline.none, reason, false),
+        PageState::Lanes => view! { <Lanes /> }.into_any(),
+    };
+    let totals = move || {
+        let texts = i18n.texts().timeline;
+        let text = model.frame.with(|frame| {
+            let steps = frame.steps.len() as u64;
+            (texts.totals)(frame.events, steps, &format::bytes(frame.total_bytes))
+        });
+        let is_there = model.lanes.answer.with(Option::is_some);
+        is_there.then(|| view! { <span class="micro ink3 cut hide-narrow">{text}</span> })
+    };
     view! {
-        <ProfileTabs current=ProfileTab::Timeline profiles />
-        <main class="main flush timeline-page"></main>
+        <ProfileTabs current=ProfileTab::Timeline profiles=model.profiles has_steps=false>
+            {totals}
+        </ProfileTabs>
+        {page}
+    }
+}
+
+fn state_of(model: Model) -> PageState {
+    let list = match model.profiles.list.load() {
+        Load::Loading => return PageState::Loading,
+        Load::Failed(ClientError::Refused(error)) => return PageState::Refused(error.message),
+        Load::Failed(_) => return PageState::Loading,
+        Load::Ready(list) => list,
+    };
+    let Some(own) = model.profiles.chosen.get() else {
+        let unread = list.unread.iter();
+        let unread: Vec<String> = unread
+            .map(|file| format!("{}: {}", file.path, file.reason))
+            .collect();
+        return if unread.is_empty() {
+            PageState::Nothing
+        } else {
+            PageState::Unreadable(unread)
+        };
+    };
+    if own.state == ProfileState::Unreadable {
+        return PageState::Unreadable(own.faults.clone());
+    }
+    match model.lanes.load() {
+        Load::Ready(_) => PageState::Lanes,
+        Load::Failed(ClientError::Refused(error)) => PageState::Refused(error.message),
+        Load::Loading | Load::Failed(_) => PageState::Loading,
+    }
+}
+
+fn message(title: &'static str, next: String, has_snippets: bool) -> AnyView {
+    view! {
+        <main class="main">
+            <StatePage
+                icon=IconName::Profile
+                title=Signal::derive(move || title.to_owned())
+                next=Signal::derive(move || next.clone())
+            >
+                {has_snippets.then(|| view! { <Recording /> })}
+            </StatePage>
+        </main>
+    }
+    .into_any()
+}
+
+/// Everything below the tabs.
+#[component]
+fn Lanes() -> impl IntoView {
+    use_motion();
+    view! {
+        <main class="main flush timeline-page">
+            <Toolbar />
+            <Faults />
+            <Stage />
+            <Bottom />
+        </main>
+    }
+}
+
+/// Progress of the reading, damage, and data that the profiler was not asked for.
+#[component]
+fn Faults() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let text = Memo::new(move |_| {
+        let texts = i18n.texts().timeline;
+        let own = model.profiles.chosen.get()?;
+        let is_cut = model.frame.with(|frame| frame.cut);
+        let faults = own.faults.join(" ");
+        match own.state {
+            ProfileState::Reading => {
+                let (read, total) = (
+                    format::bytes(own.read_bytes),
+                    format::bytes(own.total_bytes),
+                );
+                Some((NoteKind::Plain, (texts.reading)(&read, &total), faults))
+            }
+            ProfileState::Truncated => {
+                Some((NoteKind::Warning, texts.truncated.to_owned(), faults))
+            }
+            ProfileState::Damaged => {
+                Some((NoteKind::Warning, (texts.damaged)(own.damaged), faults))
+            }
+            _ if is_cut => Some((NoteKind::Warning, texts.cut.to_owned(), faults)),
+            _ => None,
+        }
+    });
+    move || {
+        text.get().map(|(kind, title, next)| {
+            view! {
+                <Note
+                    kind
+                    icon=IconName::Info
+                    title=Signal::derive(move || title.clone())
+                    next=Signal::derive(move || next.clone())
+                >
+                    ""
+                </Note>
+            }
+        })
     }
 }

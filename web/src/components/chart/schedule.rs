@@ -23,23 +23,23 @@ thread_local! {
 
 /// One chart's entry in the schedule.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::components) struct Ticket(u64);
+pub(crate) struct Ticket(u64);
 
 impl Ticket {
     /// Creates a unique entry.
-    pub(in crate::components) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let number = LAST_TICKET.get() + 1;
         LAST_TICKET.set(number);
         Self(number)
     }
 
     /// Schedules a drawing in one of the next frames; replaces a pending one of this chart.
-    pub(in crate::components) fn ask(self, job: impl FnOnce() + 'static) {
+    pub(crate) fn ask(self, job: impl FnOnce() + 'static) {
         self.wait(Box::new(job), false);
     }
 
     /// The same before all others: in the next frame.
-    pub(in crate::components) fn ask_first(self, job: impl FnOnce() + 'static) {
+    pub(crate) fn ask_first(self, job: impl FnOnce() + 'static) {
         self.wait(Box::new(job), true);
     }
 
@@ -62,7 +62,7 @@ impl Ticket {
     }
 
     /// Removes the entry of a chart that is gone.
-    pub(in crate::components) fn give_up(self) {
+    pub(crate) fn give_up(self) {
         WAITING.with_borrow_mut(|waiting| waiting.retain(|(ticket, _)| *ticket != self));
     }
 }
