@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use trainscope_format::encode::Moment;
 use trainscope_format::graph::Graph;
 use trainscope_format::hparams::{SessionEnd, SessionStatus};
+use trainscope_format::profile::{LaneKind, SpanKind};
 use trainscope_format::tensor::TensorStats;
 use trainscope_format::{Hparams, Lineage, Text};
 
@@ -16,7 +17,7 @@ use crate::media::{Picture, Pixels, Sound};
 use crate::notes;
 use crate::report::CollectorReport;
 use crate::shared::{SharedState, StepTime};
-use crate::span::{SpanGuard, SpanNames};
+use crate::span::{FlowBegin, SpanGuard, SpanNames, with_lane};
 use crate::statistics;
 use crate::tensor::TensorView;
 
@@ -200,7 +201,40 @@ impl Collector {
     /// Starts a time span on this thread, which ends when the guard is dropped.
     #[inline]
     pub fn span<'a>(&'a self, name: &'a str) -> SpanGuard<'a> {
-        SpanGuard::new(self.shared(), name)
+        SpanGuard::new(self.shared(), SpanKind::Other, name)
+    }
+
+    /// Starts a time span of a kind. Without one ([`Self::span`]) pages go by the name: `data`, `forward`, `all_reduce`.
+    #[inline]
+    pub fn span_of<'a>(&'a self, name: &'a str, kind: SpanKind) -> SpanGuard<'a> {
+        SpanGuard::new(self.shared(), kind, name)
+    }
+
+    /// Declares the kind of a lane, for all spans of it that follow. Lanes are threads otherwise.
+    pub fn lane(&self, name: &str, kind: LaneKind) {
+        let shared = self.shared();
+        if shared.is_open(1) {
+            shared.queue.push_lane(name, kind);
+        }
+    }
+
+    /// Begins an arrow at the innermost span that is open on this thread; [`Self::end_flow`] ends it at that of its
+    /// own thread.
+    pub fn flow(&self) -> FlowBegin {
+        FlowBegin {
+            lane: with_lane(str::to_owned),
+            nanos: self.nanos(),
+        }
+    }
+
+    /// Ends an arrow at the innermost span that is open on this thread.
+    pub fn end_flow(&self, begin: FlowBegin) {
+        let shared = self.shared();
+        if shared.is_open(1) {
+            let FlowBegin { lane, nanos } = begin;
+            let end_nanos = self.nanos();
+            with_lane(|own| shared.queue.push_flow((&lane, nanos), (own, end_nanos)));
+        }
     }
 
     /// Records a change of a counter.
@@ -224,7 +258,10 @@ impl Collector {
         let shared = self.shared();
         if shared.is_open(1) {
             let names = [names.name, names.lane];
-            shared.queue.push_span(names, step, start_nanos, nanos);
+            let kind = SpanKind::Other;
+            shared
+                .queue
+                .push_span(kind, names, step, start_nanos, nanos);
         }
     }
 

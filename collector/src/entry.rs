@@ -2,6 +2,7 @@
 
 use trainscope_format::encode::Moment;
 use trainscope_format::graph::Graph;
+use trainscope_format::profile::{LaneKind, SpanKind};
 use trainscope_format::statistics::TensorSummary;
 use trainscope_format::tensor::DType;
 use trainscope_format::{Histogram, Hparams, Lineage, Text};
@@ -27,11 +28,23 @@ pub(crate) enum Entry {
         is_joined: bool,
     },
     Span {
+        kind: SpanKind,
         name: Piece,
         lane: Piece,
         step: i64,
         start_nanos: i64,
         duration_nanos: u64,
+    },
+    /// Kind of a lane, for all of its spans that follow.
+    Lane {
+        name: Piece,
+        kind: LaneKind,
+    },
+    Flow {
+        from_lane: Piece,
+        from_nanos: i64,
+        to_lane: Piece,
+        to_nanos: i64,
     },
     Counter {
         name: Piece,

@@ -62,13 +62,14 @@ pub use policy::{DumpPolicy, SamplePolicy};
 pub use queue::Overflow;
 pub use report::{CollectorReport, LostRecords};
 pub use shared::StepTime;
-pub use span::{SpanGuard, SpanNames};
+pub use span::{FlowBegin, SpanGuard, SpanNames};
 pub use step::StepRecorder;
 pub use tensor::{Element, TensorView};
 pub use trainscope_format::Lineage;
 pub use trainscope_format::graph::Graph;
 pub use trainscope_format::hparams::SessionStatus;
 pub use trainscope_format::lineage;
+pub use trainscope_format::profile::{LaneKind, SpanKind};
 pub use trainscope_format::statistics::Role;
 pub use trainscope_format::tensor::{DType, Tolerance};
 

@@ -8,6 +8,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use trainscope_format::encode::Moment;
+use trainscope_format::profile::{LaneKind, SpanKind};
 
 use crate::entry::{Batch, Entry, Payload};
 use crate::report::{CollectorReport, LostRecords};
@@ -132,6 +133,7 @@ impl Queue {
     #[inline]
     pub(crate) fn push_span(
         &self,
+        kind: SpanKind,
         [name, lane]: [&str; 2],
         step: i64,
         start_nanos: i64,
@@ -140,11 +142,33 @@ impl Queue {
         self.push(Size::of_entry(name.len() + lane.len()), |batch| {
             let (name, lane) = (batch.keep(name), batch.keep(lane));
             batch.entries.push(Entry::Span {
+                kind,
                 name,
                 lane,
                 step,
                 start_nanos,
                 duration_nanos,
+            });
+        });
+    }
+
+    /// Appends the kind of a lane.
+    pub(crate) fn push_lane(&self, name: &str, kind: LaneKind) {
+        self.push(Size::of_entry(name.len()), |batch| {
+            let name = batch.keep(name);
+            batch.entries.push(Entry::Lane { name, kind });
+        });
+    }
+
+    /// Appends a flow between two moments, each with its lane.
+    pub(crate) fn push_flow(&self, from: (&str, i64), to: (&str, i64)) {
+        self.push(Size::of_entry(from.0.len() + to.0.len()), |batch| {
+            let (from_lane, to_lane) = (batch.keep(from.0), batch.keep(to.0));
+            batch.entries.push(Entry::Flow {
+                from_lane,
+                from_nanos: from.1,
+                to_lane,
+                to_nanos: to.1,
             });
         });
     }

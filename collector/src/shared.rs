@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use trainscope_format::encode::Moment;
+use trainscope_format::profile::SpanKind;
 
 use crate::clock::Clock;
 use crate::entry::Payload;
@@ -117,10 +118,16 @@ impl SharedState {
     }
 
     #[inline]
-    pub(crate) fn push_span(&self, names: [&str; 2], start_nanos: i64, duration_nanos: u64) {
+    pub(crate) fn push_span(
+        &self,
+        kind: SpanKind,
+        names: [&str; 2],
+        start_nanos: i64,
+        duration_nanos: u64,
+    ) {
         let step = self.step.load(Ordering::Relaxed);
         self.queue
-            .push_span(names, step, start_nanos, duration_nanos);
+            .push_span(kind, names, step, start_nanos, duration_nanos);
     }
 
     /// Counts a step with a dump; `false` if the limit is reached.

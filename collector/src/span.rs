@@ -1,5 +1,7 @@
 //! Spans: time that a thread spends between creating a guard and dropping it.
 
+use trainscope_format::profile::SpanKind;
+
 use crate::shared::SharedState;
 
 /// A span that ends when it is dropped; [`crate::Collector::span`] creates one.
@@ -7,8 +9,17 @@ use crate::shared::SharedState;
 #[must_use = "a span ends when its guard is dropped: bind it to a name"]
 pub struct SpanGuard<'a> {
     shared: &'a SharedState,
+    kind: SpanKind,
     name: &'a str,
     start_nanos: i64,
+}
+
+/// The begin of an arrow between two spans; [`crate::Collector::end_flow`] ends it, on any thread.
+#[derive(Debug)]
+#[must_use = "a flow is recorded when it ends"]
+pub struct FlowBegin {
+    pub(crate) lane: String,
+    pub(crate) nanos: i64,
 }
 
 /// Names of a span.
@@ -29,9 +40,10 @@ thread_local! {
 
 impl<'a> SpanGuard<'a> {
     #[inline]
-    pub(crate) fn new(shared: &'a SharedState, name: &'a str) -> Self {
+    pub(crate) fn new(shared: &'a SharedState, kind: SpanKind, name: &'a str) -> Self {
         Self {
             shared,
+            kind,
             name,
             start_nanos: shared.clock.nanos(),
         }
@@ -41,21 +53,25 @@ impl<'a> SpanGuard<'a> {
 impl Drop for SpanGuard<'_> {
     #[inline]
     fn drop(&mut self) {
-        end(self.shared, self.name, self.start_nanos);
+        end(self.shared, self.kind, self.name, self.start_nanos);
     }
 }
 
 /// Records a span of this thread that ends now.
 #[inline]
-pub(crate) fn end(shared: &SharedState, name: &str, start_nanos: i64) {
+pub(crate) fn end(shared: &SharedState, kind: SpanKind, name: &str, start_nanos: i64) {
     if !shared.is_open(1) {
         return;
     }
     let passed = shared.clock.nanos().saturating_sub(start_nanos);
     let duration_nanos = u64::try_from(passed).unwrap_or(0);
-    let push = |lane: &str| shared.push_span([name, lane], start_nanos, duration_nanos);
+    with_lane(|lane| shared.push_span(kind, [name, lane], start_nanos, duration_nanos));
+}
+
+/// Calls a function with the lane of this thread.
+#[inline]
+pub(crate) fn with_lane<T>(take: impl Fn(&str) -> T) -> T {
     // During thread shutdown the name may be gone already.
-    if LANE.try_with(|lane| push(lane)).is_err() {
-        push("a thread that ends");
-    }
+    LANE.try_with(|lane| take(lane))
+        .unwrap_or_else(|_| take("a thread that ends"))
 }

@@ -132,6 +132,7 @@ impl Writer {
                     }
                 }
                 Entry::Span {
+                    kind,
                     name,
                     lane,
                     step,
@@ -140,7 +141,19 @@ impl Writer {
                 } => {
                     let names = [batch.text(*name), batch.text(*lane)];
                     self.profiler
-                        .span(names, *step, *start_nanos, *duration_nanos);
+                        .span(*kind, names, *step, *start_nanos, *duration_nanos);
+                    self.write_profile_if_full();
+                }
+                Entry::Lane { name, kind } => self.profiler.lane(batch.text(*name), *kind),
+                Entry::Flow {
+                    from_lane,
+                    from_nanos,
+                    to_lane,
+                    to_nanos,
+                } => {
+                    let from = (batch.text(*from_lane), *from_nanos);
+                    let to = (batch.text(*to_lane), *to_nanos);
+                    self.profiler.flow(from, to);
                     self.write_profile_if_full();
                 }
                 Entry::Counter {
@@ -219,7 +232,8 @@ impl Writer {
 
     fn write_profile(&mut self) {
         if let Some((at, profile)) = self.profiler.take() {
-            let records = (profile.spans.len() + profile.counters.len()) as u64;
+            let records = profile.spans.len() + profile.counters.len() + profile.flows.len();
+            let records = records as u64;
             self.encode(records, |file| file.profile("spans", at, &profile));
         }
     }

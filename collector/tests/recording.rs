@@ -13,10 +13,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use trainscope_collector::{
-    Collector, DType, DatasetPipeline, DumpPolicy, GraphBuilder, Hyperparameters, NamedTensor,
-    Picture, Role, SamplePolicy, StepContext, TensorView, TrainingHook,
+    Collector, DType, DatasetPipeline, DumpPolicy, GraphBuilder, Hyperparameters, LaneKind,
+    NamedTensor, Picture, Role, SamplePolicy, SpanKind, SpanNames, StepContext, TensorView,
+    TrainingHook,
 };
-use trainscope_format::{Body, Format, Kind, RecordBatch};
+use trainscope_format::formats::spans_trace::spans_to_trace;
+use trainscope_format::{Body, Format, Kind, Profile, RecordBatch, trace};
 
 fn event_files(run: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = fs::read_dir(run)
@@ -512,4 +514,70 @@ fn what_was_flushed_survives_a_kill() {
     victim.wait().unwrap();
     let points = points(&read_run(folder.path()));
     assert!(points["loss"].len() >= 10_000);
+}
+
+#[test]
+fn kinds_of_spans_and_lanes_and_flows_between_threads_are_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let collector = Collector::builder(folder.path()).start().unwrap();
+    collector.lane("stream 7", LaneKind::Stream);
+    let waiting = collector.span_of("wait", SpanKind::Idle);
+    let flow = collector.flow();
+    std::thread::scope(|scope| {
+        let worker = std::thread::Builder::new().name("worker".to_owned());
+        let work = || {
+            let _span = collector.span_of("copy", SpanKind::Copy);
+            collector.end_flow(flow);
+        };
+        worker.spawn_scoped(scope, work).unwrap();
+    });
+    drop(waiting);
+    // One name with two kinds.
+    drop(collector.span("copy"));
+    let names = SpanNames {
+        name: "kernel",
+        lane: "stream 7",
+    };
+    collector.ended_span(names, 0, 5, 10);
+    assert!(collector.flush());
+    // The lane keeps its kind in the next record.
+    collector.ended_span(names, 1, 25, 10);
+    assert!(collector.finish().is_complete());
+
+    let batch = read_run(folder.path());
+    let file = fs::read(&event_files(folder.path())[0]).unwrap();
+    let profiles = batch.records.iter().filter_map(|record| {
+        let Body::Profile(source) = &record.body else {
+            return None;
+        };
+        let from = usize::try_from(source.data.offset).unwrap();
+        let len = usize::try_from(source.data.len_bytes).unwrap();
+        Some(Profile::read(&file[from..from + len]).unwrap())
+    });
+    let profiles: Vec<_> = profiles.collect();
+    assert_eq!(profiles.len(), 2);
+    let trace = spans_to_trace(profiles.iter());
+    let slices = (0..trace.slices.len()).map(|index| trace.slices.get(index).unwrap());
+    let found: Vec<_> = slices
+        .map(|slice| {
+            let lane = &trace.lanes[usize::from(slice.lane)];
+            let name = trace.texts.get(slice.name);
+            let category = &trace.categories[usize::from(slice.category)];
+            (name, &*category.name, lane.kind)
+        })
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("copy", "copy", trace::LaneKind::Host),
+            ("wait", "idle", trace::LaneKind::Host),
+            ("copy", "", trace::LaneKind::Host),
+            ("kernel", "", trace::LaneKind::Device),
+            ("kernel", "", trace::LaneKind::Device),
+        ]
+    );
+    let [flow] = trace.flows[..] else {
+        panic!("{:?}", trace.flows);
+    };
+    assert_eq!((flow.from, flow.to), (1, 0));
 }

@@ -175,8 +175,13 @@ impl Profile {
             (span.start_nanos, span.start_nanos.saturating_add(duration))
         });
         let counters = self.counters.iter().map(|c| (c.time_nanos, c.time_nanos));
+        let flows = self.flows.iter().map(|flow| {
+            let (from, to) = (flow.from_nanos, flow.to_nanos);
+            (from.min(to), from.max(to))
+        });
         spans
             .chain(counters)
+            .chain(flows)
             .reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)))
     }
 }

@@ -7,6 +7,7 @@ use tracing_core::span::Id;
 use tracing_subscriber::layer::{Context, Layer};
 use tracing_subscriber::registry::LookupSpan;
 
+use crate::SpanKind;
 use crate::collector::Collector;
 use crate::span;
 
@@ -62,7 +63,8 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for SpanLayer {
             Some(entered.remove(at).1)
         });
         if let (Ok(Some(begun)), Some(span)) = (begun, context.span(id)) {
-            span::end(self.collector.shared(), span.name(), begun);
+            let kind = SpanKind::Other;
+            span::end(self.collector.shared(), kind, span.name(), begun);
         }
     }
 }

@@ -142,8 +142,8 @@ pub fn read(files: &MindsporeFiles<'_>, timeline: Option<Trace>) -> (Trace, Vec<
     let mut notes = Vec::new();
     let mut builder = TraceBuilder::of(timeline.unwrap_or_default());
     builder.trace.head.format = TraceFormat::Mindspore;
-    let lane = timeline::without_executions(&mut builder.trace, files.executions.is_some());
     if let Some(bytes) = files.executions {
+        let lane = timeline::take_executions(&mut builder.trace);
         let runs = executions::read(bytes, lane, &mut builder);
         if let Some(framework) = files.framework {
             executions::shapes(framework, &runs, &mut builder.trace, &mut notes);

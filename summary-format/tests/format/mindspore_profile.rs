@@ -6,8 +6,9 @@ use std::path::Path;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use trainscope_format::formats::mindspore_profile::{MindsporeFiles, read};
+use trainscope_format::formats::trace_json::TraceReader;
 use trainscope_format::trace::{
-    Lane, LaneKind, NONE, Slice, SliceClass, Trace, TraceCounts, TraceFormat,
+    LaneKind, NONE, Slice, SliceClass, Trace, TraceCounts, TraceFormat,
 };
 
 /// Unpacked content of a packed file below `tests/fixtures/profile`.
@@ -183,72 +184,55 @@ fn waits_for_batches_end_before_the_operators_of_their_step() {
     }
 }
 
-/// A trace as the reader of Chrome files leaves it: an execution and a scope.
-fn timeline(process: &str, thread: &str, scope: &str) -> Trace {
-    let mut trace = Trace::default();
-    for (process_name, process, thread) in
-        [("CPU OP", process, thread), ("Scope Layer", "3", scope)]
-    {
-        trace.lanes.push(Lane {
-            process: process.to_owned(),
-            thread: thread.to_owned(),
-            process_name: process_name.to_owned(),
-            ..Lane::default()
-        });
-    }
-    trace.categories.push(trainscope_format::trace::Category {
-        count: 2,
-        nanos: 20,
-        ..Default::default()
-    });
-    for lane in 0..2 {
-        let name = trace
-            .texts
-            .intern(["Mul-op1", "Default"][usize::from(lane)]);
-        trace.slices.push(&Slice {
-            begin: 37,
-            duration: 10,
-            name,
-            lane,
-            category: 0,
-            link: NONE,
-            detail: NONE,
-            place: 0,
-        });
-    }
-    trace.counts.unfinished = vec![0, 1];
-    trace.counts.events = 9;
-    trace
+fn timeline(folder: &str) -> Trace {
+    let name = if folder.starts_with("ms210") {
+        "trace_view.json.gz"
+    } else {
+        "cpu_timeline_display_0.json.gz"
+    };
+    let mut reader = TraceReader::new();
+    reader.push(&unpacked(&format!("{folder}/{name}")));
+    reader.finish()
 }
 
 #[test]
 fn the_text_file_wins_and_the_timeline_adds_scopes() {
-    let text = b"Default/Mul-op1;HostCpuOps;0,0.00001,0 \n";
-    let files = MindsporeFiles {
-        executions: Some(text),
-        ..MindsporeFiles::default()
-    };
-    let (trace, _) = read(&files, Some(timeline("2", "0", "0")));
-    holds(&trace);
-    let names: Vec<_> = trace
-        .slices
-        .names
-        .iter()
-        .map(|id| trace.texts.get(*id))
-        .collect();
-    assert_eq!(names, ["Default", "Default/Mul-op1"]);
-    assert_eq!(trace.slices.begins, [37, 0]);
-    assert_eq!(trace.slices.lanes, [1, 0]);
-    assert_eq!(trace.lanes[1].kind, LaneKind::Derived);
-    assert_eq!(trace.counts.unfinished, [0]);
-    assert_eq!(trace.counts.events, 10);
-    let classes: Vec<_> = trace.categories.iter().map(|one| one.class).collect();
-    assert_eq!(classes, [SliceClass::Derived, SliceClass::Operator]);
-
-    let (alone, _) = read(&MindsporeFiles::default(), Some(timeline("2", "0", "0")));
-    holds(&alone);
-    assert_eq!(alone.slices.len(), 2);
-    assert_eq!(alone.categories[0].class, SliceClass::Operator);
+    for (folder, executions, events, late_nanos) in [
+        ("ms20-lenet", 684, 3_862, 0),
+        ("ms20-slow-data", 412, 2_542, 0),
+        ("ms210-lenet", 744, 1_380, 37),
+        ("ms210-slow-data", 520, 1_000, 37),
+    ] {
+        let files = Folder::of(folder);
+        let chrome = timeline(folder);
+        let text = MindsporeFiles {
+            executions: files.files().executions,
+            ..MindsporeFiles::default()
+        };
+        let (alone, _) = read(&text, None);
+        let (both, _) = read(&text, Some(chrome.clone()));
+        holds(&both);
+        assert_eq!(figures(&both), figures(&alone), "{folder}");
+        assert_eq!(both.slices.len(), chrome.slices.len());
+        assert_eq!(both.lanes.len(), chrome.lanes.len());
+        assert_eq!(both.head.unix_offset_nanos, alone.head.unix_offset_nanos);
+        assert_eq!(chrome.counts.events, events);
+        assert_eq!(both.counts.events, events + executions);
+        let (kept, _) = read(&MindsporeFiles::default(), Some(chrome.clone()));
+        holds(&kept);
+        assert_eq!(kept.slices, chrome.slices);
+        let (count, _, _, first) = figures(&kept);
+        assert_eq!(count as u64, executions);
+        assert_eq!(first - figures(&alone).3, late_nanos, "{folder}");
+        // Everything but the executions is derived.
+        for slice in 0..both.slices.len() {
+            let slice = both.slices.get(slice).unwrap();
+            let class = both.categories[usize::from(slice.category)].class;
+            let kind = both.lanes[usize::from(slice.lane)].kind;
+            assert_eq!(class == SliceClass::Operator, kind == LaneKind::Host);
+            assert_eq!(class == SliceClass::Derived, kind == LaneKind::Derived);
+        }
+    }
 }
 
 #[test]
@@ -331,7 +315,7 @@ proptest! {
         }
         // Files in the places of others.
         folder.0.rotate_left(if shift > 2 { shift } else { 0 });
-        let (trace, _) = read(&folder.files(), Some(timeline("0", "HostCpuOps0", "100001#2")));
+        let (trace, _) = read(&folder.files(), Some(timeline("ms210-slow-data")));
         holds(&trace);
         let mut files = folder.files();
         (files.kernels, files.steps, files.info) = (files.types, files.details, files.framework);
