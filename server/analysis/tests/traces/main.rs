@@ -1,7 +1,12 @@
 //! What is computed from traces of profilers: the numbers of real files, and properties of traces of any shape.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod critical;
+mod generated;
 mod idle;
 mod memory;
+mod mindspore;
+mod random;
 mod ranks;
 mod support;
+mod torch;

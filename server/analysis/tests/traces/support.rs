@@ -9,10 +9,13 @@ use trainscope_format::trace::{
     Category, Lane, LaneKind, NONE, Slice, SliceClass, Trace, TraceFormat,
 };
 
-/// Content of a packed file below `tests/fixtures/profile`.
+/// Content of a file below `tests/fixtures/profile`, unpacked if it is packed.
 pub(crate) fn unpacked(path: &str) -> Vec<u8> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/profile");
     let packed = std::fs::read(format!("{folder}/{path}")).unwrap();
+    if !packed.starts_with(&[0x1f, 0x8b]) {
+        return packed;
+    }
     let mut bytes = Vec::new();
     GzDecoder::new(&packed[..]).read_to_end(&mut bytes).unwrap();
     bytes

@@ -1,0 +1,214 @@
+//! A simulated training on one device, whose times are known by construction.
+
+use trainscope_analysis::trace::Model;
+use trainscope_analysis::trace::operators::{Operators, operator};
+use trainscope_analysis::trace::steps::StepRange;
+use trainscope_analysis::trace::summary::summary;
+use trainscope_api::profile::{Delays, OperatorGroup, Parts, PhaseKind, StepSource};
+use trainscope_api::timeline::TimeKind;
+use trainscope_format::trace::{NONE, SliceClass};
+
+use crate::support::model;
+
+const STEPS: &str = "generated/steps4-layers2.pt.trace.json.gz";
+
+#[test]
+fn steps_last_until_what_they_launched_has_ended() {
+    let own = summary(&model(STEPS), StepRange::default(), usize::MAX);
+    assert_eq!(own.steps_from, StepSource::ProfilerStep);
+    assert_eq!((own.events, own.step_count, own.whole_steps), (1_404, 4, 4));
+    let truth = [
+        (
+            0,
+            4_193_095,
+            [
+                1_956_855, 211_600, 1_200, 1_665_884, 17_277, 295_164, 23_861, 21_254,
+            ],
+            854_116,
+        ),
+        (
+            4_216_228,
+            8_404_492,
+            [
+                1_950_255, 211_600, 1_200, 1_672_445, 15_794, 294_424, 22_572, 19_974,
+            ],
+            847_555,
+        ),
+        (
+            8_424_735,
+            12_638_270,
+            [
+                1_957_751, 211_600, 1_200, 1_663_770, 16_531, 315_625, 24_623, 22_435,
+            ],
+            856_230,
+        ),
+        (
+            12_660_736,
+            16_871_726,
+            [
+                1_955_328, 211_600, 1_200, 1_667_158, 18_143, 311_515, 23_169, 22_877,
+            ],
+            852_842,
+        ),
+    ];
+    for ((step, (begin, end, parts, hidden)), number) in own.steps.iter().zip(truth).zip(0..) {
+        let [
+            kernel,
+            memcpy,
+            memset,
+            communication,
+            runtime,
+            data,
+            operators,
+            other,
+        ] = parts;
+        assert_eq!(
+            (step.number, step.begin_nanos, step.end_nanos),
+            (number, begin, end)
+        );
+        let parts = Parts {
+            kernel,
+            memcpy,
+            memset,
+            communication,
+            runtime,
+            data,
+            operators,
+            other,
+        };
+        assert_eq!(step.parts_nanos, parts);
+        assert_eq!(
+            (step.communication_nanos, step.hidden_nanos),
+            (2_520_000, hidden)
+        );
+    }
+    assert_eq!(
+        own.steps.iter().map(|step| step.busy_nanos).sum::<i64>(),
+        15_340_646
+    );
+    assert_eq!(own.median_step_nanos, 4_202_042);
+    assert!(own.outliers.is_empty());
+}
+
+#[test]
+fn figures_of_the_device_hold() {
+    let own = summary(&model(STEPS), StepRange::default(), usize::MAX);
+    let device = own.device.unwrap();
+    assert_eq!(device.busy_nanos, 15_340_646);
+    assert!((device.utilization - 14_489_446.0 / 16_871_726.0).abs() < 1e-12);
+    assert!((device.overlap.unwrap() - 3_410_743.0 / 10_080_000.0).abs() < 1e-12);
+    assert_eq!(device.kernels, 104);
+    let efficiency = device.sm_efficiency.unwrap();
+    assert!(efficiency > 0.0 && efficiency <= device.utilization);
+    assert!((0.0..=1.0).contains(&device.occupancy.unwrap()));
+    // All products of matrices of the generator are of tensor cores: 48 + 8 + 8 kernels.
+    let products = 4_356_216.0 + 486_690.0 + 769_357.0;
+    assert!((device.tensor_cores - products / 7_820_189.0).abs() < 1e-9);
+    let delays = Delays {
+        count: 140,
+        sum: 137_735_075,
+        median: 712_475,
+        max: 3_232_533,
+    };
+    assert_eq!(own.launch_delay_nanos, Some(delays));
+}
+
+fn has_class(model: &Model, class: SliceClass) -> Vec<u32> {
+    let slices = model.slices();
+    slices
+        .filter(|slice| model.class(*slice) == class)
+        .collect()
+}
+
+#[test]
+fn device_work_belongs_to_its_launch() {
+    let model = model(STEPS);
+    for class in [SliceClass::Kernel, SliceClass::Memcpy, SliceClass::Memset] {
+        for slice in has_class(&model, class) {
+            let call = model.launches[slice as usize];
+            assert_ne!(call, NONE);
+            assert_eq!(model.class(call), SliceClass::Runtime);
+            assert_eq!(model.phases[slice as usize], model.phases[call as usize]);
+        }
+    }
+    for slice in has_class(&model, SliceClass::DeviceAnnotation) {
+        assert_eq!(model.kinds[slice as usize], TimeKind::Idle);
+    }
+    let operators = Operators::new(&model);
+    let table = operators.table(OperatorGroup::Name, StepRange::default());
+    // Each launch is within one operator or annotation.
+    let own: i64 = table.rows.iter().map(|row| row.device_self_nanos).sum();
+    assert_eq!((own, table.device_nanos), (18_751_389, 18_751_389));
+    let steps = table
+        .rows
+        .iter()
+        .filter(|row| row.name.starts_with("ProfilerStep#"));
+    let backward = table
+        .rows
+        .iter()
+        .find(|row| row.name == "aten::mm")
+        .unwrap();
+    assert_eq!((backward.calls, backward.phase), (48, PhaseKind::Backward));
+    assert_eq!(backward.device_self_nanos, 4_356_216);
+    assert!(backward.tensor_cores);
+    assert_eq!(steps.count(), 4);
+}
+
+#[test]
+fn kernels_are_rows_of_their_own() {
+    let model = model(STEPS);
+    let table = Operators::new(&model).table(OperatorGroup::Kernel, StepRange::default());
+    assert_eq!(table.rows.iter().map(|row| row.calls).sum::<u64>(), 140);
+    assert_eq!(
+        table.rows.iter().map(|row| row.self_nanos).sum::<i64>(),
+        18_751_389
+    );
+    let nccl = table
+        .rows
+        .iter()
+        .filter(|row| row.r#type == "communication");
+    assert_eq!(
+        nccl.map(|row| (row.calls, row.self_nanos))
+            .collect::<Vec<_>>(),
+        [(24, 10_080_000)]
+    );
+    let own = operator(
+        &model,
+        OperatorGroup::Name,
+        "aten::mm",
+        None,
+        StepRange::default(),
+    )
+    .unwrap();
+    assert_eq!(own.kernels.len(), 1);
+    assert_eq!(own.sequences.len(), 1);
+    assert_eq!(own.sequences[0].1, 48);
+    assert_eq!(own.by_step.len(), 4);
+    let name = &own.kernels[0].name;
+    let kernel = operator(
+        &model,
+        OperatorGroup::Kernel,
+        name,
+        None,
+        StepRange::default(),
+    )
+    .unwrap();
+    assert_eq!(kernel.callers, [("aten::mm".to_owned(), 48)]);
+}
+
+#[test]
+fn a_trace_that_ends_before_its_device_has_a_last_step_that_is_not_whole() {
+    let mut trace = model(STEPS).trace;
+    // Half of the launches of the last step are lost.
+    let step = 4_356_230_556_660_736 + 2_000_000;
+    for slice in 0..trace.slices.len() {
+        if trace.slices.begins[slice] > step {
+            trace.slices.links[slice] = NONE;
+        }
+    }
+    let own = summary(&Model::new(trace), StepRange::default(), usize::MAX);
+    let whole: Vec<bool> = own.steps.iter().map(|step| step.is_whole).collect();
+    assert_eq!(whole, [true, true, true, false]);
+    assert_eq!((own.step_count, own.whole_steps), (4, 3));
+    assert_eq!(own.median_step_nanos, 4_193_095);
+}
