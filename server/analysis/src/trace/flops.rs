@@ -307,9 +307,9 @@ mod tests {
         // (16 - 2·2 - 1) / 2 + 1 = 6 outputs on each axis; each output sees one of three channels.
         let dims = "[[8, 3, 16, 16], [6, 1, 3, 3], [], [], [], [], []]";
         assert_eq!(flops("aten::conv2d", dims, strided), 2 * 8 * 6 * 6 * 6 * 9);
-        let one = r#"["", "", "", "[1]", "same", "[1]", "1"]"#;
+        let same = r#"["", "", "", "[1]", "same", "[1]", "1"]"#;
         assert_eq!(
-            flops("aten::conv1d", "[[2, 4, 10], [5, 4, 3]]", one),
+            flops("aten::conv1d", "[[2, 4, 10], [5, 4, 3]]", same),
             2 * 2 * 10 * 5 * 4 * 3
         );
         let both = r#"["", "", "", "[16]", "[1, 1]", "[0, 0]", "[1, 1]", "False", "[0, 0]", "1", "[True, True, True]"]"#;
