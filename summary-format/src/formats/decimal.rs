@@ -1,11 +1,11 @@
-//! Decimal numbers as integers of a smaller unit, digit by digit: an `f64` has 53 bits, times since 1970 in nanoseconds
-//! need 61.
+//! Decimal numbers as integers of a smaller unit, digit by digit: an `f64` has 53 bits, times since 1970 in
+//! nanoseconds need 61.
 
 /// Most digits behind the point that are moved before it: milliseconds to nanoseconds take 6.
 const MAX_DECIMALS: usize = 18;
 
-/// A decimal number times ten to the power of `decimals`, rounded to the nearest integer, halves away from zero. `None`
-/// for other text, and for results beyond an `i64`. Numbers with an exponent pass through an `f64`.
+/// A decimal number times ten to the power of `decimals`, rounded to the nearest integer, halves away from zero.
+/// `None` for other text, and for results beyond an `i64`. Numbers with an exponent pass through an `f64`.
 pub(crate) fn scaled(text: &[u8], decimals: usize) -> Option<i64> {
     let (is_negative, digits) = match text.split_first()? {
         (b'-', rest) => (true, rest),

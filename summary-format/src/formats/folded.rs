@@ -1,7 +1,7 @@
 //! Folded stacks: `a;b;c number` a line, from torch's `export_stacks`, py-spy and perf.
 //!
-//! The lines have no times. Stacks become nested slices, laid one after another in the order of their first line; a slice is as long as
-//! the sum of its lines, in the unit of the file (samples or microseconds).
+//! The lines have no times. Stacks become nested slices, laid one after another in the order of their first line; a
+//! slice is as long as the sum of its lines, in the unit of the file (samples or microseconds).
 
 use std::collections::HashMap;
 

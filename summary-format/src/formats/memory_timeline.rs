@@ -51,8 +51,8 @@ impl MemoryTimeline {
             .map(|(index, _)| index)
     }
 
-    /// Reads the unpacked bytes of a file. Points with a wrong time or row are damage and left out; a file that ends too early gives the
-    /// points that are whole.
+    /// Reads the unpacked bytes of a file. Points with a wrong time or row are damage and left out; a file that ends
+    /// too early gives the points that are whole.
     pub fn read(bytes: &[u8]) -> Self {
         let mut timeline = Self::default();
         timeline.counts.bytes = bytes.len() as u64;

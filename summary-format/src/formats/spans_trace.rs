@@ -8,8 +8,9 @@ use crate::trace::{
     CounterSeries, DeclaredStep, Flow, Lane, LaneKind, NONE, Slice, SliceClass, Trace, TraceFormat,
 };
 
-/// All profiles of one rank as one trace. Categories are the kinds that the program declares; of spans without a kind the name tells
-/// it, which is the matter of the reader. A step lasts from the first begin to the last end of its spans.
+/// All profiles of one rank as one trace. Categories are the kinds that the program declares; of spans without a
+/// kind the name tells it, which is the matter of the reader. A step lasts from the first begin to the last end of
+/// its spans.
 pub fn spans_to_trace<'a>(profiles: impl Iterator<Item = &'a Profile>) -> Trace {
     let mut builder = TraceBuilder::new(TraceFormat::Spans);
     builder.trace.head.unix_offset_nanos = Some(0);

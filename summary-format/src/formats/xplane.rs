@@ -1,7 +1,8 @@
 //! `XSpace`, the profiler files of JAX, TensorFlow and `PyTorch`/XLA: planes of lines of events.
 //!
-//! Names are numbers whose texts follow the lines in the bytes, so each plane is gone through twice. Times are picoseconds from
-//! the begin of a line; begins and ends are cut to nanoseconds, so that what is nested stays nested.
+//! Names are numbers whose texts follow the lines in the bytes, so each plane is gone through twice. Times are
+//! picoseconds from the begin of a line; begins and ends are cut to nanoseconds, so that what is nested stays
+//! nested.
 
 mod events;
 mod plane;
@@ -15,8 +16,8 @@ use plane::Plane;
 /// Begins above this are nanoseconds since 1970, below since the profiler was started.
 const UNIX_FROM_NANOS: i64 = 1_000_000_000_000_000_000;
 
-/// Reads a file. Messages that are no such messages are damage; of a file that ends too early the events before the end are read, whose
-/// names may be missing.
+/// Reads a file. Messages that are no such messages are damage; of a file that ends too early the events before the
+/// end are read, whose names may be missing.
 pub fn read(bytes: &[u8]) -> Trace {
     let mut reader = Reader {
         bytes,
@@ -84,8 +85,8 @@ impl<'a> Reader<'a> {
         part.as_ptr().addr().wrapping_sub(begin)
     }
 
-    /// Calls `take` with each field of a message. If the message is cut off with the file (`is_open`), a last field of bytes that is too
-    /// short is taken too, with `true`.
+    /// Calls `take` with each field of a message. If the message is cut off with the file (`is_open`), a last field
+    /// of bytes that is too short is taken too, with `true`.
     fn each(
         &mut self,
         message: &'a [u8],
