@@ -16,7 +16,7 @@ const MAX_LANES: usize = 4_096;
 
 /// Slices of one name and lane.
 #[derive(Clone, Copy)]
-struct Total {
+struct Sum {
     name: u32,
     lane: u32,
     kind: TimeKind,
@@ -100,7 +100,7 @@ fn lane_totals(
     levels: &Levels,
     lane: u32,
     area: Span,
-    totals: &mut Vec<Total>,
+    totals: &mut Vec<Sum>,
     slots: &mut [u32],
 ) -> Option<AreaLane> {
     let first = totals.len();
@@ -115,7 +115,7 @@ fn lane_totals(
         let kind = model.kinds[clip.slice as usize];
         if slots[name] == NONE {
             slots[name] = u32::try_from(totals.len()).unwrap_or(NONE);
-            totals.push(Total {
+            totals.push(Sum {
                 name: u32::try_from(name).unwrap_or(NONE),
                 lane,
                 kind,

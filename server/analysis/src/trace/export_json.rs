@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use trainscope_format::trace::{DeviceWork, NONE, SliceClass};
+use trainscope_format::trace::{Device, DeviceWork, NONE, SliceClass, TraceFormat};
 
 use super::Model;
 use super::clip::clips;
@@ -11,8 +11,8 @@ use super::levels::Levels;
 use super::ranges::Span;
 
 /// Writes the slices, arrows, counters, instants and memory events of the time between two times since the origin.
-/// Slices that touch it are whole, so that every duration is that of the trace. Times count from the origin: readers
-/// that take them as floating-point numbers are exact then.
+/// Slices that touch it are whole, so that every duration is that of the trace. Times count from the origin where the
+/// file can say when that was: readers that take them as floating-point numbers are exact then.
 pub fn write(
     model: &Model,
     levels: &Levels,
@@ -21,25 +21,11 @@ pub fn write(
 ) -> io::Result<()> {
     let origin = model.origin();
     let area = (origin.saturating_add(from), origin.saturating_add(to));
-    let head = &model.trace.head;
-    write!(out, "{{\"schemaVersion\":1,\"displayTimeUnit\":\"ms\"")?;
-    if let Some(offset) = head.unix_offset_nanos {
-        let base = offset.saturating_add(origin);
-        write!(out, ",\"baseTimeNanoseconds\":{base}")?;
-    }
-    if let (Some(rank), Some(ranks)) = (head.rank, head.world_size) {
-        write!(
-            out,
-            ",\"distributedInfo\":{{\"rank\":{rank},\"world_size\":{ranks}}}"
-        )?;
-    }
-    if let Some(host) = &head.host {
-        write!(out, ",\"host_name\":{}", Text(host))?;
-    }
-    writeln!(out, ",\"traceEvents\":[")?;
+    let zero = head(model, out)?;
     let mut events = Events {
         model,
         out,
+        zero,
         is_first: true,
     };
     let lanes = (0..).zip(&model.lanes).map(|(lane, _)| lane);
@@ -64,6 +50,47 @@ pub fn write(
     events.memory(area)?;
     events.marks(area)?;
     write!(out, "\n]}}\n")
+}
+
+/// Writes everything before the events, and answers the time of the file's clock that is written as 0.
+fn head(model: &Model, out: &mut impl Write) -> io::Result<i128> {
+    let (head, origin) = (&model.trace.head, model.origin());
+    let mut zero = i128::from(origin);
+    write!(out, "{{\"displayTimeUnit\":\"ms\"")?;
+    if let Some(host) = &head.host {
+        write!(out, ",\"host_name\":{}", Text(host))?;
+    }
+    if head.format == TraceFormat::Kineto {
+        write!(out, ",\"schemaVersion\":1")?;
+        if let Some(offset) = head.unix_offset_nanos {
+            let base = offset.saturating_add(origin);
+            write!(out, ",\"baseTimeNanoseconds\":{base}")?;
+        }
+        if let (Some(rank), Some(ranks)) = (head.rank, head.world_size) {
+            write!(
+                out,
+                ",\"distributedInfo\":{{\"rank\":{rank},\"world_size\":{ranks}}}"
+            )?;
+        }
+        let devices: Vec<String> = head.devices.iter().map(device).collect();
+        write!(out, ",\"deviceProperties\":[{}]", devices.join(","))?;
+    } else if let Some(offset) = head.unix_offset_nanos {
+        // Only files of Kineto have a key for the clock; in others times count from 1970.
+        zero = -i128::from(offset);
+    }
+    writeln!(out, ",\"traceEvents\":[")?;
+    Ok(zero)
+}
+
+fn device(device: &Device) -> String {
+    format!(
+        "{{\"id\":{},\"name\":{},\"totalGlobalMem\":{},\"computeMajor\":{},\"numSms\":{}}}",
+        device.id,
+        Text(&device.name),
+        device.memory_len,
+        device.compute_major,
+        device.multiprocessors
+    )
 }
 
 /// Text as a string of JSON.
@@ -127,6 +154,8 @@ impl std::fmt::Display for Number {
 struct Events<'model, 'out, W: Write> {
     model: &'model Model,
     out: &'out mut W,
+    /// Time of the file's clock that is written as 0.
+    zero: i128,
     is_first: bool,
 }
 
@@ -139,7 +168,7 @@ impl<W: Write> Events<'_, '_, W> {
     }
 
     fn since(&self, time: i64) -> Micros {
-        Micros(i128::from(time) - i128::from(self.model.origin()))
+        Micros(i128::from(time) - self.zero)
     }
 
     /// Process and thread of a lane as members of an event.

@@ -187,39 +187,50 @@ impl<'model> Stacks<'model> {
         }
         let is_kept = self.largest(&children);
         let mut answer = FlameAnswer::default();
-        let mut open = vec![(TOP, 0_u32)];
-        while let Some((number, depth)) = open.pop() {
+        // Nodes with their depth, or the joined rest of their parent.
+        let mut open = vec![(Err(TOP), 0_u32)];
+        while let Some((next, depth)) = open.pop() {
+            let (number, below) = match next {
+                Ok(joined) => {
+                    answer.cut = true;
+                    answer.frames.push(self.frame(&joined, depth));
+                    continue;
+                }
+                Err(TOP) => (TOP, 0),
+                Err(number) => {
+                    let node = &self.nodes[number as usize];
+                    answer.frames.push(self.frame(node, depth));
+                    (number, depth + 1)
+                }
+            };
             let own = &children[number as usize];
-            let kept = own.iter().filter(|child| is_kept[**child as usize]);
-            if number != TOP {
-                let node = &self.nodes[number as usize];
-                answer.frames.push(self.frame(node, depth - 1));
-            }
-            let first = open.len();
-            open.extend(kept.map(|child| (*child, depth + 1)));
-            open[first..].reverse();
-            let rest = own.iter().filter(|child| !is_kept[**child as usize]);
-            let rest = rest.map(|child| &self.nodes[*child as usize]);
-            let joined = rest.fold(None, |sum: Option<Node>, node| {
-                let mut sum = sum.unwrap_or(Node {
-                    name: JOINED,
-                    total: 0,
-                    count: 0,
-                    ..*node
-                });
-                sum.total = sum.total.saturating_add(node.total);
-                sum.count += node.count;
-                sum.own = sum.total;
-                Some(sum)
-            });
-            if let Some(joined) = joined {
-                answer.cut = true;
-                answer.frames.push(self.frame(&joined, depth));
-            }
+            let (kept, rest): (Vec<u32>, Vec<u32>) =
+                own.iter().partition(|child| is_kept[**child as usize]);
+            open.extend(self.joined(&rest).map(|joined| (Ok(joined), below)));
+            open.extend(kept.into_iter().rev().map(|child| (Err(child), below)));
         }
         let roots = answer.frames.iter().filter(|frame| frame.depth == 0);
         answer.total_nanos = roots.fold(0, |sum, root| sum.saturating_add(root.total_nanos));
         answer
+    }
+
+    /// One node for several.
+    fn joined(&self, nodes: &[u32]) -> Option<Node> {
+        let mut joined = Node {
+            name: JOINED,
+            kind: TimeKind::Host,
+            total: 0,
+            own: 0,
+            count: 0,
+            parent: TOP,
+        };
+        for node in nodes {
+            let node = &self.nodes[*node as usize];
+            joined.total = joined.total.saturating_add(node.total);
+            joined.own = joined.total;
+            joined.count += node.count;
+        }
+        (!nodes.is_empty()).then_some(joined)
     }
 
     fn frame(&self, node: &Node, depth: u32) -> FlameFrame {

@@ -29,7 +29,7 @@ pub struct Levels {
     /// First row of each lane, and the number of rows.
     lane_rows: Vec<u32>,
     /// Levels of all rows.
-    levels: Vec<Level>,
+    scales: Vec<Level>,
     /// Cells of all levels.
     cells: Vec<LevelCell>,
 }
@@ -196,7 +196,7 @@ impl Levels {
     }
 
     fn add_levels(&mut self, model: &Model, row: usize) {
-        let first_level = number(self.levels.len());
+        let first_level = number(self.scales.len());
         let positions = self.rows[row].slices.clone();
         let own = &self.order[positions.start as usize..positions.end as usize];
         let slices = &model.trace.slices;
@@ -225,12 +225,12 @@ impl Levels {
                 }
             }
         }
-        self.rows[row].levels = first_level..number(self.levels.len());
+        self.rows[row].levels = first_level..number(self.scales.len());
     }
 
     /// Makes a level from the last one of the row.
     fn add_level(&mut self, model: &Model, row: usize, first_level: u32, bits: u8) {
-        let below = self.levels[first_level as usize..].last().cloned();
+        let below = self.scales[first_level as usize..].last().cloned();
         let from = number(self.cells.len());
         let shift = busy_shift(bits);
         let mut made = Vec::new();
@@ -256,7 +256,7 @@ impl Levels {
         }
         joiner.finish();
         self.cells.append(&mut made);
-        self.levels.push(Level {
+        self.scales.push(Level {
             bits,
             cells: from..number(self.cells.len()),
         });
@@ -379,7 +379,7 @@ impl Levels {
         let bits = u8::try_from(pixel.ilog2())
             .unwrap_or(MAX_BITS)
             .min(MAX_BITS);
-        let levels = &self.levels[row.levels.start as usize..row.levels.end as usize];
+        let levels = &self.scales[row.levels.start as usize..row.levels.end as usize];
         let levels = &levels[..levels.partition_point(|level| level.bits <= bits)];
         let mut joiner = Joiner::new(bits, |piece: Piece| {
             if cells.len() < limit {

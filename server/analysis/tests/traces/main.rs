@@ -1,12 +1,20 @@
 //! What is computed from traces of profilers: the numbers of real files, and properties of traces of any shape.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod area;
+mod cells;
 mod critical;
+mod differences;
+mod export;
+mod frame;
 mod generated;
 mod idle;
 mod memory;
 mod mindspore;
 mod random;
 mod ranks;
+mod scatter;
+mod search;
+mod stacks;
 mod support;
 mod torch;
