@@ -23,8 +23,8 @@ pub use crate::icon::{Icon, IconName, fixed_icon};
 pub use card_fault::CardFault;
 pub use card_grid::{CardGrid, CardSize, MakeCard, Place};
 pub use chart::{
-    ChartEvents, DistributionChart, Figure, LineChart, Palette, Panel, PointedElement, to_png,
-    use_palette, use_size,
+    ChartEvents, DistributionChart, Figure, LineChart, Palette, Panel, PointedElement,
+    ProfileChart, to_png, use_palette, use_size,
 };
 pub(crate) use chart::{Ticket, blank, line_of};
 pub use controls::{Check, FullButton, IconButton, SegOption, Segmented, ToolButton};

@@ -45,7 +45,7 @@ pub struct Size {
 impl Size {
     /// Within what a screen can show; 0 for NaN.
     fn clamped(self) -> Self {
-        let side = |side: f64| side.max(0.0).min(MAX_SIDE);
+        let side = |side: f64| if side > 0.0 { side.min(MAX_SIDE) } else { 0.0 };
         Self {
             width: side(self.width),
             height: side(self.height),

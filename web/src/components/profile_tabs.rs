@@ -338,7 +338,14 @@ fn SessionChoice(profiles: Profiles) -> impl IntoView {
     };
     move || {
         let all = all.get();
-        (all.len() > 1).then(|| choice(i18n.texts().profile.session, all, now.get(), on_choose))
+        (all.len() > 1).then(|| {
+            choice(
+                i18n.texts().profile.session,
+                all,
+                now.get().as_deref(),
+                on_choose,
+            )
+        })
     }
 }
 
@@ -369,18 +376,25 @@ fn RankChoice(profiles: Profiles) -> impl IntoView {
     };
     move || {
         let all = all.get();
-        (all.len() > 1).then(|| choice(i18n.texts().profile.rank, all, now.get(), on_choose))
+        (all.len() > 1).then(|| {
+            choice(
+                i18n.texts().profile.rank,
+                all,
+                now.get().as_deref(),
+                on_choose,
+            )
+        })
     }
 }
 
 fn choice(
     label: &'static str,
     all: Vec<String>,
-    now: Option<String>,
+    now: Option<&str>,
     on_choose: impl Fn(String) + 'static,
 ) -> AnyView {
     let options = all.into_iter().map(|own| {
-        let is_now = now.as_ref() == Some(&own);
+        let is_now = now == Some(&*own);
         view! {
             <option value=own.clone() selected=is_now>
                 {own.clone()}

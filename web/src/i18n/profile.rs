@@ -6,6 +6,12 @@ mod zh;
 pub(super) use en::EN;
 pub(super) use zh::ZH;
 
+/// Name of something by its id in answers; `None` for ids without one.
+type NameOf = fn(&str) -> Option<&'static str>;
+
+/// Sentence about steps: all, outliers, median, spread, the part that grew and by how much.
+type StepsSentence = fn(u64, u64, &str, &str, Option<(&str, &str)>) -> String;
+
 /// Texts of everything about profiles but the timeline itself.
 pub struct ProfileTexts {
     pub title: &'static str,
@@ -19,4 +25,129 @@ pub struct ProfileTexts {
     pub rank: &'static str,
     pub open_timeline: &'static str,
     pub key_rows: &'static str,
+
+    pub none: &'static str,
+    pub none_next: &'static str,
+    pub reading: &'static str,
+    /// Bytes read, all bytes.
+    pub bytes_of: fn(&str, &str) -> String,
+    /// Something to know about a profile that was read.
+    pub remark: &'static str,
+    pub truncated: &'static str,
+    /// So many places could not be read.
+    pub damaged: fn(u64) -> String,
+    pub unread: &'static str,
+    /// Between two sentences.
+    pub between: &'static str,
+    pub download: &'static str,
+    /// More entries of a list.
+    pub more: fn(u64) -> String,
+
+    /// Button: the whole timeline.
+    pub open_all: &'static str,
+    /// Median time of a step.
+    pub step_takes: fn(&str) -> String,
+    /// Steps are guessed from an annotation of this name.
+    pub steps_by: fn(&str) -> String,
+    pub no_steps: &'static str,
+    pub where_time: &'static str,
+    /// Mean time of a step.
+    pub mean: fn(&str) -> String,
+    /// Kinds of time with a device and without one: compute, communication, copy, data, host, idle.
+    pub kinds: [[&'static str; 6]; 2],
+    pub hidden: &'static str,
+    pub cut_off: &'static str,
+    /// Label of the picture: number of steps.
+    pub parts_label: fn(u64) -> String,
+    /// A step by its number, or the longest of several.
+    pub step: fn(&str, u64) -> String,
+
+    pub would_help: &'static str,
+    pub gain: &'static str,
+    pub at_best: &'static str,
+    /// So many rules found nothing.
+    pub passed: fn(u64) -> String,
+    /// So many rules could not be judged.
+    pub not_judged: fn(u64) -> String,
+
+    /// Name and meaning: utilization, multiprocessors, occupancy, tensor cores, FLOP/s, overlap, peak of memory, launch
+    /// delay.
+    pub tiles: [[&'static str; 2]; 8],
+    /// What a profile lacks, and the argument that adds it: device, shapes, stacks, memory.
+    pub no_device: [&'static str; 2],
+    pub no_shapes: [&'static str; 2],
+    pub no_stacks: [&'static str; 2],
+    pub since_recording: &'static str,
+    pub at_most: fn(&str) -> String,
+    pub idle: &'static str,
+    pub idle_beside: &'static str,
+    pub cause: NameOf,
+    pub cause_meaning: NameOf,
+    pub gaps: fn(u64) -> String,
+    /// Heading: activity of the host during the idle time of the device.
+    pub meanwhile: &'static str,
+    pub doing: NameOf,
+    pub path: &'static str,
+    pub path_meaning: &'static str,
+    pub segment: NameOf,
+
+    pub operators: &'static str,
+    /// Operators shown, all of them, share of the time of all.
+    pub of_operators: fn(u64, u64, &str) -> String,
+    /// The operator with the most time: name, time a step, share.
+    pub most_time: fn(&str, &str, &str) -> String,
+    /// So many of all take half of the time.
+    pub half_time: fn(u64, u64) -> String,
+    pub group: &'static str,
+    /// By type, name, scope, shape; kernels.
+    pub groups: [&'static str; 5],
+    /// Head of the first column for each of them.
+    pub group_heads: [&'static str; 5],
+    pub filter: &'static str,
+    pub filter_title: &'static str,
+    /// Name, type, shapes, self time, total time, calls, mean, p99, device time, share, occupancy, tensor cores, FLOPs.
+    pub columns: [&'static str; 13],
+    pub rows: &'static str,
+    pub open_slices: &'static str,
+    pub median: &'static str,
+    pub p99: &'static str,
+    pub calls: &'static str,
+    pub total: &'static str,
+    /// Caption of a distribution: calls.
+    pub time_of_call: fn(u64) -> String,
+    pub mean_by_step: &'static str,
+    pub node: &'static str,
+    pub longest_call: fn(&str) -> String,
+    pub shapes: &'static str,
+    pub kernels: &'static str,
+    pub callers: &'static str,
+    pub sequences: &'static str,
+
+    pub open_step: fn(&str) -> String,
+    pub steps_sentence: StepsSentence,
+    pub too_few_to_drift: &'static str,
+    /// From the first quarter of the steps to the last one: no change, longer, shorter by a share.
+    pub drift: [fn(&str) -> String; 3],
+    pub step_trace: &'static str,
+    pub one_row: &'static str,
+    pub order: &'static str,
+    /// By time, by length.
+    pub orders: [&'static str; 2],
+    pub align: &'static str,
+    /// At the begin of the step, at the begin of the forward pass.
+    pub aligns: [&'static str; 2],
+    /// Data, forward, backward, update, communication, host, interval.
+    pub phases: [&'static str; 7],
+    pub step_title: fn(&str) -> String,
+    pub against_median: fn(u64) -> String,
+    pub previous_step: &'static str,
+    pub next_step: &'static str,
+    pub phase: &'static str,
+    pub this: &'static str,
+    pub difference: &'static str,
+    pub step_total: &'static str,
+    pub lengths: &'static str,
+    /// Steps, outliers.
+    pub lengths_beside: fn(u64, u64) -> String,
+    pub over_steps: &'static str,
 }

@@ -3,18 +3,136 @@
 //!
 //! Session, rank, steps and view are in the address.
 
+use trainscope_api::profile::{ProfileEntry, ProfileState};
+
+use crate::client::ClientError;
 use crate::components::profile_tabs::{ProfileTab, ProfileTabs, ProfileView, Profiles, VIEW};
+use crate::components::{IconName, Note, NoteKind, StatePage};
+use crate::format;
+use crate::i18n::{ProfileTexts, use_i18n};
 use crate::prelude::*;
+use crate::query::Load;
+
+mod advice;
+mod figures;
+mod model;
+mod operators;
+mod overview;
+mod parts;
+mod recording;
+mod steps;
+
+use model::Model;
+use operators::Operators;
+use overview::Overview;
+use recording::Recording;
+use steps::Steps;
+
+/// State of the page.
+#[derive(Clone, PartialEq)]
+enum PageState {
+    Loading,
+    Failed(String),
+    /// No profile; files of profilers that cannot be read, with the reason.
+    Nothing(Vec<(String, String)>),
+    View(ProfileView),
+}
 
 /// The profile of the run that the address names.
 #[component]
 pub fn ProfilePage() -> impl IntoView {
     let profiles = Profiles::new();
+    let model = Model::provide(profiles);
+    let i18n = use_i18n();
     let view = profiles.url.param(VIEW);
-    let current =
-        Signal::derive(move || ProfileTab::View(ProfileView::of_name(view.get().as_deref())));
+    let view = Memo::new(move |_| ProfileView::of_name(view.get().as_deref()));
+    let current = Signal::derive(move || ProfileTab::View(view.get()));
+    let has_ranks = Signal::derive(move || view.get() != ProfileView::Cluster);
+    let state = Memo::new(move |_| match profiles.list.load() {
+        Load::Failed(ClientError::Refused(error)) => PageState::Failed(error.message),
+        Load::Loading | Load::Failed(_) => PageState::Loading,
+        Load::Ready(list) if list.sessions.is_empty() => {
+            let unread = list.unread.iter();
+            let unread = unread.map(|own| (own.path.clone(), own.reason.clone()));
+            PageState::Nothing(unread.collect())
+        }
+        Load::Ready(_) => PageState::View(view.get()),
+    });
+    let fault = move || {
+        let error = model.overview.error.get()?;
+        let ClientError::Refused(error) = error else {
+            return None;
+        };
+        Some(view! {
+            <Note
+                kind=NoteKind::Warning
+                icon=IconName::Warning
+                title=i18n.label(|t| t.profile.unread)
+                next=Signal::stored(error.message)
+            />
+        })
+    };
+    let note = move || {
+        let texts = i18n.texts().profile;
+        let (icon, title, next) = profiles
+            .chosen
+            .with(|own| note_of(own.as_deref()?, texts))?;
+        let kind = if icon == IconName::Clock {
+            NoteKind::Plain
+        } else {
+            NoteKind::Warning
+        };
+        Some(view! {
+            <Note kind icon title=Signal::stored(title) next=Signal::stored(next) />
+        })
+    };
+    let content = move || match state.get() {
+        PageState::Failed(message) => view! {
+            <StatePage
+                icon=IconName::Profile
+                title=i18n.label(|t| t.profile.none)
+                next=Signal::stored(message)
+            >
+                <span></span>
+            </StatePage>
+        }
+        .into_any(),
+        PageState::Nothing(unread) => view! { <Recording unread /> }.into_any(),
+        PageState::View(ProfileView::Overview) => view! { <Overview /> }.into_any(),
+        PageState::View(ProfileView::Steps) => view! { <Steps /> }.into_any(),
+        PageState::View(ProfileView::Operators) => view! { <Operators /> }.into_any(),
+        PageState::Loading | PageState::View(_) => ().into_any(),
+    };
     view! {
-        <ProfileTabs current profiles />
-        <main class="main profile-page"></main>
+        <ProfileTabs current profiles has_ranks />
+        <main
+            class="main profile-page"
+            data-view=move || view.get().name()
+            aria-busy=move || (state.get() == PageState::Loading).to_string()
+        >
+            {note}
+            {fault}
+            {content}
+        </main>
+    }
+}
+
+/// Reading, damage and what else is to know of a profile: icon, fact, consequence.
+fn note_of(own: &ProfileEntry, texts: &ProfileTexts) -> Option<(IconName, String, String)> {
+    let faults = own.faults.join(" ");
+    match own.state {
+        ProfileState::Reading => {
+            let read = format::bytes(own.read_bytes);
+            let bytes = (texts.bytes_of)(&read, &format::bytes(own.total_bytes));
+            Some((IconName::Clock, texts.reading.to_owned(), bytes))
+        }
+        ProfileState::Whole if faults.is_empty() => None,
+        ProfileState::Whole => Some((IconName::Info, texts.remark.to_owned(), faults)),
+        ProfileState::Truncated => Some((IconName::Warning, texts.truncated.to_owned(), faults)),
+        ProfileState::Damaged => {
+            let title = (texts.damaged)(own.damaged);
+            Some((IconName::Warning, title, faults))
+        }
+        ProfileState::Unreadable => Some((IconName::Warning, texts.unread.to_owned(), faults)),
     }
 }

@@ -74,11 +74,11 @@ impl Curves {
             let margin = (most - least) * 0.08;
             Ruler::exact((least - margin, most + margin), down, TICKS, self.unit)
         };
-        let first = self.steps.first().copied().unwrap_or(0);
-        let last = self.steps.last().copied().unwrap_or(first);
+        let begin = self.steps.first().copied().unwrap_or(0);
+        let end = self.steps.last().copied().unwrap_or(begin);
         let half = if self.has_bars() { 0.5 } else { 0.0 };
         let across = (plot.left, plot.right);
-        let steps = (first as f64 - half, last as f64 + half);
+        let steps = (begin as f64 - half, end as f64 + half);
         let x = Ruler::exact(steps, across, TICKS, Unit::Count);
         Layout { plot, x, y }
     }

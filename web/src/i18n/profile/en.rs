@@ -1,6 +1,12 @@
 //! Profiles in English.
 
 use super::ProfileTexts;
+use crate::format;
+
+fn many(count: u64, one: &str, more: &str) -> String {
+    let noun = if count == 1 { one } else { more };
+    format!("{} {noun}", format::count(count))
+}
 
 pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
     title: "Profile",
@@ -18,6 +24,269 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
     choose_steps: "Choose steps",
     session: "session",
     rank: "rank",
-    open_timeline: "open in the timeline",
+    open_timeline: "open in timeline",
     key_rows: "next, previous row",
+
+    none: "No profile was recorded",
+    none_next: "Record a few steps with the profiler of your framework, into the folder of the run:",
+    reading: "The profile is being read",
+    bytes_of: |read, all| format!("{read} of {all}"),
+    remark: "Note",
+    truncated: "The file ends in the middle of an event; everything before it is shown.",
+    damaged: |places| {
+        format!(
+            "{} could not be read; everything else is shown.",
+            many(places, "place", "places")
+        )
+    },
+    unread: "The profile could not be read",
+    between: " ",
+    download: "Download",
+    more: |more| format!("{} more", format::count(more)),
+
+    open_all: "Open timeline",
+    step_takes: |time| format!("A step takes {time}."),
+    steps_by: |name| format!("Steps are guessed from the annotation “{name}”."),
+    no_steps: "The profile has no steps: the whole recording counts as one. Call profiler.step() after each batch.",
+    where_time: "Where a step's time goes",
+    mean: |time| format!("mean {time}"),
+    kinds: [
+        ["Compute", "Collective", "Copy", "Data wait", "Host", "Idle"],
+        [
+            "Compute",
+            "Collective",
+            "Copy",
+            "Data wait",
+            "Host",
+            "Other",
+        ],
+    ],
+    hidden: "hidden communication",
+    cut_off: "cut off by the recording",
+    parts_label: |steps| format!("Parts of {}", many(steps, "step", "steps")),
+    step: |number, of| match of {
+        0 | 1 => format!("step {number}"),
+        of => format!("step {number}, the longest of {}", format::count(of)),
+    },
+
+    would_help: "What would help",
+    gain: "gain per step",
+    at_best: "at best",
+    passed: |rules| match rules {
+        1 => "1 rule found nothing to improve".to_owned(),
+        rules => format!("{} rules found nothing to improve", format::count(rules)),
+    },
+    not_judged: |rules| format!("{} not judged", format::count(rules)),
+
+    tiles: [
+        [
+            "Utilization",
+            "Share of the steps during which kernels ran: union of kernels and collectives ÷ time from the begin of the first step to the end of the last one.",
+        ],
+        [
+            "SM efficiency, est.",
+            "Mean of min(1, blocks per multiprocessor) over the same time: below the utilization where kernels are too small for the device.",
+        ],
+        [
+            "Occupancy",
+            "Achieved occupancy as estimated by the profiler, weighted by the time of the kernels.",
+        ],
+        [
+            "Tensor cores",
+            "Share of the time of kernels that use tensor cores, by their names.",
+        ],
+        [
+            "FLOP/s",
+            "FLOPs of the operators, from the shapes of their inputs, ÷ time of the steps.",
+        ],
+        [
+            "Overlap",
+            "Share of the communication that is hidden behind kernels.",
+        ],
+        [
+            "Peak memory",
+            "Most bytes allocated on the device with the highest peak.",
+        ],
+        [
+            "Launch delay",
+            "Median time from the end of a launch call to the begin of its work: near 0 means that the device waits for the host, large values that work is queued.",
+        ],
+    ],
+    no_device: [
+        "The profile has no kernels of a device. To record them:",
+        "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
+    ],
+    no_shapes: [
+        "Shapes of inputs were not recorded. To record them:",
+        "record_shapes=True",
+    ],
+    no_stacks: [
+        "Stacks were not recorded, so scopes may be missing. To record them:",
+        "with_stack=True, with_modules=True",
+    ],
+    since_recording: "since the recording began",
+    at_most: |time| format!("at most {time}"),
+    idle: "Idle device",
+    idle_beside: "gaps of the streams by cause",
+    cause: |id| {
+        Some(match id {
+            "host" => "Waits for the host",
+            "kernel" => "Between kernels",
+            "other_stream" => "Waits for another stream",
+            "other" => "Other",
+            _ => return None,
+        })
+    },
+    cause_meaning: |id| {
+        Some(match id {
+            "host" => "The next work was launched only after the gap had begun.",
+            "kernel" => "The next work was queued; the gap is as short as any between two kernels.",
+            "other_stream" => "Work of another stream ended just before the gap did.",
+            _ => return None,
+        })
+    },
+    gaps: |gaps| many(gaps, "gap", "gaps"),
+    meanwhile: "what the host did meanwhile",
+    doing: |id| {
+        Some(match id {
+            "data" => "Waiting for data",
+            "waiting" => "Waiting for the device",
+            "python" => "Python",
+            "operators" => "Operators",
+            "nothing" => "Nothing recorded",
+            _ => return None,
+        })
+    },
+    path: "Critical path",
+    path_meaning: "what the steps would be shorter by, if it were",
+    segment: |id| {
+        Some(match id {
+            "kernel" => "Kernels",
+            "communication" => "Collectives",
+            "memcpy" => "Copies",
+            "memset" => "Fills of memory",
+            "data" => "Data wait",
+            "host" => "Host",
+            "launch" => "Launch delay",
+            "between_kernels" => "Between kernels",
+            _ => return None,
+        })
+    },
+
+    operators: "Operators",
+    of_operators: |shown, all, share| {
+        format!(
+            "{} of {}, {share} of the time",
+            format::count(shown),
+            many(all, "row", "rows")
+        )
+    },
+    most_time: |name, time, share| format!("{name} takes the most time: {time} a step, {share}."),
+    half_time: |some, all| {
+        format!(
+            "{} of {} take half of the time.",
+            format::count(some),
+            format::count(all)
+        )
+    },
+    group: "Group",
+    groups: ["By type", "By name", "By scope", "By shape", "Kernels"],
+    group_heads: ["Type", "Operator", "Scope", "Operator", "Kernel"],
+    filter: "name, type:… or > 1 ms",
+    filter_title: "Text of names, type:TEXT for types, > 1 ms for self time",
+    columns: [
+        "Name",
+        "Type",
+        "Shapes",
+        "Self time a step",
+        "Total",
+        "Calls",
+        "Mean",
+        "p99",
+        "Device",
+        "Share",
+        "Occupancy",
+        "Tensor",
+        "FLOPs",
+    ],
+    rows: "rows",
+    open_slices: "Show its slices in the timeline",
+    median: "median",
+    p99: "p99",
+    calls: "calls",
+    total: "total",
+    time_of_call: |calls| format!("time of a call, {}", many(calls, "call", "calls")),
+    mean_by_step: "mean by step",
+    node: "Node of the graph",
+    longest_call: |time| format!("Longest call: {time}"),
+    shapes: "by shape",
+    kernels: "kernels it launches",
+    callers: "called by",
+    sequences: "commonest sequences of kernels",
+
+    open_step: |number| format!("Open step {number}"),
+    steps_sentence: |all, outliers, median, spread, grown| {
+        let regular = all.saturating_sub(outliers);
+        let head = match (all, outliers) {
+            (1, _) => format!("One step was recorded: it takes {median}"),
+            (_, 0) => format!(
+                "All {} steps take {median} within {spread}",
+                format::count(all)
+            ),
+            _ => format!(
+                "{} of {} steps take {median} within {spread}",
+                format::count(regular),
+                format::count(all)
+            ),
+        };
+        match (outliers, grown) {
+            (0, _) => format!("{head}."),
+            (many, None) => format!("{head}; {} take longer.", format::count(many)),
+            (many, Some((part, time))) => format!(
+                "{head}; {} take longer, mostly {part}: {time} more.",
+                format::count(many)
+            ),
+        }
+    },
+    too_few_to_drift: "Too few steps to see a drift.",
+    drift: [
+        |_| "Nothing drifts: the last steps are as long as the first ones.".to_owned(),
+        |share| format!("Steps become longer: the last quarter takes {share} more than the first."),
+        |share| {
+            format!("Steps become shorter: the last quarter takes {share} less than the first.")
+        },
+    ],
+    step_trace: "Step trace",
+    one_row: "one row a step",
+    order: "Order",
+    orders: ["Time", "Longest"],
+    align: "Align at",
+    aligns: ["Begin", "Forward"],
+    phases: [
+        "Data wait",
+        "Forward",
+        "Backward",
+        "Update",
+        "Collective",
+        "Host",
+        "Between steps",
+    ],
+    step_title: |number| format!("Step {number}"),
+    against_median: |steps| format!("against the median of {}", format::count(steps)),
+    previous_step: "Previous row",
+    next_step: "Next row",
+    phase: "Phase",
+    this: "this",
+    difference: "difference",
+    step_total: "Step",
+    lengths: "Length of a step",
+    lengths_beside: |steps, outliers| match outliers {
+        0 => many(steps, "step", "steps"),
+        _ => format!(
+            "{}, {}",
+            many(steps, "step", "steps"),
+            many(outliers, "outlier", "outliers")
+        ),
+    },
+    over_steps: "Phases over steps",
 };

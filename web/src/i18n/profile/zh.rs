@@ -1,6 +1,7 @@
 //! Profiles in Chinese.
 
 use super::ProfileTexts;
+use crate::format;
 
 pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
     title: "性能分析",
@@ -13,4 +14,239 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
     rank: "rank",
     open_timeline: "在时间线中打开",
     key_rows: "下一行、上一行",
+
+    none: "未记录性能数据",
+    none_next: "用训练框架自带的性能分析器记录几个迭代，写入该训练的目录：",
+    reading: "正在读取性能数据",
+    bytes_of: |read, all| format!("{read} / {all}"),
+    remark: "提示",
+    truncated: "文件在某个事件中间结束；此前的内容均已显示。",
+    damaged: |places| {
+        format!(
+            "有 {} 处无法读取；其余内容均已显示。",
+            format::count(places)
+        )
+    },
+    unread: "无法读取性能数据",
+    between: "",
+    download: "下载",
+    more: |more| format!("还有 {} 项", format::count(more)),
+
+    open_all: "打开时间线",
+    step_takes: |time| format!("每个迭代耗时 {time}。"),
+    steps_by: |name| format!("迭代由标注“{name}”推断得出。"),
+    no_steps: "该性能数据没有迭代信息：整段记录按一个迭代计。请在每个批次之后调用 profiler.step()。",
+    where_time: "迭代耗时分布",
+    mean: |time| format!("平均 {time}"),
+    kinds: [
+        ["计算", "集合通信", "拷贝", "等待数据", "主机", "空闲"],
+        ["计算", "集合通信", "拷贝", "等待数据", "主机", "其他"],
+    ],
+    hidden: "被掩盖的通信",
+    cut_off: "记录不完整",
+    parts_label: |steps| format!("{} 个迭代的耗时组成", format::count(steps)),
+    step: |number, of| match of {
+        0 | 1 => format!("迭代 {number}"),
+        of => format!("迭代 {number}，{} 个中最长的", format::count(of)),
+    },
+
+    would_help: "优化建议",
+    gain: "每个迭代的收益",
+    at_best: "最多",
+    passed: |rules| format!("{} 条规则未发现可优化之处", format::count(rules)),
+    not_judged: |rules| format!("{} 条无法判断", format::count(rules)),
+
+    tiles: [
+        [
+            "利用率",
+            "有 kernel 运行的时间占比：kernel 与集合通信时间的并集 ÷ 第一个迭代开始到最后一个迭代结束的时间。",
+        ],
+        [
+            "SM 效率（估计）",
+            "min(1, 每个多处理器的 block 数) 的平均值：低于利用率说明 kernel 太小，不足以占满设备。",
+        ],
+        ["占用率", "分析器估计的实际占用率，按 kernel 时间加权。"],
+        [
+            "Tensor Core",
+            "使用 Tensor Core 的 kernel 的时间占比（按名称判断）。",
+        ],
+        ["FLOP/s", "由算子输入形状算出的 FLOPs ÷ 迭代时间。"],
+        ["通信掩盖率", "被 kernel 掩盖的通信时间占比。"],
+        ["内存峰值", "峰值最高的设备上分配的最多字节数。"],
+        [
+            "下发延迟",
+            "从下发调用结束到设备开始执行的时间的中位数：接近 0 说明设备在等主机，较大说明任务在排队。",
+        ],
+    ],
+    no_device: [
+        "该性能数据没有设备上的 kernel。记录方法：",
+        "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
+    ],
+    no_shapes: ["未记录输入形状。记录方法：", "record_shapes=True"],
+    no_stacks: [
+        "未记录调用栈，可能缺少作用域。记录方法：",
+        "with_stack=True, with_modules=True",
+    ],
+    since_recording: "从记录开始算起",
+    at_most: |time| format!("最长 {time}"),
+    idle: "设备空闲",
+    idle_beside: "各流的空隙，按原因",
+    cause: |id| {
+        Some(match id {
+            "host" => "等待主机",
+            "kernel" => "kernel 之间",
+            "other_stream" => "等待其他流",
+            "other" => "其他",
+            _ => return None,
+        })
+    },
+    cause_meaning: |id| {
+        Some(match id {
+            "host" => "空隙开始之后，下一个任务才被下发。",
+            "kernel" => "下一个任务已在排队，空隙与任意两个 kernel 之间的一样短。",
+            "other_stream" => "空隙结束之前，另一个流的任务刚刚结束。",
+            _ => return None,
+        })
+    },
+    gaps: |gaps| format!("{} 处", format::count(gaps)),
+    meanwhile: "其间主机在做什么",
+    doing: |id| {
+        Some(match id {
+            "data" => "等待数据",
+            "waiting" => "等待设备",
+            "python" => "Python",
+            "operators" => "算子",
+            "nothing" => "没有记录",
+            _ => return None,
+        })
+    },
+    path: "关键路径",
+    path_meaning: "缩短这些部分，迭代才会变短",
+    segment: |id| {
+        Some(match id {
+            "kernel" => "kernel",
+            "communication" => "集合通信",
+            "memcpy" => "拷贝",
+            "memset" => "内存填充",
+            "data" => "等待数据",
+            "host" => "主机",
+            "launch" => "下发延迟",
+            "between_kernels" => "kernel 之间",
+            _ => return None,
+        })
+    },
+
+    operators: "算子",
+    of_operators: |shown, all, share| {
+        format!(
+            "{} / {} 行，占时间的 {share}",
+            format::count(shown),
+            format::count(all)
+        )
+    },
+    most_time: |name, time, share| format!("{name} 耗时最多：每个迭代 {time}，占 {share}。"),
+    half_time: |some, all| {
+        format!(
+            "{} 个中的 {} 个占一半时间。",
+            format::count(all),
+            format::count(some)
+        )
+    },
+    group: "分组",
+    groups: ["按类型", "按名称", "按作用域", "按形状", "Kernel"],
+    group_heads: ["类型", "算子", "作用域", "算子", "Kernel"],
+    filter: "名称、type:… 或 > 1 ms",
+    filter_title: "名称中的文字；type:文字 按类型；> 1 ms 按自身耗时",
+    columns: [
+        "名称",
+        "类型",
+        "形状",
+        "每迭代自身耗时",
+        "总耗时",
+        "调用",
+        "平均",
+        "p99",
+        "设备",
+        "占比",
+        "占用率",
+        "Tensor",
+        "FLOPs",
+    ],
+    rows: "行",
+    open_slices: "在时间线中显示它的片段",
+    median: "中位数",
+    p99: "p99",
+    calls: "调用次数",
+    total: "总耗时",
+    time_of_call: |calls| format!("单次调用耗时，共 {} 次", format::count(calls)),
+    mean_by_step: "各迭代的平均值",
+    node: "计算图中的节点",
+    longest_call: |time| format!("最长的一次：{time}"),
+    shapes: "按形状",
+    kernels: "下发的 kernel",
+    callers: "调用者",
+    sequences: "最常见的 kernel 序列",
+
+    open_step: |number| format!("打开迭代 {number}"),
+    steps_sentence: |all, outliers, median, spread, grown| {
+        let head = match (all, outliers) {
+            (1, _) => format!("只记录了一个迭代，耗时 {median}"),
+            (_, 0) => format!(
+                "{} 个迭代均耗时 {median}，偏差在 {spread} 以内",
+                format::count(all)
+            ),
+            _ => format!(
+                "{} 个迭代中有 {} 个耗时 {median}，偏差在 {spread} 以内",
+                format::count(all),
+                format::count(all.saturating_sub(outliers))
+            ),
+        };
+        match (outliers, grown) {
+            (0, _) => format!("{head}。"),
+            (many, None) => format!("{head}；{} 个更长。", format::count(many)),
+            (many, Some((part, time))) => format!(
+                "{head}；{} 个更长，主要是{part}：多 {time}。",
+                format::count(many)
+            ),
+        }
+    },
+    too_few_to_drift: "迭代太少，看不出变化趋势。",
+    drift: [
+        |_| "没有变化趋势：最后的迭代与最初的一样长。".to_owned(),
+        |share| format!("迭代越来越长：最后四分之一比最初四分之一多 {share}。"),
+        |share| format!("迭代越来越短：最后四分之一比最初四分之一少 {share}。"),
+    ],
+    step_trace: "迭代轨迹",
+    one_row: "每行一个迭代",
+    order: "排序",
+    orders: ["时间", "最长"],
+    align: "对齐",
+    aligns: ["开始", "前向"],
+    phases: [
+        "等待数据",
+        "前向",
+        "反向",
+        "更新",
+        "集合通信",
+        "主机",
+        "迭代间隙",
+    ],
+    step_title: |number| format!("迭代 {number}"),
+    against_median: |steps| format!("与 {} 个的中位数相比", format::count(steps)),
+    previous_step: "上一行",
+    next_step: "下一行",
+    phase: "阶段",
+    this: "该迭代",
+    difference: "差",
+    step_total: "迭代",
+    lengths: "迭代长度",
+    lengths_beside: |steps, outliers| match outliers {
+        0 => format!("{} 个迭代", format::count(steps)),
+        _ => format!(
+            "{} 个迭代，{} 个异常",
+            format::count(steps),
+            format::count(outliers)
+        ),
+    },
+    over_steps: "各迭代的阶段",
 };

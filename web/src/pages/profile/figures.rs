@@ -1,0 +1,237 @@
+//! Figures of the device with their meaning, idle time by cause, and the critical path.
+
+use std::collections::BTreeMap;
+
+use trainscope_api::profile::SessionSummary;
+use trainscope_charts::profile::Shade;
+
+use super::model::{DATA, IDLE, css_of, share, swatch, time, use_model};
+use super::parts::{missing, share_row};
+use crate::format;
+use crate::i18n::{ProfileTexts, use_i18n};
+use crate::prelude::*;
+
+/// Prefixes of a thousand, from units on.
+const PREFIXES: [&str; 6] = ["", "k", "M", "G", "T", "P"];
+
+/// Small tiles in one row. Those without data are left out.
+#[component]
+pub(super) fn Tiles() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    move || {
+        let texts = i18n.texts().profile;
+        model.with(|own| {
+            let values = tiles(own, texts).into_iter().zip(texts.tiles);
+            let values =
+                values.filter_map(|(value, [name, meaning])| Some((value?, name, meaning)));
+            let values = values.map(|((value, beside), name, meaning)| {
+                view! {
+                    <div class="tile" title=meaning>
+                        <dt class="micro ink3 cut">{name}</dt>
+                        <dd>
+                            <b>{value}</b>
+                            " "
+                            <span class="micro ink3 cut">{beside}</span>
+                        </dd>
+                    </div>
+                }
+            });
+            let values = values.collect::<Vec<_>>();
+            let note = own
+                .device
+                .is_none()
+                .then(|| missing(texts.no_device[0], texts.no_device[1]));
+            (!values.is_empty() || note.is_some())
+                .then(|| view! { <section class="tiles"><dl>{values}</dl>{note}</section> })
+        })
+    }
+}
+
+/// Values of the tiles in the order of their texts, with a remark each.
+fn tiles(own: &SessionSummary, texts: &ProfileTexts) -> [Option<(String, String)>; 8] {
+    let percent = |value: f64| (format::percent(value), String::new());
+    let device = own.device.as_ref();
+    let steps = i64::try_from(own.step_count).unwrap_or(i64::MAX);
+    let all = own.mean_step_nanos.saturating_mul(steps);
+    let all = if all > 0 { all } else { own.extent_nanos };
+    let flops = own.flops.values().map(|flops| *flops as f64).sum::<f64>();
+    let rate = (flops > 0.0 && all > 0).then(|| {
+        let rate = flops / (all as f64 / 1e9);
+        (per_second(rate), String::new())
+    });
+    let peak = own.memory.iter().max_by_key(|own| own.peak_len_bytes);
+    let peak = peak.map(|own| {
+        let of_device = (own.device_len_bytes > 0).then(|| {
+            let share = own.peak_len_bytes as f64 / own.device_len_bytes as f64;
+            format::percent(share)
+        });
+        let since = own
+            .since_recording
+            .then(|| texts.since_recording.to_owned());
+        let beside = of_device.or(since).unwrap_or_default();
+        (format::bytes(own.peak_len_bytes), beside)
+    });
+    let delay = own.launch_delay_nanos.map(|own| {
+        let most = (texts.at_most)(&time(own.max));
+        (time(own.median), most)
+    });
+    [
+        device.map(|own| percent(own.utilization)),
+        device.and_then(|own| own.sm_efficiency).map(percent),
+        device.and_then(|own| own.occupancy).map(percent),
+        device.map(|own| percent(own.tensor_cores)),
+        rate,
+        device.and_then(|own| own.overlap).map(percent),
+        peak,
+        delay,
+    ]
+}
+
+/// `12.4 TFLOP/s`.
+fn per_second(rate: f64) -> String {
+    let (mut value, mut prefix) = (rate, 0);
+    while value >= 1e3 && prefix + 1 < PREFIXES.len() {
+        value /= 1e3;
+        prefix += 1;
+    }
+    let name = PREFIXES.get(prefix).copied().unwrap_or_default();
+    format!("{} {name}FLOP/s", format::number(value, 3))
+}
+
+/// Idle time by cause with what the host did, and the critical path by kind.
+#[component]
+pub(super) fn Causes() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    move || {
+        let texts = i18n.texts().profile;
+        model.with(|own| {
+            let has_idle = !own.idle.is_empty();
+            let has_path = !own.critical_path_nanos.is_empty();
+            (has_idle || has_path).then(|| {
+                view! {
+                    <div class="profile-causes">
+                        {has_path.then(|| path(own, texts))} {has_idle.then(|| idle(own, texts))}
+                    </div>
+                }
+            })
+        })
+    }
+}
+
+fn idle(own: &SessionSummary, texts: &ProfileTexts) -> AnyView {
+    let mut causes: BTreeMap<&str, (i64, u64)> = BTreeMap::new();
+    for one in &own.idle {
+        let cause = causes.entry(&one.cause).or_default();
+        cause.0 += one.nanos;
+        cause.1 += one.count;
+    }
+    let all: i64 = causes.values().map(|cause| cause.0).sum();
+    let mut causes: Vec<_> = causes.into_iter().collect();
+    causes.sort_by_key(|cause| std::cmp::Reverse(cause.1.0));
+    let causes = causes.into_iter().map(|(cause, (nanos, count))| {
+        let part = share(nanos, all);
+        let name = (texts.cause)(cause).unwrap_or(cause);
+        let gaps = (texts.gaps)(count);
+        let value = time(nanos);
+        let title = (texts.cause_meaning)(cause);
+        view! { <div title=title>{share_row(name, Shade::Plain, part, value, gaps)}</div> }
+    });
+    let host: i64 = own.host_while_idle_nanos.values().sum();
+    let mut doings: Vec<_> = own.host_while_idle_nanos.iter().collect();
+    doings.sort_by_key(|doing| std::cmp::Reverse(*doing.1));
+    let doings = doings.into_iter().filter(|doing| *doing.1 > 0);
+    let doings = doings.map(|(doing, nanos)| {
+        let part = share(*nanos, host);
+        let name = (texts.doing)(doing).unwrap_or(doing);
+        let shade = match &**doing {
+            "data" => Shade::Time(DATA),
+            "nothing" | "waiting" => Shade::Time(IDLE),
+            _ => Shade::Time(4),
+        };
+        share_row(name, shade, part, time(*nanos), format::percent(part))
+    });
+    let doings = doings.collect::<Vec<_>>();
+    let has_doings = !doings.is_empty();
+    view! {
+        <section class="card" data-part="idle">
+            <div class="head">
+                <h2>{texts.idle}</h2>
+                <span class="micro ink3 cut">{texts.idle_beside}</span>
+                <span class="grow"></span>
+                <b class="med small">{time(all)}</b>
+            </div>
+            <div class="body">
+                <ul>{causes.collect::<Vec<_>>()}</ul>
+                {has_doings.then(|| view! { <p class="micro ink3">{texts.meanwhile}</p> })}
+                <ul>{doings}</ul>
+            </div>
+        </section>
+    }
+    .into_any()
+}
+
+/// Kind of time of a segment of the critical path.
+fn kind_of(segment: &str) -> usize {
+    match segment {
+        "kernel" | "compute" | "operators" => 0,
+        "communication" => 1,
+        "memcpy" | "memset" | "copy" => 2,
+        "data" => DATA,
+        "between_kernels" | "idle" | "other" | "waiting" => IDLE,
+        _ => 4,
+    }
+}
+
+fn path(own: &SessionSummary, texts: &ProfileTexts) -> AnyView {
+    let all: i64 = own.critical_path_nanos.values().sum();
+    let mut segments: Vec<_> = own.critical_path_nanos.iter().collect();
+    segments.retain(|segment| *segment.1 > 0);
+    segments.sort_by_key(|segment| std::cmp::Reverse(*segment.1));
+    let parts = segments.iter().map(|(segment, nanos)| {
+        let width = format!("{:.2}%", share(**nanos, all) * 100.0);
+        let colour = css_of(Shade::Time(kind_of(segment)));
+        let name = (texts.segment)(segment).unwrap_or(segment);
+        let title = format!("{name}: {}", time(**nanos));
+        view! { <i style:width=width style:background=colour title=title></i> }
+    });
+    let rows = segments.iter().map(|(segment, nanos)| {
+        let name = (texts.segment)(segment).unwrap_or(segment).to_owned();
+        view! {
+            <li>
+                {swatch(Shade::Time(kind_of(segment)))}
+                <span class="cut grow">{name}</span>
+                <b class="med num">{time(**nanos)}</b>
+                <span class="num ink3 micro">{format::percent(share(**nanos, all))}</span>
+            </li>
+        }
+    });
+    view! {
+        <section class="card" data-part="path">
+            <div class="head">
+                <h2>{texts.path}</h2>
+                <span class="micro ink3 cut" title=texts.path_meaning>
+                    {texts.path_meaning}
+                </span>
+            </div>
+            <div class="body">
+                <div class="path-bar">{parts.collect::<Vec<_>>()}</div>
+                <ul class="path-rows small">{rows.collect::<Vec<_>>()}</ul>
+            </div>
+        </section>
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::per_second;
+
+    #[test]
+    fn rates_have_a_prefix() {
+        assert_eq!(per_second(12.4e12), "12.4 TFLOP/s");
+        assert_eq!(per_second(999.0), "999 FLOP/s");
+        assert_eq!(per_second(3e21), "3e6 PFLOP/s");
+    }
+}
