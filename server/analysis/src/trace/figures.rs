@@ -5,7 +5,7 @@ use trainscope_format::trace::{DeviceWork, NONE, SliceClass};
 
 use super::kernels::TensorCores;
 use super::parts::{RoleRanges, StepTime};
-use super::ranges::{Span, cut, merge};
+use super::ranges::{Span, merge, within};
 use super::steps::StepRange;
 use super::{Model, Role, Step};
 
@@ -157,42 +157,48 @@ impl KernelFigures {
         let kernels = model.slices();
         for slice in kernels.filter(|slice| model.class(*slice) == SliceClass::Kernel) {
             let (begin, end) = model.span(slice);
-            let inside = cut(steps, begin, end);
-            let nanos = super::ranges::total(&inside);
+            let inside = within(steps, begin, end);
+            let lengths = inside
+                .iter()
+                .map(|step| step.1.min(end).saturating_sub(step.0.max(begin)));
+            let nanos = lengths.fold(0, i64::saturating_add);
             let detail = model.trace.slices.details[slice as usize] as usize;
-            let work = model.trace.device_work.get(detail).copied();
-            if let Some(work) = work {
-                figures.add_work(&work, &inside, nanos);
+            if let Some(work) = model.trace.device_work.get(detail) {
+                let parts = inside
+                    .iter()
+                    .map(|step| (step.0.max(begin), step.1.min(end)));
+                figures.add_work(work, parts, nanos);
             }
-            let is_outside = cut(steps, begin, begin.saturating_add(1)).is_empty();
+            let is_outside = within(steps, begin, begin.saturating_add(1)).is_empty();
             if model.roles[slice as usize] != Role::Kernel || is_outside {
                 continue;
             }
             figures.count += 1;
-            figures.compute_nanos += nanos;
+            figures.compute_nanos = figures.compute_nanos.saturating_add(nanos);
             if tensor_cores.uses(model, slice) {
-                figures.tensor_core_nanos += nanos;
+                figures.tensor_core_nanos = figures.tensor_core_nanos.saturating_add(nanos);
             }
             let call = model.launches[slice as usize];
             if call != NONE {
                 let call = model.span(call);
-                figures.short += u64::from(end - begin < call.1 - call.0);
+                figures.short +=
+                    u64::from(end.saturating_sub(begin) < call.1.saturating_sub(call.0));
             }
         }
         figures
     }
 
-    fn add_work(&mut self, work: &DeviceWork, inside: &[Span], nanos: i64) {
+    fn add_work(&mut self, work: &DeviceWork, parts: impl Iterator<Item = Span>, nanos: i64) {
         let blocks = f64::from(work.blocks_per_multiprocessor);
         if blocks >= 0.0 && blocks.is_finite() {
-            for (begin, end) in inside {
-                self.blocks.extend([(*begin, blocks), (*end, -blocks)]);
+            for (begin, end) in parts {
+                self.blocks.extend([(begin, blocks), (end, -blocks)]);
             }
         }
         let occupancy = f64::from(work.occupancy_percent);
         if occupancy >= 0.0 && occupancy.is_finite() {
             self.occupied_nanos += occupancy / 100.0 * nanos as f64;
-            self.occupancy_nanos += nanos;
+            self.occupancy_nanos = self.occupancy_nanos.saturating_add(nanos);
         }
     }
 

@@ -147,7 +147,10 @@ fn add(stretches: &mut Vec<Stretch>, begin: i64, end: i64, kind: PhaseKind) {
 
 /// Joins the shortest stretches with the ones before them until [`MAX_PHASES`] are left.
 fn fewer(stretches: Vec<Stretch>) -> Vec<Stretch> {
-    let mut lengths: Vec<i64> = stretches.iter().map(|own| own.end - own.begin).collect();
+    let mut lengths: Vec<i64> = stretches
+        .iter()
+        .map(|own| own.end.saturating_sub(own.begin))
+        .collect();
     let Some(surplus) = lengths.len().checked_sub(MAX_PHASES + 1) else {
         return stretches;
     };
@@ -155,7 +158,7 @@ fn fewer(stretches: Vec<Stretch>) -> Vec<Stretch> {
     let mut joined: Vec<Stretch> = Vec::new();
     for own in stretches {
         match joined.last_mut() {
-            Some(last) if own.end - own.begin <= limit || last.kind == own.kind => {
+            Some(last) if own.end.saturating_sub(own.begin) <= limit || last.kind == own.kind => {
                 last.end = own.end;
             }
             _ => joined.push(own),

@@ -68,7 +68,7 @@ fn trace(rows: &[Row]) -> Trace {
         let name = trace.texts.intern(NAMES[*name]);
         let own = &mut trace.categories[usize::from(*category)];
         own.count += 1;
-        own.nanos += duration;
+        own.nanos = own.nanos.saturating_add(*duration);
         trace.slices.push(&Slice {
             begin: *begin,
             duration: *duration,
@@ -247,6 +247,21 @@ fn slices_that_all_cross_take_bounded_time() {
     let model = Model::new(trace(&rows));
     assert_eq!(model.lanes[0].rows, 1_024);
     assert_eq!(model.unnested, u64::try_from(count).unwrap() - 1);
+}
+
+#[test]
+fn times_at_the_ends_of_their_range_are_summed() {
+    let mut rows: Vec<Row> = Vec::new();
+    for class in 0..7 {
+        for name in 0..7 {
+            rows.push((class % 3, class, name, i64::MIN, u64::MAX, 1));
+            rows.push((class % 3, class, name, i64::MAX, u64::MAX, 1));
+            rows.push((class % 3, class, name, -1, u64::MAX, 2));
+        }
+    }
+    let own = summary(&Model::new(trace(&rows)), StepRange::default(), 10);
+    assert_eq!(own.extent_nanos, i64::MAX);
+    assert!(own.steps.iter().all(|step| step.parts_nanos.other == 0));
 }
 
 #[test]
