@@ -89,6 +89,7 @@ pub struct RowCells {
     /// Depth in the lane.
     pub depth: u32,
     /// Cells in order of time.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<i64>>))]
     pub cells: Vec<Cell>,
 }
 
