@@ -218,8 +218,8 @@ impl ExportKind {
 
     const fn allows(self, format: ExportFormat) -> bool {
         match format {
-            ExportFormat::Csv => self != Self::Timeline,
-            ExportFormat::Json => self != Self::Stacks,
+            ExportFormat::Csv => !matches!(self, Self::Timeline),
+            ExportFormat::Json => !matches!(self, Self::Stacks),
             ExportFormat::Svg => matches!(self, Self::Scalars | Self::Histograms | Self::Graph),
             ExportFormat::Png => matches!(self, Self::Scalars | Self::Histograms),
             ExportFormat::Files => matches!(self, Self::Images | Self::Audio | Self::Tensors),

@@ -1,6 +1,5 @@
 //! Exports of profiles: steps and parts, operators, memory, ranks, advice, stacks, and the timeline itself.
 
-use std::io::Write;
 use std::sync::Arc;
 
 use serde::Serialize;
