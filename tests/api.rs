@@ -1,3 +1,4 @@
 //! The HTTP interface.
 
 mod contract;
+mod profile;

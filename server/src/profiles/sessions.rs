@@ -1,7 +1,6 @@
 //! The sessions of a run: files of profilers grouped by session and rank, by their names alone.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -43,12 +42,8 @@ impl SessionFiles {
             let metadata = fs::metadata(&file.full).ok();
             let modified = metadata.as_ref().and_then(|own| own.modified().ok());
             let len = metadata.map_or(0, |own| own.len());
-            // Writing to a text cannot fail.
-            drop(write!(
-                key,
-                "\0{}\0{len}\0{modified:?}",
-                file.full.display()
-            ));
+            let path = file.full.display();
+            key.push_str(&format!("\0{path}\0{len}\0{modified:?}"));
         }
         key
     }
@@ -260,11 +255,14 @@ fn worker_of(file: &TraceEntry) -> Option<(String, u64)> {
 fn stem_of(run: &str, file: &TraceEntry) -> String {
     let folder = folder_of_profile(run, file);
     let name = file.full.file_name().unwrap_or_default().to_string_lossy();
-    let stem = [
-        ".gz", ".json", ".txt", ".pb", ".trace", ".pt", ".xplane", ".folded",
-    ]
-    .iter()
-    .fold(&*name, |stem, end| stem.strip_suffix(end).unwrap_or(stem));
+    // Two files of one name and other formats are two sessions.
+    let ends: &[&str] = match file.format {
+        TraceFile::ChromeJson => &[".gz", ".json", ".trace", ".pt"],
+        _ => &[".gz", ".txt", ".pb"],
+    };
+    let stem = ends
+        .iter()
+        .fold(&*name, |stem, end| stem.strip_suffix(end).unwrap_or(stem));
     if folder.is_empty() {
         stem.to_owned()
     } else {

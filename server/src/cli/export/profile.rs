@@ -76,9 +76,9 @@ pub(super) fn write(flags: &ExportFlags, reading: &Reading) -> Result<(), Comman
             for own in &loaded {
                 let stacks = Stacks::new(&own.model, own.levels(), area(flags, own), None);
                 let mut text = String::new();
-                // Writing to a text cannot fail.
-                drop(stacks.fold(&mut text));
-                out.write_all(text.as_bytes())?;
+                if stacks.fold(&mut text).is_ok() {
+                    out.write_all(text.as_bytes())?;
+                }
             }
             Ok(())
         }),

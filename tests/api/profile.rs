@@ -1,0 +1,204 @@
+//! Profiles over HTTP and in exports: numbers are those that the program which wrote the trace meant.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use serde_json::Value;
+
+use crate::support::lab::fixture;
+use crate::support::server::query;
+use crate::support::terminal::trainscope_in;
+use crate::support::{Lab, Server};
+
+/// A server over a run that has one trace.
+fn serve(lab: &Lab, trace: &str, name: &str) -> Server {
+    let folder = lab.base().join("run");
+    fs::create_dir_all(&folder).unwrap();
+    fs::copy(fixture("profile").join(trace), folder.join(name)).unwrap();
+    let server = lab.start();
+    server.wait_for_records(1);
+    server
+}
+
+fn ask(server: &Server, path: &str, parameters: &[(&str, &str)]) -> Value {
+    let all = [&[("run", "run")], parameters].concat();
+    server.get(&format!("{path}?{}", query(&all))).json()
+}
+
+fn text_of(path: &std::path::Path) -> String {
+    let mut text = String::new();
+    GzDecoder::new(fs::File::open(path).unwrap())
+        .read_to_string(&mut text)
+        .unwrap();
+    text
+}
+
+#[test]
+fn the_overview_of_a_real_trace_has_the_steps_that_the_profiler_marked() {
+    let lab = Lab::new();
+    let server = serve(
+        &lab,
+        "torch-cnn/tb.pt.trace.json.gz",
+        "vm.1795213256892341813.pt.trace.json.gz",
+    );
+    let overview = ask(&server, "/api/profile/overview", &[]);
+    let own = &overview["sessions"][0];
+    assert_eq!(own["format"], "kineto");
+    assert_eq!(own["steps_from"], "profiler_step");
+    assert_eq!(own["median_step_nanos"], 2_417_579);
+    let steps = own["steps"].as_array().unwrap();
+    let lengths: Vec<i64> = steps
+        .iter()
+        .map(|step| step["end_nanos"].as_i64().unwrap() - step["begin_nanos"].as_i64().unwrap())
+        .collect();
+    assert_eq!(lengths, [2_586_272, 2_417_579, 2_124_099]);
+    for (step, length) in steps.iter().zip(lengths) {
+        let parts = step["parts_nanos"].as_object().unwrap();
+        let sum: i64 = parts.values().map(|part| part.as_i64().unwrap()).sum();
+        assert_eq!(sum, length, "parts add up");
+    }
+    let list = ask(&server, "/api/profile", &[]);
+    assert_eq!(list["sessions"][0]["state"], "whole");
+    assert_eq!(list["sessions"][0]["events"], 1_241);
+}
+
+#[test]
+fn every_slice_of_the_timeline_is_counted_in_one_cell_and_its_arguments_are_read() {
+    let lab = Lab::new();
+    let server = serve(
+        &lab,
+        "torch-cnn/plain.pt.trace.json.gz",
+        "plain.pt.trace.json.gz",
+    );
+    let lanes = ask(&server, "/api/timeline/lanes", &[]);
+    let groups = lanes["groups"].as_array().unwrap();
+    let entries = groups
+        .iter()
+        .flat_map(|group| group["lanes"].as_array().unwrap());
+    let slices: u64 = entries.map(|lane| lane["slices"].as_u64().unwrap()).sum();
+    assert_eq!(slices, 775);
+    for width in ["60", "1600"] {
+        let answer = ask(&server, "/api/timeline", &[("width", width)]);
+        let rows = answer["rows"].as_array().unwrap();
+        let cells = rows.iter().flat_map(|row| row["cells"].as_array().unwrap());
+        let count: u64 = cells.map(|cell| cell[3].as_u64().unwrap()).sum();
+        assert_eq!(count, 775, "{width} pixels");
+    }
+    let found = ask(
+        &server,
+        "/api/timeline/search",
+        &[("query", "convolution_backward")],
+    );
+    assert_eq!(found["count"], 4);
+    let index = found["nearest"][0]["index"].to_string();
+    let slice = ask(&server, "/api/timeline/slice", &[("index", &index)]);
+    assert_eq!(slice["slice"]["name"], "aten::convolution_backward");
+    let arguments = slice["arguments"].as_array().unwrap();
+    assert!(
+        arguments.iter().any(|pair| pair[0] == "Input Dims"),
+        "{arguments:?}"
+    );
+    let area = ask(
+        &server,
+        "/api/timeline/area",
+        &[("from", "0"), ("to", "5511880")],
+    );
+    let names = area["names"].as_array().unwrap();
+    let own = names
+        .iter()
+        .find(|row| row["name"] == "aten::convolution_backward");
+    assert_eq!(own.unwrap()["total_nanos"], 776_477);
+}
+
+#[test]
+fn a_truncated_trace_is_shown_up_to_its_end_and_the_page_says_where_that_is() {
+    let lab = Lab::new();
+    let text = text_of(&fixture("profile/torch-cnn/plain.pt.trace.json.gz"));
+    let folder = lab.base().join("run");
+    fs::create_dir_all(&folder).unwrap();
+    let half = &text[..text.len() / 2];
+    fs::write(folder.join("plain.pt.trace.json"), half).unwrap();
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(text.as_bytes()).unwrap();
+    let packed = packed.finish().unwrap();
+    fs::write(
+        folder.join("packed.pt.trace.json.gz"),
+        &packed[..packed.len() / 2],
+    )
+    .unwrap();
+    let server = lab.start();
+    server.wait_for_records(2);
+    for session in ["plain", "packed"] {
+        let own = ask(&server, "/api/profile/overview", &[("session", session)]);
+        assert_eq!(own["sessions"][0]["state"], "truncated", "{session}");
+        let events = own["sessions"][0]["events"].as_u64().unwrap();
+        assert!((400..1_000).contains(&events), "{session}: {events}");
+    }
+    let list = ask(&server, "/api/profile", &[]);
+    let faults = list["sessions"].to_string();
+    assert!(faults.contains(&format!("byte {}", half.len())), "{faults}");
+}
+
+#[test]
+fn ranks_of_one_session_are_compared() {
+    let lab = Lab::new();
+    lab.copy_fixture("profile/ranks", "run");
+    let server = lab.start();
+    server.wait_for_records(4);
+    let answer = ask(&server, "/api/profile/ranks", &[]);
+    let ranks = answer["ranks"].as_array().unwrap();
+    assert_eq!(ranks.len(), 4);
+    assert_eq!(ranks[2]["slow_from_step"], 15);
+    assert_eq!(ranks[2]["slow_steps"], 25);
+    assert_eq!(answer["stragglers"][0]["rank"], 2);
+}
+
+#[test]
+fn what_is_not_there_is_refused_with_a_reason() {
+    let lab = Lab::new();
+    lab.record("run").scalar("loss", 0, 1.0);
+    let server = lab.start();
+    server.wait_for_points("run", "loss", 1);
+    assert_eq!(
+        ask(&server, "/api/profile", &[])["sessions"],
+        Value::Array(vec![])
+    );
+    let refused = server.get("/api/profile/overview?run=run");
+    assert_eq!(refused.status, 404);
+    assert_eq!(refused.json()["message"], "run `run` has no profile");
+    let unknown = server.get("/api/profile?run=other");
+    assert_eq!(unknown.status, 404);
+}
+
+#[test]
+fn exports_have_the_numbers_of_the_pages() {
+    let folder = fixture("profile/generated").display().to_string();
+    let export = |flags: &[&str]| {
+        let printed = trainscope_in(
+            std::path::Path::new("."),
+            &[&["export", &folder], flags].concat(),
+        );
+        assert_eq!(printed.status, 0, "{printed:?}");
+        printed.out
+    };
+    let json: Value =
+        serde_json::from_str(&export(&["--kind", "profile", "--format", "json"])).unwrap();
+    let own = &json["sessions"][0];
+    assert_eq!(own["events"], 1_404);
+    assert_eq!(own["launch_delay_nanos"]["sum"], 137_735_075);
+    assert_eq!(own["critical_path_nanos"]["kernel"], 4_397_446);
+    assert_eq!(own["memory"][0]["peak_len_bytes"], 2_248_146_944_u64);
+    let steps = export(&["--kind", "profile"]);
+    assert_eq!(steps.lines().count(), 5, "{steps}");
+    let operators = export(&["--kind", "operators", "--by", "kernel"]);
+    let head = "name,type,calls,self_nanos,total_nanos,mean_nanos,p99_nanos,device_self_nanos,device_total_nanos,flops";
+    assert_eq!(operators.lines().next(), Some(head));
+    let chrome: Value =
+        serde_json::from_str(&export(&["--kind", "timeline", "--format", "json"])).unwrap();
+    let slices = chrome["traceEvents"].as_array().unwrap().iter();
+    assert!(slices.filter(|event| event["ph"] == "X").count() > 700);
+    assert!(export(&["--kind", "stacks"]).contains("ProfilerStep#0;"));
+}
