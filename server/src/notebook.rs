@@ -163,9 +163,16 @@ fn check(change: &NotebookChange) -> Result<(), ChangeError> {
                 "a note may have {MAX_NOTE_CHARS} characters; run `{run}`"
             ));
         }
-        if notes.tags.len() > MAX_ENTRIES || notes.thresholds.len() > MAX_ENTRIES {
+        let counts = [notes.tags.len(), notes.thresholds.len(), notes.marks.len()];
+        if counts.iter().any(|count| *count > MAX_ENTRIES) {
             return too_much(format!(
-                "{MAX_ENTRIES} tags and limits are the most; run `{run}`"
+                "{MAX_ENTRIES} tags, limits and marks are the most; run `{run}`"
+            ));
+        }
+        let mut texts = notes.marks.iter();
+        if texts.any(|mark| mark.text.chars().count() > MAX_NOTE_CHARS) {
+            return too_much(format!(
+                "the text of a mark may have {MAX_NOTE_CHARS} characters; run `{run}`"
             ));
         }
     }
@@ -270,7 +277,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use trainscope_api::notebook::{Limit, Threshold};
+    use trainscope_api::notebook::{Limit, SliceMark, Threshold};
 
     fn notes(note: &str) -> RunNotes {
         RunNotes {
@@ -311,6 +318,14 @@ mod tests {
                     both: false,
                 },
             )]),
+            marks: vec![SliceMark {
+                session: "trace".to_owned(),
+                rank: 1,
+                index: 7,
+                begin_nanos: -5,
+                name: "softmax".to_owned(),
+                text: "here it \"begins\"".to_owned(),
+            }],
         };
         let made = first.change(change(0, "a/b", full.clone())).unwrap();
         assert_eq!((made.version, &made.runs["a/b"]), (1, &full));

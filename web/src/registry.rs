@@ -237,8 +237,9 @@ impl PageEntry {
 }
 
 /// Keys of the timeline, in the order of their texts.
-const TIMELINE_KEYS: [&str; 16] = [
-    "w s", "a d", "← →", "f", "0", ". ,", "↑ ↓", "[ ]", "n N", "m", "1 9", "p", "q", "c", "e", "g",
+const TIMELINE_KEYS: [&str; 17] = [
+    "w s", "a d", "← →", "f", "0", ". ,", "↑ ↓", "[ ]", "n N", "m", "M", "1 9", "p", "q", "c", "e",
+    "g",
 ];
 
 impl KeyGroup {

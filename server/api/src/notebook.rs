@@ -44,6 +44,29 @@ pub struct RunNotes {
     /// Limits of scalars, by tag.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub thresholds: BTreeMap<String, Threshold>,
+    /// Marks in the timelines of its profiles, in the order in which they were made.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<SliceMark>,
+}
+
+/// A slice of a profile that a user marked.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct SliceMark {
+    /// Id of the session.
+    pub session: String,
+    /// Rank.
+    pub rank: u32,
+    /// Index of the slice.
+    pub index: u32,
+    /// Its begin, nanoseconds since the begin of the session.
+    pub begin_nanos: i64,
+    /// Its name.
+    pub name: String,
+    /// A line of text; empty if there is none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub text: String,
 }
 
 /// One or two limits of a scalar.
@@ -119,7 +142,7 @@ pub struct NotebookChange {
 pub const MAX_NOTE_CHARS: usize = 2_000;
 /// Highest number of a colour.
 pub const MAX_COLOUR: u8 = 20;
-/// Maximum number of labels and thresholds of a run, of pinned tags and of columns.
+/// Maximum number of labels, thresholds and marks of a run, of pinned tags and of columns.
 pub const MAX_ENTRIES: usize = 200;
 
 #[cfg(test)]

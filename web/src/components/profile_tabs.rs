@@ -331,7 +331,9 @@ fn SessionChoice(profiles: Profiles) -> impl IntoView {
         let is_newest = all.with_untracked(|all| all.first() == Some(&id));
         let id = (!is_newest).then_some(&*id);
         // Steps and moments of one session mean nothing in another.
-        let keys = [SINCE, UNTIL, "from", "to", "sel"];
+        let keys = [
+            SINCE, UNTIL, "from", "to", "sel", "area", "marks", "pins", "folded", "hidden",
+        ];
         let mut changes = vec![(SESSION, id)];
         changes.extend(keys.map(|key| (key, None)));
         profiles.url.set(&changes, History::Push);

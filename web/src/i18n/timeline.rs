@@ -107,7 +107,13 @@ pub struct TimelineTexts {
     pub no_stacks: &'static str,
     pub save_stacks: &'static str,
     /// Effects of keys, in the order of the help panel.
-    pub keys: [&'static str; 16],
+    pub keys: [&'static str; 17],
+    pub mark_text: &'static str,
+    pub marked: &'static str,
+    pub drop_mark: &'static str,
+    /// Lines about what the profiler was not asked for: steps, devices, stacks.
+    pub missing: [&'static str; 3],
+    pub close: &'static str,
 }
 
 fn plural(count: u64, one: &str, many: &str) -> String {
@@ -237,6 +243,7 @@ pub(super) static EN: TimelineTexts = TimelineTexts {
         "other end of an arrow: back, forward",
         "next, previous match",
         "mark the slice",
+        "mark it for good, with a text",
         "go to a mark",
         "pin the lane",
         "fold the details",
@@ -244,6 +251,15 @@ pub(super) static EN: TimelineTexts = TimelineTexts {
         "open the step on Steps",
         "open the operator in the graph",
     ],
+    mark_text: "Text of the mark, then ↵",
+    marked: "Marked",
+    drop_mark: "Remove the mark",
+    missing: [
+        "Call profiler.step() after each batch, and steps are shown.",
+        "With activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] there are rows of the device.",
+        "With with_stack=True there are Python frames.",
+    ],
+    close: "Close",
 };
 
 pub(super) static ZH: TimelineTexts = TimelineTexts {
@@ -355,6 +371,7 @@ pub(super) static ZH: TimelineTexts = TimelineTexts {
         "箭头的另一端：后退、前进",
         "下一个、上一个匹配",
         "标记时间片",
+        "永久标记并附文字",
         "转到标记",
         "固定泳道",
         "折叠详情",
@@ -362,4 +379,13 @@ pub(super) static ZH: TimelineTexts = TimelineTexts {
         "在迭代页打开该迭代",
         "在计算图中打开该算子",
     ],
+    mark_text: "标记的文字，然后按 ↵",
+    marked: "已标记",
+    drop_mark: "移除标记",
+    missing: [
+        "在每个批次后调用 profiler.step()，即可显示迭代。",
+        "使用 activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]，即有设备的泳道。",
+        "使用 with_stack=True，即有 Python 调用栈。",
+    ],
+    close: "关闭",
 };

@@ -2,11 +2,11 @@
 //!
 //! The stretch in view, what is selected, searched, folded, pinned and marked are in the address.
 
-use trainscope_api::profile::ProfileState;
+use trainscope_api::profile::{ProfileEntry, ProfileState};
 
 use crate::client::ClientError;
 use crate::components::profile_tabs::{ProfileTab, ProfileTabs};
-use crate::components::{IconName, Note, NoteKind, StatePage};
+use crate::components::{IconButton, IconName, Note, NoteKind, StatePage};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::keys::{use_first_keys, use_keys};
@@ -153,29 +153,48 @@ fn Lanes() -> impl IntoView {
 fn Faults() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
+    let is_closed = RwSignal::new(false);
     let text = Memo::new(move |_| {
         let texts = i18n.texts().timeline;
         let own = model.profiles.chosen.get()?;
         let is_cut = model.frame.with(|frame| frame.cut);
         let faults = own.faults.join(" ");
+        let warning = |title: String| Some((NoteKind::Warning, title, faults.clone()));
         match own.state {
             ProfileState::Reading => {
-                let (read, total) = (
-                    format::bytes(own.read_bytes),
-                    format::bytes(own.total_bytes),
-                );
+                let read = format::bytes(own.read_bytes);
+                let total = format::bytes(own.total_bytes);
                 Some((NoteKind::Plain, (texts.reading)(&read, &total), faults))
             }
-            ProfileState::Truncated => {
-                Some((NoteKind::Warning, texts.truncated.to_owned(), faults))
+            ProfileState::Truncated => warning(texts.truncated.to_owned()),
+            ProfileState::Damaged => warning((texts.damaged)(own.damaged)),
+            _ if is_cut => warning(texts.cut.to_owned()),
+            _ => {
+                let missing = missing(&own);
+                let mut lines = missing.into_iter().map(|which| texts.missing[which]);
+                let first = lines.next().filter(|_| !is_closed.get())?;
+                let others: Vec<&str> = lines.collect();
+                Some((NoteKind::Plain, first.to_owned(), others.join(" ")))
             }
-            ProfileState::Damaged => {
-                Some((NoteKind::Warning, (texts.damaged)(own.damaged), faults))
-            }
-            _ if is_cut => Some((NoteKind::Warning, texts.cut.to_owned(), faults)),
-            _ => None,
         }
     });
+    let close = move |kind: NoteKind| {
+        let can_close = kind == NoteKind::Plain
+            && model.profiles.chosen.with(|own| {
+                own.as_ref()
+                    .is_some_and(|own| own.state == ProfileState::Whole)
+            });
+        can_close.then(|| {
+            view! {
+                <IconButton
+                    icon=IconName::Close
+                    size=12
+                    label=i18n.label(|t| t.timeline.close)
+                    on_press=move || is_closed.set(true)
+                />
+            }
+        })
+    };
     move || {
         text.get().map(|(kind, title, next)| {
             view! {
@@ -185,9 +204,40 @@ fn Faults() -> impl IntoView {
                     title=Signal::derive(move || title.clone())
                     next=Signal::derive(move || next.clone())
                 >
-                    ""
+                    {close(kind)}
                 </Note>
             }
         })
+    }
+}
+
+/// Places of texts about data that an argument of the profiler would add. Only of PyTorch are the arguments known.
+fn missing(own: &ProfileEntry) -> Vec<usize> {
+    if own.format != "kineto" {
+        return Vec::new();
+    }
+    let has = [own.steps > 0, own.has.device, own.has.stacks];
+    let missing = has.iter().enumerate().filter(|(_, has)| !**has);
+    missing.map(|(place, _)| place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_named_for_data_that_is_not_there() {
+        let mut own = ProfileEntry {
+            format: "kineto".to_owned(),
+            steps: 3,
+            ..ProfileEntry::default()
+        };
+        assert_eq!(missing(&own), [1, 2]);
+        own.has.device = true;
+        own.has.stacks = true;
+        own.steps = 0;
+        assert_eq!(missing(&own), [0]);
+        own.format = "chrome".to_owned();
+        assert!(missing(&own).is_empty());
     }
 }

@@ -24,8 +24,11 @@ use crate::query::{Query, query};
 use crate::url_state::{History, UrlState};
 
 mod loading;
+mod marks;
 mod matches;
 mod moves;
+
+pub(super) use marks::{Mark, Marks};
 
 const FROM: &str = "from";
 const TO: &str = "to";
@@ -112,8 +115,7 @@ pub(super) struct Model {
     pub(super) totals: Query<AreaAnswer>,
     pub(super) search: Memo<String>,
     pub(super) found: Query<TimelineSearchAnswer>,
-    /// Slices that are marked for now.
-    pub(super) marks: Memo<Vec<u32>>,
+    pub(super) marks: Marks,
     pub(super) tab: Memo<Tab>,
     /// `true` if the bottom panel is open.
     pub(super) has_panel: Memo<bool>,
@@ -181,10 +183,6 @@ impl Model {
         let area = Memo::new(move |_| area.with(|text| Area::parse(text.as_ref()?)));
         let text = url.param(SEARCH);
         let search = Memo::new(move |_| text.get().unwrap_or_default());
-        let marks = url.list(MARKS);
-        let marks = Memo::new(move |_| {
-            marks.with(|all| all.iter().filter_map(|mark| mark.parse().ok()).collect())
-        });
         let (tab, panel, up, clock) = (
             url.param(TAB),
             url.param(PANEL),
@@ -250,7 +248,7 @@ impl Model {
             totals: Query::idle(),
             search,
             found: Query::idle(),
-            marks,
+            marks: Marks::new(profiles, source),
             tab,
             has_panel: Memo::new(move |_| panel.with(Option::is_none)),
             flame: Query::idle(),
@@ -498,15 +496,6 @@ impl Model {
 
     pub(super) fn show_all_lanes(self) {
         self.url.set_list(HIDDEN, &[], History::Replace);
-    }
-
-    /// Marks the selected slice for now, or takes its mark away.
-    pub(super) fn turn_mark(self) {
-        if let Some(index) = self.selected.get_untracked() {
-            let marks = self.marks.get_untracked();
-            self.url
-                .set_list(MARKS, &turned(marks, index), History::Replace);
-        }
     }
 }
 

@@ -9,6 +9,7 @@ use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 use super::area::Area;
 use super::ink::Paint;
 use super::layout::{COUNTER, Item};
+use super::model::Mark;
 use super::scene::{Scene, counter_lines};
 use super::times::{self, Ticks, WallClock};
 use super::view::View;
@@ -30,7 +31,7 @@ const MAX_ARROWS: usize = 64;
 
 /// Everything that is drawn.
 pub(super) struct Overlay<'a> {
-    pub(super) scene: Scene<'a>,
+    pub(super) scene: &'a Scene<'a>,
     pub(super) paint: &'a Paint,
     pub(super) texts: &'a TimelineTexts,
     pub(super) frame: &'a TimelineLanes,
@@ -41,13 +42,14 @@ pub(super) struct Overlay<'a> {
     /// Number of matches in each of some equal stretches of the session.
     pub(super) matches: &'a [u32],
     pub(super) hits: &'a [(i64, Severity)],
+    pub(super) marks: &'a [Mark],
     /// Boxes around matches.
     pub(super) frames: Vec<[f64; 4]>,
 }
 
 /// Draws everything on a canvas of so many CSS pixels, each of so many device pixels.
 pub(super) fn draw(canvas: &HtmlCanvasElement, overlay: &Overlay<'_>, dpr: f64) {
-    let scene = &overlay.scene;
+    let scene = overlay.scene;
     let Some(context) = prepare(canvas, scene.width, scene.height + TOP, dpr) else {
         return;
     };
@@ -72,6 +74,7 @@ pub(super) fn draw(canvas: &HtmlCanvasElement, overlay: &Overlay<'_>, dpr: f64) 
     }
     pen.context.restore();
     overlay.selection(&pen);
+    overlay.marks(&pen);
 }
 
 fn prepare(
@@ -297,7 +300,7 @@ impl Overlay<'_> {
     }
 
     fn step_lines(&self, pen: &Pen<'_>) {
-        let scene = &self.scene;
+        let scene = self.scene;
         pen.dashes(&[3.0, 3.0]);
         pen.context.set_global_alpha(0.6);
         let mut before = f64::NEG_INFINITY;
@@ -326,7 +329,7 @@ impl Overlay<'_> {
     }
 
     fn counters(&self, pen: &Pen<'_>) {
-        let scene = &self.scene;
+        let scene = self.scene;
         let shown = scene.layout.in_view(scene.scroll, scene.height);
         for place in &scene.layout.places[shown] {
             let Item::Counter(index) = place.item else {
@@ -430,10 +433,32 @@ impl Overlay<'_> {
         pen.context.fill();
     }
 
+    /// Marks as flags with their number, over all lanes.
+    fn marks(&self, pen: &Pen<'_>) {
+        let (scene, paint) = (self.scene, self.paint);
+        pen.letters("500");
+        for (number, mark) in (1_u64..).zip(self.marks) {
+            let x = self.x(mark.begin_nanos);
+            if !(0.0..=scene.width).contains(&x) {
+                continue;
+            }
+            pen.dashes(&[2.0, 2.0]);
+            pen.line((x, STRIP), (x, TOP + scene.height), &paint.ink_2, 1.0);
+            pen.dashes(&[]);
+            let text = match &mark.text {
+                Some(text) if !text.is_empty() => format!("{number} {text}"),
+                _ => number.to_string(),
+            };
+            let width = label::width(&text) + 8.0;
+            pen.fill([x, STRIP + RULER - 15.0, width, 15.0], &paint.ink, 1.0);
+            pen.text((x + 4.0, STRIP + RULER - 7.0), &text, &paint.surface);
+        }
+    }
+
     /// The area with its length on the ruler.
     fn selection(&self, pen: &Pen<'_>) {
         let Some(area) = self.area else { return };
-        let (scene, paint) = (&self.scene, self.paint);
+        let (scene, paint) = (self.scene, self.paint);
         let (left, right) = (self.x(area.from), self.x(area.to));
         if right < 0.0 || left > scene.width {
             return;

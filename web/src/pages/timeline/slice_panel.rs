@@ -7,6 +7,7 @@ use trainscope_api::timeline::{SliceAnswer, SliceEntry};
 use super::ink::colour_of;
 use super::model::{Model, use_model};
 use super::times;
+use crate::components::{Icon, IconButton, IconName};
 use crate::format;
 use crate::i18n::{TimelineTexts, use_i18n};
 use crate::prelude::*;
@@ -77,10 +78,70 @@ pub(super) fn SliceFacts() -> impl IntoView {
                 </span>
                 <span class="ink3 regular cut">{of}</span>
             </h3>
+            {mark(model, slice.index)}
             <dl class="kv">{facts(model, &own, texts)}</dl>
         }
         .into_any()
     }
+}
+
+/// The text of the mark for good, or the field for one.
+fn mark(model: Model, index: u32) -> AnyView {
+    let texts = use_i18n().texts().timeline;
+    if model.marks.is_noting.get() {
+        let on_key = move |event: web_sys::KeyboardEvent| match event.key().as_str() {
+            "Enter" => model.mark_for_good(&event_target_value(&event)),
+            "Escape" => {
+                event.stop_propagation();
+                model.marks.is_noting.set(false);
+            }
+            _ => {}
+        };
+        let field = NodeRef::<leptos::html::Input>::new();
+        Effect::new(move || {
+            if let Some(field) = field.get() {
+                // A field that is there takes the focus.
+                let _ignored = field.focus();
+            }
+        });
+        return view! {
+            <input
+                node_ref=field
+                class="field note-field"
+                type="text"
+                name="mark"
+                maxlength="200"
+                aria-label=texts.mark_text
+                placeholder=texts.mark_text
+                on:keydown=on_key
+            />
+        }
+        .into_any();
+    }
+    let own = model.marks.all.with(|all| {
+        let mut all = all.iter().filter(|mark| mark.index == index);
+        all.find_map(|mark| mark.text.clone())
+    });
+    let own = own.map(|text| {
+        let text = if text.is_empty() {
+            texts.marked.to_owned()
+        } else {
+            text
+        };
+        view! {
+            <p class="flex small">
+                <Icon name=IconName::Tag size=12 />
+                <span class="cut">{text}</span>
+                <IconButton
+                    icon=IconName::Close
+                    size=12
+                    label=texts.drop_mark.to_owned()
+                    on_press=move || model.drop_mark(index)
+                />
+            </p>
+        }
+    });
+    own.into_any()
 }
 
 fn facts(model: Model, own: &SliceAnswer, texts: &'static TimelineTexts) -> Vec<AnyView> {

@@ -47,8 +47,7 @@ pub(super) fn Stage() -> impl IntoView {
             model.size.set(size);
         }
     });
-    draw_pixels(model, pixel_canvas);
-    draw_overlay(model, canvas);
+    draw(model, pixel_canvas, canvas);
     view! {
         <div class="stage" node_ref=holder>
             <canvas class="pixels" aria-hidden="true" node_ref=pixel_canvas></canvas>
@@ -60,41 +59,87 @@ pub(super) fn Stage() -> impl IntoView {
     }
 }
 
-/// Paints rows whenever the view, the cells at hand, the size or the theme changes.
-fn draw_pixels(model: Model, canvas: NodeRef<html::Canvas>) {
+/// Draws whenever something changes: pixels and what is above them in one frame.
+fn draw(model: Model, pixel_canvas: NodeRef<html::Canvas>, canvas: NodeRef<html::Canvas>) {
+    let i18n = use_i18n();
     let paint = use_paint();
     let ticket = Ticket::new();
     let picture = StoredValue::new(Picture::default());
-    Effect::new(move || {
-        let (width, height, dpr) = model.size.get();
-        let (view, scroll) = (model.view.get(), model.scroll.get());
-        let layout = model.layout.get();
-        model.version.track();
-        let paint = paint.get();
-        if width < 1.0 || height < 1.0 {
+    // `true` if the pixels are those of another view.
+    let is_stale = StoredValue::new(true);
+    let frames = Memo::new(move |_| Arc::new(model.frames()));
+    let job = move || {
+        let (Some(pixel_canvas), Some(canvas)) = (
+            pixel_canvas.try_get_untracked().flatten(),
+            canvas.try_get_untracked().flatten(),
+        ) else {
             return;
-        }
-        ticket.ask_first(move || {
-            let Some(canvas) = canvas.try_get_untracked().flatten() else {
-                return;
-            };
-            let grid = times::ticks(view, width).times;
-            picture.update_value(|picture| {
-                model.cache.with_value(|cache| {
-                    let scene = Scene {
-                        view,
-                        scroll,
-                        width,
-                        height,
-                        layout: &layout,
-                        cache,
-                    };
-                    scene.paint(picture, dpr, &paint.pixels, &grid);
+        };
+        let paint = paint.get_untracked();
+        let dpr = model.size.get_untracked().2;
+        with_scene(model, |scene| {
+            let ticks = times::ticks(scene.view, scene.width);
+            if is_stale.get_value() {
+                is_stale.set_value(false);
+                picture.update_value(|picture| {
+                    scene.paint(picture, dpr, &paint.pixels, &ticks.times);
+                    // A canvas without a context shows nothing, which no drawing can change.
+                    let _ignored = put(&pixel_canvas, picture);
                 });
-                // A canvas without a context shows nothing, which no drawing can change.
-                let _ignored = put(&canvas, picture);
-            });
+            }
+            let slice = model.slice.answer.get_untracked();
+            let slice = slice.filter(|_| model.selected.with_untracked(Option::is_some));
+            let area = model.dragged.get_untracked();
+            let area = area.or_else(|| model.area.get_untracked());
+            let found = model.found.answer.get_untracked();
+            let frames = frames.get_untracked();
+            let own = Overlay {
+                frames: scene.frames(|name, index| frames.has(name, index)),
+                scene,
+                paint: &paint,
+                texts: untrack(|| i18n.texts().timeline),
+                frame: &model.frame.get_untracked(),
+                ticks: &ticks,
+                wall: model.wall.get_untracked(),
+                slice: slice.as_deref(),
+                area: area.as_ref(),
+                matches: found.as_ref().map_or(&[][..], |found| &found.by_pixel),
+                hits: &model.hits.get_untracked(),
+                marks: &model.marks.all.get_untracked(),
+            };
+            overlay::draw(&canvas, &own, dpr);
         });
+    };
+    let ask = move || {
+        let (width, height, _) = model.size.get_untracked();
+        if width >= 1.0 && height >= 1.0 {
+            ticket.ask_first(job);
+        }
+    };
+    Effect::new(move || {
+        model.size.track();
+        model.view.track();
+        model.scroll.track();
+        model.layout.track();
+        model.version.track();
+        paint.track();
+        is_stale.set_value(true);
+        ask();
+    });
+    Effect::new(move || {
+        model.frame.track();
+        model.wall.track();
+        model.hits.track();
+        model.marks.all.track();
+        model.selected.track();
+        model.slice.answer.track();
+        model.area.track();
+        model.dragged.track();
+        model.found.answer.track();
+        frames.track();
+        // The language.
+        i18n.locale();
+        ask();
     });
     on_cleanup(move || ticket.give_up());
 }
@@ -117,60 +162,6 @@ fn put(canvas: &HtmlCanvasElement, picture: &Picture) -> Option<()> {
     let bytes = Clamped(picture.bytes());
     let image = ImageData::new_with_u8_clamped_array_and_sh(bytes, width, height).ok()?;
     context.put_image_data(&image, 0.0, 0.0).ok()
-}
-
-/// Draws what is above the pixels, after them.
-fn draw_overlay(model: Model, canvas: NodeRef<html::Canvas>) {
-    let i18n = use_i18n();
-    let paint = use_paint();
-    let ticket = Ticket::new();
-    let frames = Memo::new(move |_| Arc::new(model.frames()));
-    Effect::new(move || {
-        let (width, height, dpr) = model.size.get();
-        let (view, scroll) = (model.view.get(), model.scroll.get());
-        let (layout, frame) = (model.layout.get(), model.frame.get());
-        let (paint, wall, hits) = (paint.get(), model.wall.get(), model.hits.get());
-        let slice = model.slice.answer.get();
-        let slice = slice.filter(|_| model.selected.with(Option::is_some));
-        let area = model.dragged.get().or_else(|| model.area.get());
-        let (found, frames) = (model.found.answer.get(), frames.get());
-        let texts = &i18n.texts().timeline;
-        model.version.track();
-        if width < 1.0 || height < 1.0 {
-            return;
-        }
-        ticket.ask_first(move || {
-            let Some(canvas) = canvas.try_get_untracked().flatten() else {
-                return;
-            };
-            let ticks = times::ticks(view, width);
-            model.cache.with_value(|cache| {
-                let scene = Scene {
-                    view,
-                    scroll,
-                    width,
-                    height,
-                    layout: &layout,
-                    cache,
-                };
-                let own = Overlay {
-                    frames: scene.frames(|name, index| frames.has(name, index)),
-                    scene,
-                    paint: &paint,
-                    texts,
-                    frame: &frame,
-                    ticks: &ticks,
-                    wall,
-                    slice: slice.as_deref(),
-                    area: area.as_ref(),
-                    matches: found.as_ref().map_or(&[][..], |found| &found.by_pixel),
-                    hits: &hits,
-                };
-                overlay::draw(&canvas, &own, dpr);
-            });
-        });
-    });
-    on_cleanup(move || ticket.give_up());
 }
 
 /// The upper canvas, which takes pointer and wheel.

@@ -183,7 +183,7 @@ mod tests {
             ["10 ns", "20 ns", "30 ns", "40 ns", "50 ns", "60 ns"]
         );
         let close = labels(5e9, 5e9 + 60.0);
-        assert_eq!(close[1], "5.000000010 s");
+        assert_eq!(close[1], "5.00000001 s");
         assert!(ticks(View { from: 0.0, to: 1.0 }, 0.0).times.len() <= 2);
     }
 

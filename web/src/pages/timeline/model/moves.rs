@@ -207,6 +207,7 @@ impl Model {
             "ArrowRight" => self.step(true),
             "ArrowLeft" => self.step(false),
             "m" => self.turn_mark(),
+            "M" => self.begin_note(),
             "q" => self.turn_panel(),
             "p" => {
                 if let Some(lane) = self.chosen_lane() {
@@ -217,10 +218,7 @@ impl Model {
             "e" => self.open_step(),
             "g" => self.open_node(),
             "Escape" => return self.escape(),
-            _ => {
-                let number: Option<usize> = key.parse().ok();
-                return number.is_some_and(|number| self.jump(number));
-            }
+            _ => return self.jump(key),
         }
         true
     }
@@ -235,27 +233,6 @@ impl Model {
         } else {
             return false;
         }
-        true
-    }
-
-    /// Goes to a mark by its number from 1 on.
-    fn jump(self, number: usize) -> bool {
-        let mark = self
-            .marks
-            .with_untracked(|marks| marks.get(number.checked_sub(1)?).copied());
-        let Some(index) = mark else { return false };
-        let source = self.source.get_untracked();
-        spawn_local(async move {
-            let query = trainscope_api::timeline::SliceQuery {
-                run: source.run,
-                session: source.session,
-                rank: source.rank,
-                index,
-            };
-            if let Ok(answer) = crate::client::timeline_slice(&query).await {
-                self.go_to(&answer.slice);
-            }
-        });
         true
     }
 
