@@ -153,15 +153,17 @@ pub(crate) fn operator(
 /// Memory of a device over time.
 pub(crate) fn memory(profiles: &Profiles, query: &MemoryQuery) -> Result<MemoryAnswer, Failure> {
     let loaded = profiles.get(&query.run, query.session.as_deref(), query.rank)?;
-    Ok(memories::memory(
-        &loaded.model,
-        &MemoryAsk {
-            device: query.device.clone(),
-            at_nanos: query.at_nanos,
-            from_nanos: query.from_nanos,
-            to_nanos: query.to_nanos,
-        },
-    ))
+    let ask = MemoryAsk {
+        device: query.device.clone(),
+        at_nanos: query.at_nanos,
+        from_nanos: query.from_nanos,
+        to_nanos: query.to_nanos,
+    };
+    let mut answer = memories::memory(&loaded.model, &ask);
+    if let Some(timeline) = &loaded.memory_timeline {
+        memories::timeline::apply(&loaded.model, timeline, &mut answer);
+    }
+    Ok(answer)
 }
 
 /// The ranks of a session side by side.

@@ -9,6 +9,7 @@ use super::Model;
 use super::work::{ancestors, innermost};
 
 mod answer;
+pub mod timeline;
 
 pub use answer::{MemoryAsk, growth, memory};
 
