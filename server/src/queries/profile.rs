@@ -69,8 +69,14 @@ pub(crate) fn judged(
     range: StepRange,
     max_steps: usize,
 ) -> SessionSummary {
-    let mut own = summary(&loaded.model, range, max_steps);
-    loaded.describe(&mut own);
+    let is_default = range == StepRange::default() && max_steps == MAX_STRETCHES;
+    let mut own = if is_default {
+        SessionSummary::clone(&loaded.summary())
+    } else {
+        let mut own = summary(&loaded.model, range, max_steps);
+        loaded.describe(&mut own);
+        own
+    };
     own.input = input(index, loaded.run(), loaded.rank());
     own.step_offset = step_offset(index, loaded).unwrap_or(0);
     let cluster = (ranks.len() > 1).then(|| cluster(ranks));
