@@ -867,6 +867,9 @@ pub struct RankRow {
     pub slow_from_step: Option<i64>,
     /// Its clock minus that of the first rank.
     pub offset_nanos: i64,
+    /// Most bytes allocated on one of its devices; 0 without events of memory.
+    #[serde(default)]
+    pub peak_len_bytes: u64,
 }
 
 /// A slow rank.

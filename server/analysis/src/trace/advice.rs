@@ -1,14 +1,29 @@
 //! Advice about a profile: rules over its steps, device, memory and ranks, with the time that each finding would save.
 //!
 //! The pages and the conditions of watchpoints about profiles show the same judgement. Ids of rules are those of their
-//! conditions, and limits are the parameters of these.
+//! conditions, and limits are the parameters of these. Gains are taken from disjoint parts of the steps, so their sum
+//! never exceeds the time without compute; only tensor cores would make compute itself shorter.
 
-use trainscope_api::profile::Advice;
+use trainscope_api::profile::{
+    Advice, NotJudged, ProfileState, RanksAnswer, Sentence, SessionSummary,
+};
 
+use super::Model;
+use facts::{Claim, Claims, Finding, claim_order};
+
+pub mod baseline;
+mod device;
+mod facts;
 mod lack;
 mod limits;
+mod memory;
+mod ranks;
 mod rule;
+mod sentences;
+mod steps;
+mod texts;
 
+pub use facts::Facts;
 pub use lack::Lack;
 pub use limits::Limits;
 pub use rule::Rule;
@@ -22,4 +37,133 @@ pub struct Judgement {
     pub passed: Vec<Rule>,
     /// Rules that could not be judged.
     pub not_judged: Vec<(Rule, Lack)>,
+}
+
+/// A finding, nothing found, or the data that the rule lacks.
+type Verdict = Result<Option<Finding>, Lack>;
+
+/// Judges a profile by all rules that need no baseline.
+pub fn judge(facts: &Facts<'_>, limits: &Limits) -> Judgement {
+    let mut judged = Judgement::default();
+    let mut findings = Vec::new();
+    for rule in Rule::ALL.into_iter().filter(|rule| !needs_baseline(*rule)) {
+        match verdict(rule, facts, limits) {
+            Ok(Some(finding)) => findings.push((rule, finding)),
+            Ok(None) => judged.passed.push(rule),
+            Err(lack) => judged.not_judged.push((rule, lack)),
+        }
+    }
+    judged.advice = advise(facts, findings);
+    judged
+}
+
+/// Judges a profile with the default limits, and adds the advice and the sentences to its summary.
+pub fn apply(model: &Model, summary: &mut SessionSummary, ranks: Option<&RanksAnswer>) {
+    let limits = Limits::default();
+    let mut judged = judge(&Facts::new(model, summary, ranks), &limits);
+    judged.add(baseline::judge(summary, None, &limits));
+    let reason = |lack: Lack| {
+        let words = lack.words();
+        Sentence {
+            en: words.en.to_owned(),
+            zh: words.zh.to_owned(),
+        }
+    };
+    summary.passed = judged
+        .passed
+        .iter()
+        .map(|rule| rule.name().to_owned())
+        .collect();
+    summary.not_judged = judged
+        .not_judged
+        .iter()
+        .map(|(rule, lack)| NotJudged {
+            id: rule.name().to_owned(),
+            reason: reason(*lack),
+        })
+        .collect();
+    summary.advice = judged.advice;
+    summary.sentence = sentences::sentence(summary);
+    summary.detail = sentences::detail(summary);
+}
+
+impl Judgement {
+    /// Adds the judgement of other rules.
+    pub fn add(&mut self, other: Self) {
+        self.advice.extend(other.advice);
+        self.passed.extend(other.passed);
+        self.not_judged.extend(other.not_judged);
+        sort(&mut self.advice);
+    }
+}
+
+fn sort(advice: &mut [Advice]) {
+    advice.sort_by_key(|own| std::cmp::Reverse((own.gain_nanos, own.severity)));
+}
+
+const fn needs_baseline(rule: Rule) -> bool {
+    matches!(rule, Rule::StepTimeRegression | Rule::OperatorRegression)
+}
+
+fn verdict(rule: Rule, facts: &Facts<'_>, limits: &Limits) -> Verdict {
+    match facts.summary.state {
+        ProfileState::Reading => return Err(Lack::Reading),
+        ProfileState::Unreadable => return Err(Lack::Unreadable),
+        _ => {}
+    }
+    let judge = match rule {
+        Rule::DataBound => steps::data,
+        Rule::DeviceIdle => device::idle,
+        Rule::HostBound => device::host,
+        Rule::LaunchBound => device::launches,
+        Rule::SyncInStep => device::waits,
+        Rule::PageableCopies => device::pageable,
+        Rule::ExposedCommunication => ranks::exposed,
+        Rule::StragglerRank => ranks::straggler,
+        Rule::UnevenRanks => ranks::uneven,
+        Rule::TensorCoresUnused => device::tensor_cores,
+        Rule::ManySmallOptimizerKernels => device::update_kernels,
+        Rule::MemoryNearLimit => memory::near_limit,
+        Rule::MemoryGrowth => memory::growth,
+        Rule::MemoryFragmentation => memory::fragmentation,
+        Rule::AllocatorInStep => memory::allocator,
+        Rule::StepOutliers => steps::outliers,
+        Rule::StepTimeDrift => steps::drift,
+        Rule::Recompilation => steps::compilation,
+        Rule::ProfilerOverhead => steps::overhead,
+        Rule::ProfileDamaged => steps::damage,
+        Rule::StepTimeRegression | Rule::OperatorRegression => return Err(Lack::NoBaseline),
+    };
+    judge(facts, limits)
+}
+
+/// Findings with their gains and texts.
+fn advise(facts: &Facts<'_>, mut findings: Vec<(Rule, Finding)>) -> Vec<Advice> {
+    findings.sort_by_key(|(rule, _)| claim_order(*rule));
+    let mut claims = Claims::new(facts);
+    let advice = findings.into_iter().map(|(rule, finding)| {
+        let gain_nanos = match &finding.claim {
+            Claim::None => 0,
+            Claim::Spans(spans) => claims.take(spans, i64::MAX),
+            Claim::AtMost(spans, limit) => claims.take(spans, *limit),
+            Claim::Apart(nanos) => *nanos,
+        };
+        let [en, zh] = finding.evidence;
+        Advice {
+            id: rule.name().to_owned(),
+            severity: finding.severity,
+            value: finding.value,
+            limit: finding.limit,
+            gain_nanos,
+            title: texts::title(rule),
+            evidence: Sentence { en, zh },
+            remedy: texts::remedy(rule, facts.model.trace.head.format),
+            search: texts::search(rule).to_owned(),
+            step: finding.step,
+            rank: finding.rank,
+        }
+    });
+    let mut advice: Vec<Advice> = advice.collect();
+    sort(&mut advice);
+    advice
 }

@@ -46,11 +46,10 @@ pub fn ranks(of: &[RankModel<'_>]) -> RanksAnswer {
     let offsets = collectives::offsets(&own);
     let meetings = collectives::meetings(&own, &offsets);
     let mut table = Table::new(of, &steps);
-    table.add_waits(of, &own, &meetings);
-    let need = streak_length(steps.len());
-    let slowness = table.slowness();
-    let streaks: Vec<Option<Streak>> = slowness.iter().map(|own| longest(own)).collect();
-    let stragglers = stragglers(of, &steps, &table, &streaks, need);
+    table.add_waits(&own, &meetings);
+    let medians = medians(&table.compute);
+    let streak = |own: &Vec<i64>| longest(&ratios(own, &medians), SLOW);
+    let streaks: Vec<Option<Streak>> = table.compute.iter().map(streak).collect();
     let rows = of.iter().enumerate().map(|(index, rank)| {
         let streak = streaks.get(index).copied().flatten();
         let head = &rank.model.trace.head;
@@ -64,27 +63,51 @@ pub fn ranks(of: &[RankModel<'_>]) -> RanksAnswer {
             slow_steps: streak.map_or(0, |streak| streak.steps as u64),
             slow_from_step: streak.and_then(|streak| steps.get(streak.first).copied()),
             offset_nanos: clock_offset(of, index, offsets[index]),
+            peak_len_bytes: peak_len(rank.model),
         }
     });
     let rows: Vec<RankRow> = rows.collect();
     let lost_nanos = table.lost();
     let kept = (MAX_CELLS / of.len().max(1)).min(steps.len());
     let (collectives, cut) = collectives::rows(of, &own, &meetings, MAX_COLLECTIVES);
-    let sentence = sentence(&rows, &stragglers, &table);
     let is_cut = cut || kept < steps.len();
-    table.keep(kept);
-    RanksAnswer {
+    let mut answer = RanksAnswer {
         ranks: rows,
-        steps: steps.into_iter().take(kept).collect(),
+        steps,
         compute_nanos: table.compute,
         wait_nanos: table.waits,
         length_nanos: table.lengths,
-        stragglers,
         collectives,
         lost_nanos,
-        sentence,
         cut: is_cut,
+        ..RanksAnswer::default()
+    };
+    answer.stragglers = stragglers(&answer, SLOW, SLOW_STEPS);
+    answer.sentence = sentence(&answer);
+    keep(&mut answer, kept);
+    answer
+}
+
+/// Most bytes allocated on one device.
+fn peak_len(model: &Model) -> u64 {
+    let memory = model.trace.memory.iter();
+    memory.map(|event| event.allocated).max().unwrap_or(0)
+}
+
+/// Leaves out the last steps.
+fn keep(answer: &mut RanksAnswer, steps: usize) {
+    let RanksAnswer {
+        compute_nanos,
+        wait_nanos,
+        length_nanos,
+        ..
+    } = answer;
+    for rows in [compute_nanos, wait_nanos, length_nanos] {
+        for own in rows {
+            own.truncate(steps);
+        }
     }
+    answer.steps.truncate(steps);
 }
 
 /// Numbers of the steps that all ranks recorded, in order.
@@ -182,7 +205,7 @@ impl Table {
     }
 
     /// Adds the time from the begin of each collective to the arrival of all ranks, at most its own length.
-    fn add_waits(&mut self, of: &[RankModel<'_>], own: &[Vec<Collective>], meetings: &[Meeting]) {
+    fn add_waits(&mut self, own: &[Vec<Collective>], meetings: &[Meeting]) {
         // Steps are in the order of their numbers, which a file need not share with time.
         let in_time: Vec<Vec<(Span, usize)>> = self
             .spans
@@ -210,41 +233,11 @@ impl Table {
                 }
             }
         }
-        debug_assert_eq!(of.len(), self.waits.len());
-    }
-
-    /// Median of the compute over ranks of each step.
-    fn medians(&self) -> Vec<f64> {
-        let steps = self.compute.first().map_or(0, Vec::len);
-        let column = |step: usize| -> Vec<i64> {
-            let own = self.compute.iter();
-            own.filter_map(|own| own.get(step).copied()).collect()
-        };
-        (0..steps)
-            .map(|step| robust::median(&column(step)))
-            .collect()
-    }
-
-    /// Compute of each rank divided by the median over ranks, by step; 1 where nothing was computed.
-    fn slowness(&self) -> Vec<Vec<f64>> {
-        let medians = self.medians();
-        let of_rank = |own: &Vec<i64>| -> Vec<f64> {
-            let cells = own.iter().zip(&medians);
-            let ratios = cells.map(|(own, median)| {
-                if *median > 0.0 {
-                    *own as f64 / median
-                } else {
-                    1.0
-                }
-            });
-            ratios.collect()
-        };
-        self.compute.iter().map(of_rank).collect()
     }
 
     /// Mean over steps of the most compute less the median, times the other ranks.
     fn lost(&self) -> i64 {
-        let medians = self.medians();
+        let medians = medians(&self.compute);
         let others = self.compute.len().saturating_sub(1);
         let most = |step: usize| {
             self.compute
@@ -258,15 +251,6 @@ impl Table {
         });
         let mean = lost.sum::<f64>() / medians.len().max(1) as f64;
         rounded(mean * others as f64)
-    }
-
-    /// Leaves out the last steps.
-    fn keep(&mut self, steps: usize) {
-        for rows in [&mut self.compute, &mut self.waits, &mut self.lengths] {
-            for own in rows {
-                own.truncate(steps);
-            }
-        }
     }
 }
 
@@ -300,11 +284,11 @@ struct Streak {
 }
 
 /// The longest run of slow steps, of equally long ones the first.
-fn longest(slowness: &[f64]) -> Option<Streak> {
+fn longest(ratios: &[f64], slowness: f64) -> Option<Streak> {
     let mut best: Option<Streak> = None;
     let mut first = None;
-    for (step, ratio) in slowness.iter().enumerate() {
-        if *ratio <= SLOW {
+    for (step, ratio) in ratios.iter().enumerate() {
+        if *ratio <= slowness {
             first = None;
             continue;
         }
@@ -320,35 +304,32 @@ fn longest(slowness: &[f64]) -> Option<Streak> {
     best
 }
 
-/// Number of slow steps in a row that make a straggler.
-fn streak_length(steps: usize) -> usize {
-    if steps < FEW_STEPS {
-        steps.max(LEAST_STEPS)
+/// Number of slow steps in a row that make a straggler, of so many steps.
+fn streak_length(of_steps: usize, steps: usize) -> usize {
+    if of_steps < FEW_STEPS {
+        of_steps.max(LEAST_STEPS)
     } else {
-        SLOW_STEPS
+        steps
     }
 }
 
-/// Ranks that are slow for long enough, the slowest first.
-fn stragglers(
-    of: &[RankModel<'_>],
-    numbers: &[i64],
-    table: &Table,
-    streaks: &[Option<Streak>],
-    need: usize,
-) -> Vec<Straggler> {
-    let medians = table.medians();
+/// Ranks that compute slower than a multiple of the median for a number of steps in a row, the slowest first.
+pub fn stragglers(answer: &RanksAnswer, slowness: f64, steps: usize) -> Vec<Straggler> {
+    let compute = &answer.compute_nanos;
+    let medians = medians(compute);
+    let need = streak_length(medians.len(), steps);
     let mut slow = Vec::new();
-    for ((rank, streak), compute) in of.iter().zip(streaks).zip(&table.compute) {
-        let Some(streak) = streak.filter(|streak| streak.steps >= need) else {
+    for (rank, own) in answer.ranks.iter().zip(compute) {
+        let ratios = ratios(own, &medians);
+        let Some(streak) = longest(&ratios, slowness).filter(|streak| streak.steps >= need) else {
             continue;
         };
-        let steps = streak.first..streak.first + streak.steps;
-        let own = sum(compute.get(steps.clone()).unwrap_or_default()) as f64;
-        let median: f64 = medians.get(steps.clone()).unwrap_or_default().iter().sum();
+        let range = streak.first..streak.first + streak.steps;
+        let own = sum(own.get(range.clone()).unwrap_or_default()) as f64;
+        let median: f64 = medians.get(range).unwrap_or_default().iter().sum();
         slow.push(Straggler {
             rank: rank.rank,
-            from_step: numbers.get(streak.first).copied().unwrap_or_default(),
+            from_step: answer.steps.get(streak.first).copied().unwrap_or_default(),
             steps: streak.steps as u64,
             slowness: own / median,
             gain_nanos: rounded((own - median) / streak.steps.max(1) as f64),
@@ -358,11 +339,36 @@ fn stragglers(
     slow
 }
 
-fn sentence(rows: &[RankRow], stragglers: &[Straggler], table: &Table) -> Sentence {
+/// Median of the compute over ranks of each step.
+fn medians(compute: &[Vec<i64>]) -> Vec<f64> {
+    let steps = compute.first().map_or(0, Vec::len);
+    let column = |step: usize| -> Vec<i64> {
+        let own = compute.iter();
+        own.filter_map(|own| own.get(step).copied()).collect()
+    };
+    (0..steps)
+        .map(|step| robust::median(&column(step)))
+        .collect()
+}
+
+/// Compute of a rank divided by the median over ranks, by step; 1 where nothing was computed.
+fn ratios(own: &[i64], medians: &[f64]) -> Vec<f64> {
+    let cells = own.iter().zip(medians);
+    let ratios = cells.map(|(own, median)| {
+        if *median > 0.0 {
+            *own as f64 / median
+        } else {
+            1.0
+        }
+    });
+    ratios.collect()
+}
+
+fn sentence(answer: &RanksAnswer) -> Sentence {
     let text = |nanos_of: i64| nanos(nanos_of.unsigned_abs());
-    let (ranks, steps) = (rows.len(), table.compute.first().map_or(0, Vec::len));
-    if let Some(slow) = stragglers.first() {
-        let own = rows.iter().find(|row| row.rank == slow.rank);
+    let (ranks, steps) = (answer.ranks.len(), answer.steps.len());
+    if let Some(slow) = answer.stragglers.first() {
+        let own = answer.ranks.iter().find(|row| row.rank == slow.rank);
         let step = text(own.map_or(0, |row| row.median_step_nanos));
         let (rank, more, lost) = (
             slow.rank,

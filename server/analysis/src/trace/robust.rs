@@ -80,6 +80,22 @@ fn score_variance(points: &[(f64, f64)]) -> f64 {
     (of(points.len() as f64) - ties) / 18.0
 }
 
+/// Probability that a normal number is at least so many standard deviations away from 0, with an error below 1.5e−7
+/// (Abramowitz and Stegun, 7.1.26).
+pub fn probability(deviations: f64) -> f64 {
+    let x = deviations.abs() / std::f64::consts::SQRT_2;
+    let t = 1.0 / (1.0 + 0.327_591_1 * x);
+    let factors = [
+        1.061_405_429,
+        -1.453_152_027,
+        1.421_413_741,
+        -0.284_496_736,
+        0.254_829_592,
+    ];
+    let sum = factors.iter().fold(0.0, |sum, factor| (sum + factor) * t);
+    (sum * (-x * x).exp()).clamp(0.0, 1.0)
+}
+
 /// Median of sorted values; 0 without any.
 fn middle(sorted: &[f64]) -> f64 {
     let half = sorted.len() / 2;
@@ -141,6 +157,7 @@ impl Random {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "differences of small integers are exact")]
 mod tests {
     use super::*;
 
@@ -165,6 +182,13 @@ mod tests {
         assert!(own.low < 0.0 && 0.0 < own.high, "{own:?}");
         assert_eq!(slope(&points(&[4.0; 9])).unwrap().low, 0.0);
         assert_eq!(slope(&points(&[1.0, 2.0])), None);
+    }
+
+    #[test]
+    fn probabilities_are_those_of_tables() {
+        for (deviations, known) in [(0.0, 1.0), (1.96, 0.049_996), (-2.575_829, 0.01)] {
+            assert!((probability(deviations) - known).abs() < 1e-6);
+        }
     }
 
     #[test]

@@ -1,6 +1,12 @@
 //! What is computed from traces of profilers: the numbers of real files, and properties of traces of any shape.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::float_cmp,
+    reason = "a test that cannot go on has failed; sums and quotients of small integers are exact"
+)]
+
+mod advice;
 mod area;
 mod cells;
 mod critical;

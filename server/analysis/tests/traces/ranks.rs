@@ -83,10 +83,11 @@ fn collectives_end_420_microseconds_after_the_last_arrival() {
     assert!((0.0..=1.0).contains(&own.hidden));
 }
 
+const AHEAD_NANOS: i64 = 5_000_000;
+
 #[test]
 fn a_clock_that_is_ahead_changes_only_the_offset() {
     let (models, mut ahead) = (four(), four());
-    const AHEAD_NANOS: i64 = 5_000_000;
     let model = &mut ahead[3];
     let mut trace = model.trace.clone();
     for begin in &mut trace.slices.begins {

@@ -350,6 +350,16 @@ fn least_by_step(model: &Model, events: &[&MemoryEvent]) -> Vec<(i64, u64)> {
     joined.collect()
 }
 
+/// Least bytes of each step on a device, as in [`MemoryAnswer::least_by_step`].
+pub fn least(model: &Model, device: &str) -> Vec<(i64, u64)> {
+    let own = devices(model)
+        .into_iter()
+        .find(|(key, _)| device_name(*key) == device);
+    own.map_or_else(Vec::new, |(_, events)| {
+        least_by_step(model, &in_time(&events))
+    })
+}
+
 /// Growth of the least bytes of steps; `None` with fewer than three.
 pub fn growth(least: &[(i64, u64)], total: &MemoryTotal) -> Option<MemoryGrowth> {
     let points = least

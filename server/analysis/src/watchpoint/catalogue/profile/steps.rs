@@ -21,7 +21,7 @@ pub(crate) static STEP_OUTLIERS: Condition = Condition {
     en: Prose {
         says: "some steps take far longer",
         checks: "More than share_gt of the steps are longer than median + 5 MAD and than 1.05 medians; a warning beyond \
-         share_warning_gt. MAD is the median absolute deviation.",
+         share_warning_gt of at least 20 steps. MAD is the median absolute deviation.",
         matters: "Checkpoints, evaluation, a full queue or garbage collection in single steps delay all ranks (StepOutlier of Amazon \
          SageMaker Debugger).",
         not_judged: "Fewer than 5 steps were recorded.",
@@ -29,7 +29,7 @@ pub(crate) static STEP_OUTLIERS: Condition = Condition {
     },
     zh: Prose {
         says: "部分迭代明显更久",
-        checks: "超过 share_gt 的迭代长于中位数 + 5 MAD 且长于 1.05 倍中位数；超过 share_warning_gt 为警告。MAD 为绝对中位差。",
+        checks: "超过 share_gt 的迭代长于中位数 + 5 MAD 且长于 1.05 倍中位数；至少 20 次迭代且超过 share_warning_gt 为警告。MAD 为绝对中位差。",
         matters: "个别迭代中的检查点、评估、队列已满或垃圾回收会拖慢所有 rank（Amazon SageMaker Debugger 的 StepOutlier）。",
         not_judged: "记录的迭代少于 5 次。",
         advice: "将最长的迭代与中位数的迭代比较：会指出变长的部分。",

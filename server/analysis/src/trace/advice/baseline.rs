@@ -1,0 +1,179 @@
+//! Rules that compare a profile with a baseline.
+
+use trainscope_api::profile::{Advice, OperatorRow, Sentence, SessionSummary};
+use trainscope_format::Severity;
+use trainscope_format::digits::{nanos, percent};
+
+use super::super::meaning::step_number;
+use super::super::robust;
+use super::{Judgement, Lack, Limits, Rule, texts};
+
+/// A profile that is known to be good.
+#[derive(Clone, Copy, Debug)]
+pub struct Baseline<'a> {
+    /// Its summary, with all of its steps.
+    pub summary: &'a SessionSummary,
+    /// `true` to compare with a profile of another device too.
+    pub any_device: bool,
+}
+
+type Verdict = Result<Option<Advice>, Lack>;
+
+/// A rule over a profile and its baseline.
+type Compare = fn(&SessionSummary, &SessionSummary, &Limits) -> Verdict;
+
+/// Judges a profile by the rules that need a baseline.
+pub fn judge(
+    summary: &SessionSummary,
+    baseline: Option<Baseline<'_>>,
+    limits: &Limits,
+) -> Judgement {
+    let rules: [(Rule, Compare); 2] = [
+        (Rule::StepTimeRegression, steps),
+        (Rule::OperatorRegression, operators),
+    ];
+    let mut judged = Judgement::default();
+    for (rule, own) in rules {
+        match comparable(summary, baseline).and_then(|good| own(summary, good, limits)) {
+            Ok(Some(advice)) => judged.advice.push(advice),
+            Ok(None) => judged.passed.push(rule),
+            Err(lack) => judged.not_judged.push((rule, lack)),
+        }
+    }
+    judged
+}
+
+fn comparable<'a>(
+    summary: &SessionSummary,
+    baseline: Option<Baseline<'a>>,
+) -> Result<&'a SessionSummary, Lack> {
+    let own = baseline.ok_or(Lack::NoBaseline)?;
+    let is_same = own.summary.device_name == summary.device_name;
+    if is_same || own.any_device {
+        Ok(own.summary)
+    } else {
+        Err(Lack::OtherDevice)
+    }
+}
+
+/// Lengths of the whole steps, without the first of them if there are enough.
+fn lengths(summary: &SessionSummary, needed: usize) -> Vec<i64> {
+    let whole = summary.steps.iter().filter(|step| step.is_whole);
+    let mut lengths: Vec<i64> = whole
+        .map(|step| step.end_nanos.saturating_sub(step.begin_nanos))
+        .collect();
+    if lengths.len() > needed {
+        lengths.remove(0);
+    }
+    lengths
+}
+
+fn steps(now: &SessionSummary, good: &SessionSummary, limits: &Limits) -> Verdict {
+    let needed = usize::try_from(limits.regression_steps).unwrap_or(usize::MAX);
+    let [own, before] = [now, good].map(|summary| lengths(summary, needed));
+    if own.is_empty() || before.is_empty() {
+        return Err(Lack::NoSteps);
+    }
+    if own.len() < needed || before.len() < needed {
+        return Err(Lack::TooFewSteps);
+    }
+    let Some((ratio, low, high)) = robust::ratio(&own, &before) else {
+        return Err(Lack::NoSteps);
+    };
+    if ratio <= limits.regression_factor || low <= 1.0 {
+        return Ok(None);
+    }
+    let severity = if ratio > limits.regression_factor_error {
+        Severity::Error
+    } else {
+        Severity::Warning
+    };
+    let [own, before] = [own, before].map(|lengths| {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a cast of floats saturates; lengths are not negative"
+        )]
+        let median = robust::median(&lengths) as u64;
+        median
+    });
+    let gain = own.saturating_sub(before).cast_signed();
+    let (own, before) = (nanos(own), nanos(before));
+    let more = percent(ratio - 1.0);
+    let (low, high) = (format!("{low:.2}"), format!("{high:.2}"));
+    Ok(Some(advice(
+        Rule::StepTimeRegression,
+        severity,
+        (ratio, limits.regression_factor),
+        gain,
+        [
+            format!(
+                "The median step takes {own}, {more} longer than {before} of the baseline (95 % interval of the ratio {low} to {high})."
+            ),
+            format!(
+                "迭代时间的中位数为 {own}，比基线的 {before} 长 {more}（比值的 95 % 区间为 {low} 至 {high}）。"
+            ),
+        ],
+        "",
+    )))
+}
+
+fn operators(now: &SessionSummary, good: &SessionSummary, limits: &Limits) -> Verdict {
+    if now.operators.is_empty() || good.operators.is_empty() || now.median_step_nanos <= 0 {
+        return Err(Lack::NoSteps);
+    }
+    let mut worst: Option<(i64, f64, &OperatorRow, &OperatorRow)> = None;
+    // Steps are annotations too, with a number in their name.
+    let compared = now.operators.iter();
+    let compared = compared.filter(|own| step_number(&own.name).is_none());
+    for own in compared {
+        let Some(before) = good.operators.iter().find(|other| other.name == own.name) else {
+            continue;
+        };
+        let grown = own.self_step_nanos.saturating_sub(before.self_step_nanos);
+        let growth = grown as f64 / before.self_step_nanos.max(1) as f64;
+        let share = grown as f64 / now.median_step_nanos as f64;
+        let is_hit = growth > limits.operator_growth && share > limits.operator_step_share;
+        if is_hit && worst.is_none_or(|worst| worst.0 < grown) {
+            worst = Some((grown, growth, own, before));
+        }
+    }
+    let Some((grown, growth, own, before)) = worst else {
+        return Ok(None);
+    };
+    let text = |row: &OperatorRow| nanos(row.self_step_nanos.unsigned_abs());
+    let (name, time, more, before) = (&own.name, text(own), percent(growth), text(before));
+    Ok(Some(advice(
+        Rule::OperatorRegression,
+        Severity::Info,
+        (growth, limits.operator_growth),
+        grown,
+        [
+            format!("`{name}` takes {time} a step, {more} longer than {before} of the baseline."),
+            format!("`{name}` 每次迭代 {time}，比基线的 {before} 长 {more}。"),
+        ],
+        name,
+    )))
+}
+
+/// A finding. Its gain is the difference, of which another advice may name a part.
+fn advice(
+    rule: Rule,
+    severity: Severity,
+    (value, limit): (f64, f64),
+    gain_nanos: i64,
+    [en, zh]: [String; 2],
+    search: &str,
+) -> Advice {
+    Advice {
+        id: rule.name().to_owned(),
+        severity,
+        value,
+        limit,
+        gain_nanos,
+        title: texts::title(rule),
+        evidence: Sentence { en, zh },
+        search: search.to_owned(),
+        ..Advice::default()
+    }
+}

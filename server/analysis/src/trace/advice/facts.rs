@@ -1,0 +1,346 @@
+//! Everything that the rules look at: the judged steps, the time of their parts, idle time, and the ranks.
+
+use trainscope_api::profile::{Parts, RanksAnswer, SessionSummary};
+use trainscope_format::trace::SliceClass;
+
+use super::super::figures::Lengths;
+use super::super::idle::{self, Cause, Gap};
+use super::super::parts::{RoleRanges, StepTime};
+use super::super::ranges::{self, Span};
+use super::super::steps::StepRange;
+use super::super::work::{is_waiting, launch};
+use super::super::{Model, Role, Step};
+use super::{Lack, Rule};
+
+/// With fewer steps most rules say nothing: chosen, the least number of which outliers can be told.
+pub(super) const LEAST_STEPS: usize = 5;
+
+/// A profile with what its rules look at, for judgements with any limits.
+#[derive(Clone, Debug)]
+pub struct Facts<'a> {
+    pub(super) model: &'a Model,
+    pub(super) summary: &'a SessionSummary,
+    pub(super) ranks: Option<&'a RanksAnswer>,
+    /// Steps that are judged: the whole ones, without the first of the session if there are enough.
+    pub(super) steps: Vec<Step>,
+    /// Time of each of them.
+    pub(super) times: Vec<StepTime>,
+    /// Their time, merged.
+    pub(super) spans: Vec<Span>,
+    /// Sum of their lengths.
+    pub(super) length: i64,
+    pub(super) lengths: Lengths,
+    pub(super) ranges: RoleRanges,
+    /// Time in the steps in which no device works; empty without a device.
+    pub(super) idle: Vec<Span>,
+    /// Gaps of streams that begin in the steps.
+    pub(super) gaps: Vec<Gap>,
+    /// Calls that wait for a device.
+    pub(super) waits: Vec<u32>,
+    is_few: bool,
+    has_launches: bool,
+}
+
+impl<'a> Facts<'a> {
+    /// Looks at the steps from the first to the last one of a summary.
+    pub fn new(
+        model: &'a Model,
+        summary: &'a SessionSummary,
+        ranks: Option<&'a RanksAnswer>,
+    ) -> Self {
+        let list = &model.steps.list;
+        let mut steps = model.whole_steps_in(range(model, summary));
+        let is_few = steps.len() < LEAST_STEPS;
+        let begins = steps.first().map(|step| step.begin);
+        // The first step of a session compiles, allocates and fills caches.
+        if !is_few && begins == list.first().map(|step| step.begin) {
+            steps.remove(0);
+        }
+        let ranges = RoleRanges::new(model);
+        let times: Vec<StepTime> = steps.iter().map(|step| ranges.time(step)).collect();
+        let spans = ranges::merge(steps.iter().map(|step| (step.begin, step.end)).collect());
+        let lengths = Lengths::new(steps.iter().map(length).collect());
+        let idle = if ranges.device.is_empty() {
+            Vec::new()
+        } else {
+            ranges::minus(&spans, &ranges.device)
+        };
+        let mut gaps = idle::gaps(model);
+        gaps.retain(|gap| !ranges::cut(&spans, gap.begin, gap.end).is_empty());
+        let waits = model.slices().filter(|slice| is_waiting(model, *slice));
+        let has_launches = model.slices().any(|slice| launch(model, slice).is_some());
+        Self {
+            model,
+            summary,
+            ranks,
+            length: ranges::total(&spans),
+            steps,
+            times,
+            spans,
+            lengths,
+            ranges,
+            idle,
+            gaps,
+            waits: waits.collect(),
+            is_few,
+            has_launches,
+        }
+    }
+
+    /// Reason why no rule that needs steps can judge.
+    pub(super) fn needs_steps(&self) -> Result<(), Lack> {
+        let has_steps = !self.model.steps.list.is_empty();
+        if !has_steps || self.steps.is_empty() || self.length <= 0 {
+            return Err(Lack::NoSteps);
+        }
+        Ok(())
+    }
+
+    /// Reason why no rule that needs enough steps can judge.
+    pub(super) fn needs_enough_steps(&self) -> Result<(), Lack> {
+        self.needs_steps()?;
+        if self.is_few {
+            return Err(Lack::TooFewSteps);
+        }
+        Ok(())
+    }
+
+    /// Reason why no rule about a device in enough steps can judge.
+    pub(super) fn needs_device(&self) -> Result<(), Lack> {
+        self.needs_enough_steps()?;
+        if self.ranges.device.is_empty() {
+            return Err(Lack::NoDevice);
+        }
+        Ok(())
+    }
+
+    /// Reason why no rule about launches in enough steps can judge.
+    pub(super) fn needs_launches(&self) -> Result<(), Lack> {
+        self.needs_device()?;
+        if self.has_launches {
+            Ok(())
+        } else {
+            Err(Lack::NoLaunches)
+        }
+    }
+
+    /// `true` if there are calls of the runtime.
+    pub(super) fn has_runtime(&self) -> bool {
+        !self.ranges.of(Role::Runtime).is_empty()
+    }
+
+    /// Number of judged steps, at least 1.
+    pub(super) fn count(&self) -> i64 {
+        i64::try_from(self.steps.len()).unwrap_or(i64::MAX).max(1)
+    }
+
+    /// Share of the time of the steps.
+    pub(super) fn share(&self, nanos: i64) -> f64 {
+        nanos as f64 / self.length.max(1) as f64
+    }
+
+    /// Mean time of a judged step without compute: gains do not exceed it.
+    pub fn without_compute(&self) -> i64 {
+        let rest = ranges::minus(&self.spans, self.ranges.of(Role::Kernel));
+        self.a_step(ranges::total(&rest))
+    }
+
+    /// Time a step.
+    pub(super) fn a_step(&self, nanos: i64) -> i64 {
+        nanos / self.count()
+    }
+
+    /// Ranges within the judged steps.
+    pub(super) fn within(&self, spans: Vec<Span>) -> Vec<Span> {
+        ranges::meet(&ranges::merge(spans), &self.spans)
+    }
+
+    /// Sum of a part over the judged steps.
+    pub(super) fn sum(&self, part: impl Fn(&StepTime) -> i64) -> i64 {
+        self.times.iter().map(part).fold(0, i64::saturating_add)
+    }
+
+    /// Number of the judged step for which a figure is the greatest.
+    pub(super) fn clearest(&self, figure: impl Fn(&Step, &StepTime) -> i64) -> Option<i64> {
+        let all = self.steps.iter().zip(&self.times).rev();
+        let most = all.max_by_key(|(step, time)| figure(step, time));
+        most.map(|(step, _)| step.number)
+    }
+
+    /// Number of the judged step with most time in some ranges.
+    pub(super) fn clearest_of(&self, spans: &[Span]) -> Option<i64> {
+        self.clearest(|step, _| ranges::total(&ranges::cut(spans, step.begin, step.end)))
+    }
+
+    /// Idle time of the device before work of some causes, without the time in which the host waited for data or for
+    /// the device.
+    pub(super) fn host_idle(&self, causes: &[Cause], wanted: impl Fn(u32) -> bool) -> Vec<Span> {
+        let gaps = self.gaps.iter();
+        let gaps = gaps.filter(|gap| causes.contains(&gap.cause) && wanted(gap.next));
+        let spans = self.within(gaps.map(|gap| (gap.begin, gap.end)).collect());
+        let spans = ranges::meet(&spans, &self.idle);
+        let spans = ranges::minus(&spans, self.ranges.of(Role::Data));
+        let waits = self.waits.iter().map(|slice| self.model.span(*slice));
+        ranges::minus(&spans, &ranges::merge(waits.collect()))
+    }
+
+    /// Idle time of the device from the end of each call to the next work.
+    pub(super) fn idle_behind(&self, calls: impl Iterator<Item = u32>) -> Vec<Span> {
+        let device = &self.ranges.device;
+        let behind = calls.filter_map(|call| {
+            let end = self.model.span(call).1;
+            let next = device.partition_point(|span| span.1 <= end);
+            let next = device.get(next)?.0;
+            (next > end).then_some((end, next))
+        });
+        let spans = self.within(behind.collect());
+        ranges::meet(&spans, &self.idle)
+    }
+
+    /// Numbers of the slices that begin in the judged steps.
+    pub(super) fn slices_in_steps(&self) -> impl Iterator<Item = u32> {
+        self.model.slices().filter(|slice| {
+            let begin = self.model.span(*slice).0;
+            self.holds(begin)
+        })
+    }
+
+    /// `true` for a moment within the judged steps.
+    pub(super) fn holds(&self, time: i64) -> bool {
+        let span = self.spans.partition_point(|span| span.1 <= time);
+        self.spans.get(span).is_some_and(|span| span.0 <= time)
+    }
+
+    /// The judged steps that are not among the first ones of the session.
+    pub(super) fn later_than(&self, steps: u64) -> Vec<Span> {
+        let skipped = usize::try_from(steps).unwrap_or(usize::MAX);
+        let begin = self.model.steps.list.get(skipped).map(|step| step.begin);
+        let later = self
+            .steps
+            .iter()
+            .filter(|step| Some(step.begin) >= begin && begin.is_some());
+        ranges::merge(later.map(|step| (step.begin, step.end)).collect())
+    }
+
+    /// Class of the device by its compute capability; 0 if unknown.
+    pub(super) fn compute_major(&self) -> u32 {
+        let devices = self.model.trace.head.devices.iter();
+        devices
+            .map(|device| device.compute_major)
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// `true` if there are kernels.
+    pub(super) fn has_kernels(&self) -> bool {
+        let categories = self.model.trace.categories.iter();
+        let mut used = categories.filter(|own| own.count > 0);
+        used.any(|own| own.class == SliceClass::Kernel)
+    }
+}
+
+/// The steps that a summary is about.
+fn range(model: &Model, summary: &SessionSummary) -> StepRange {
+    let is_all = summary.step_count >= model.steps.list.len() as u64;
+    let edges = summary.steps.first().zip(summary.steps.last());
+    match edges.filter(|_| !is_all) {
+        Some((first, last)) => StepRange {
+            since: Some(first.number),
+            until: Some(last.number),
+        },
+        None => StepRange::default(),
+    }
+}
+
+pub(super) fn length(step: &Step) -> i64 {
+    step.end.saturating_sub(step.begin)
+}
+
+/// Parts in their order, with names for sentences.
+pub(super) fn named(parts: &Parts) -> [(i64, &'static str, &'static str); 8] {
+    [
+        (parts.kernel, "compute", "计算"),
+        (parts.memcpy, "copies", "拷贝"),
+        (parts.memset, "fills", "填充"),
+        (parts.communication, "communication", "通信"),
+        (parts.runtime, "runtime calls", "运行时调用"),
+        (parts.data, "waiting for data", "等待数据"),
+        (parts.operators, "operators on the host", "主机算子"),
+        (parts.other, "nothing recorded", "无记录"),
+    ]
+}
+
+/// Time of steps that no finding has claimed: gains are disjoint, so they may be added.
+pub(super) struct Claims {
+    left: Vec<Span>,
+    steps: i64,
+}
+
+impl Claims {
+    /// Everything but compute.
+    pub(super) fn new(facts: &Facts<'_>) -> Self {
+        Self {
+            left: ranges::minus(&facts.spans, facts.ranges.of(Role::Kernel)),
+            steps: facts.count(),
+        }
+    }
+
+    /// Time a step of some ranges that was not claimed, at most `limit`; it is now.
+    pub(super) fn take(&mut self, spans: &[Span], limit: i64) -> i64 {
+        let mut room = limit.saturating_mul(self.steps);
+        let mut own = ranges::meet(&self.left, spans);
+        own.retain_mut(|(begin, end)| {
+            *end = (*end).min(begin.saturating_add(room));
+            room -= *end - *begin;
+            begin < end
+        });
+        self.left = ranges::minus(&self.left, &own);
+        ranges::total(&own) / self.steps
+    }
+}
+
+/// A rule that found something, without texts that are the same each time.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Finding {
+    pub(super) value: f64,
+    pub(super) limit: f64,
+    pub(super) severity: trainscope_format::Severity,
+    /// Time that it would save if no other finding claims it, in the order of [`claim_order`].
+    pub(super) claim: Claim,
+    pub(super) evidence: [String; 2],
+    pub(super) step: Option<i64>,
+    pub(super) rank: Option<u32>,
+}
+
+/// Time that a finding would save.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Claim {
+    /// None, or not known.
+    #[default]
+    None,
+    /// That of some ranges.
+    Spans(Vec<Span>),
+    /// That of some ranges, at most so many nanoseconds a step.
+    AtMost(Vec<Span>, i64),
+    /// Nanoseconds a step within compute, or outside of the steps, which no other rule claims.
+    Apart(i64),
+}
+
+/// Rules in the order in which they claim time: the nearer the cause, the earlier.
+pub(super) const fn claim_order(rule: Rule) -> u8 {
+    match rule {
+        Rule::DataBound => 0,
+        Rule::StragglerRank => 1,
+        Rule::ExposedCommunication => 2,
+        Rule::PageableCopies => 3,
+        Rule::Recompilation => 4,
+        Rule::AllocatorInStep => 5,
+        Rule::SyncInStep => 6,
+        Rule::ManySmallOptimizerKernels => 7,
+        Rule::LaunchBound => 8,
+        Rule::HostBound => 9,
+        Rule::StepOutliers => 10,
+        Rule::DeviceIdle => 11,
+        _ => 12,
+    }
+}

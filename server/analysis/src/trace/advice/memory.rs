@@ -1,0 +1,191 @@
+//! Rules about memory.
+
+use trainscope_api::profile::MemoryTotal;
+use trainscope_format::Severity;
+use trainscope_format::digits::{bytes, count};
+
+use super::super::ranges::{self, Span};
+use super::super::{Role, memory, robust};
+use super::facts::{Claim, Facts, Finding};
+use super::{Lack, Limits, Verdict};
+
+/// Calls of the allocators of devices that wait for all kernels.
+const ALLOCATOR: [&str; 8] = [
+    "cudaMalloc",
+    "cudaFree",
+    "hipMalloc",
+    "hipFree",
+    "cuMemAlloc_v2",
+    "cuMemFree_v2",
+    "cuMemCreate",
+    "cuMemRelease",
+];
+
+fn totals<'a>(facts: &Facts<'a>) -> Result<&'a [MemoryTotal], Lack> {
+    let totals = &facts.summary.memory;
+    if totals.is_empty() {
+        return Err(Lack::NoMemory);
+    }
+    Ok(totals)
+}
+
+pub(super) fn near_limit(facts: &Facts<'_>, limits: &Limits) -> Verdict {
+    let sized = totals(facts)?.iter().filter(|own| own.device_len_bytes > 0);
+    let share = |own: &MemoryTotal| own.peak_len_bytes as f64 / own.device_len_bytes as f64;
+    let fullest = sized.max_by(|a, b| share(a).total_cmp(&share(b)));
+    let fullest = fullest.ok_or(Lack::NoDeviceSize)?;
+    let own = share(fullest);
+    if own <= limits.memory_share {
+        return Ok(None);
+    }
+    let room = fullest
+        .device_len_bytes
+        .saturating_sub(fullest.peak_len_bytes);
+    let (peak, size, room) = (
+        bytes(fullest.peak_len_bytes),
+        bytes(fullest.device_len_bytes),
+        bytes(room),
+    );
+    let is_error = own > limits.memory_share_error;
+    Ok(Some(Finding {
+        value: own,
+        limit: limits.memory_share,
+        severity: if is_error {
+            Severity::Error
+        } else {
+            Severity::Warning
+        },
+        evidence: [
+            format!("Memory peaks at {peak} of {size}: {room} to spare."),
+            format!("内存峰值 {peak}，共 {size}：余 {room}。"),
+        ],
+        step: fullest.peak_step,
+        ..Finding::default()
+    }))
+}
+
+pub(super) fn growth(facts: &Facts<'_>, limits: &Limits) -> Verdict {
+    let totals = totals(facts)?;
+    facts.needs_enough_steps()?;
+    let needed = usize::try_from(limits.growth_steps).unwrap_or(usize::MAX);
+    if facts.steps.len() < needed {
+        return Err(Lack::TooFewSteps);
+    }
+    let edges = facts.steps.first().zip(facts.steps.last());
+    let (first, last) = edges.map_or((0, 0), |(first, last)| (first.number, last.number));
+    let mut worst: Option<(f64, f64, &MemoryTotal)> = None;
+    for total in totals {
+        let by_step = memory::least(facts.model, &total.device);
+        let own = by_step.iter().filter(|own| (first..=last).contains(&own.0));
+        let points: Vec<(f64, f64)> = own.map(|own| (own.0 as f64, own.1 as f64)).collect();
+        let Some(slope) = robust::slope(&points).filter(|slope| slope.low > 0.0) else {
+            continue;
+        };
+        let grown = slope.slope * (last - first) as f64;
+        let share = grown / total.peak_len_bytes.max(1) as f64;
+        if share > limits.growth_share && worst.is_none_or(|worst| worst.0 < share) {
+            worst = Some((share, slope.slope, total));
+        }
+    }
+    let Some((share, slope, total)) = worst else {
+        return Ok(None);
+    };
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a cast of floats saturates; both numbers are above 0"
+    )]
+    let (each, left) = {
+        let room = total.device_len_bytes.saturating_sub(total.peak_len_bytes);
+        (slope as u64, (room as f64 / slope) as u64)
+    };
+    let each = bytes(each.max(1));
+    let (mut en, mut zh) = (
+        format!("The least memory of each step grows by {each} a step"),
+        format!("每次迭代的最低内存以每步 {each} 增长"),
+    );
+    if total.device_len_bytes > 0 {
+        let left = count(left);
+        en = format!("{en}: full in {left} steps");
+        zh = format!("{zh}：{left} 步后占满");
+    }
+    Ok(Some(Finding {
+        value: share,
+        limit: limits.growth_share,
+        severity: Severity::Warning,
+        evidence: [format!("{en}."), format!("{zh}。")],
+        step: Some(last),
+        ..Finding::default()
+    }))
+}
+
+pub(super) fn fragmentation(facts: &Facts<'_>, limits: &Limits) -> Verdict {
+    let totals = totals(facts)?;
+    facts.needs_enough_steps()?;
+    let reserving = || totals.iter().filter(|own| own.peak_reserved_bytes > 0);
+    if reserving().next().is_none() {
+        return Err(Lack::NoReserved);
+    }
+    let sized = reserving().filter(|own| own.device_len_bytes > 0);
+    let share = |own: &MemoryTotal| {
+        let free = own.peak_reserved_bytes.saturating_sub(own.peak_len_bytes);
+        free as f64 / own.peak_reserved_bytes as f64
+    };
+    let worst = sized.max_by(|a, b| share(a).total_cmp(&share(b)));
+    let worst = worst.ok_or(Lack::NoDeviceSize)?;
+    let (own, of) = (share(worst), worst.peak_reserved_bytes);
+    let reserved = of as f64 / worst.device_len_bytes as f64;
+    if own <= limits.fragmentation_share || reserved <= limits.reserved_share {
+        return Ok(None);
+    }
+    let (free, of) = (bytes(of.saturating_sub(worst.peak_len_bytes)), bytes(of));
+    Ok(Some(Finding {
+        value: own,
+        limit: limits.fragmentation_share,
+        severity: Severity::Info,
+        evidence: [
+            format!("{free} of {of} reserved bytes are not allocated at the peak."),
+            format!("峰值时，保留的 {of} 中有 {free} 未分配。"),
+        ],
+        step: worst.peak_step,
+        ..Finding::default()
+    }))
+}
+
+pub(super) fn allocator(facts: &Facts<'_>, limits: &Limits) -> Verdict {
+    facts.needs_enough_steps()?;
+    if !facts.has_runtime() {
+        return Err(Lack::NoLaunches);
+    }
+    let later = facts.later_than(limits.allocator_warmup_steps);
+    if later.is_empty() {
+        return Err(Lack::TooFewSteps);
+    }
+    let model = facts.model;
+    let calls = facts.slices_in_steps().filter(|slice| {
+        model.roles[*slice as usize] == Role::Runtime && ALLOCATOR.contains(&model.name(*slice))
+    });
+    let is_later = |slice: &u32| {
+        let begin = model.span(*slice).0;
+        !ranges::cut(&later, begin, begin.saturating_add(1)).is_empty()
+    };
+    let calls: Vec<u32> = calls.filter(is_later).collect();
+    if calls.is_empty() {
+        return Ok(None);
+    }
+    let mut spans: Vec<Span> = calls.iter().map(|slice| model.span(*slice)).collect();
+    spans.extend(facts.idle_behind(calls.iter().copied()));
+    let spans = facts.within(spans);
+    let number = count(calls.len() as u64);
+    Ok(Some(Finding {
+        value: calls.len() as f64,
+        severity: Severity::Warning,
+        evidence: [
+            format!("The allocator of the device is called {number} times after the first steps."),
+            format!("最初几次迭代之后，设备的分配器被调用了 {number} 次。"),
+        ],
+        step: facts.clearest_of(&spans),
+        claim: Claim::Spans(spans),
+        ..Finding::default()
+    }))
+}

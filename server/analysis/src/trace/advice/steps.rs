@@ -1,0 +1,303 @@
+//! Rules about waiting for data, the lengths of steps, compilation, and the recording itself.
+
+use trainscope_api::profile::Parts;
+use trainscope_format::Severity;
+use trainscope_format::digits::{count, nanos, percent};
+use trainscope_format::trace::SliceClass;
+
+use super::super::ranges::{self, Span};
+use super::super::{Role, figures, parts, robust};
+use super::facts::{Claim, Facts, Finding, length, named};
+use super::{Lack, Limits, Verdict};
+
+/// Cost of a Python frame to the profiler, nanoseconds: chosen, a call of its hook on a current processor.
+const FRAME_NANOS: i64 = 1_000;
+/// Of fewer steps, a share of outliers is no warning: chosen, as for trends.
+const WARNING_STEPS: usize = 20;
+/// Maximum number of points of a trend; of more steps medians of neighbours are compared.
+const MAX_POINTS: usize = 1_000;
+/// Parts of names of what compiles: the timed sections and files of `PyTorch`'s compilers, and XLA's.
+const COMPILERS: [&str; 7] = [
+    "(dynamo_timed)",
+    "torch/_dynamo/convert_frame.py",
+    "torch/_inductor/compile_fx.py",
+    "torch/jit/_trace.py",
+    "torch/jit/_script.py",
+    "backend_compile",
+    "XlaCompile",
+];
+
+fn text(nanos_of: i64) -> String {
+    nanos(nanos_of.unsigned_abs())
+}
+
+pub(super) fn data(facts: &Facts<'_>, limits: &Limits) -> Verdict {
+    let input = facts.summary.input;
+    if let (Err(lack), None) = (facts.needs_steps(), input) {
+        return Err(lack);
+    }
+    let total = facts.sum(|time| time.parts.data);
+    let own = if facts.needs_steps().is_ok() {
+        facts.share(total)
+    } else {
+        0.0
+    };
+    let by_iterator = input.filter(|input| input.share > own);
+    let share = by_iterator.map_or(own, |input| input.share);
+    if share <= limits.data_share {
+        return Ok(None);
+    }
+    let severity = if share > limits.data_share_error {
+        Severity::Error
+    } else {
+        Severity::Warning
+    };
+    let part = percent(share);
+    let (claim, evidence) = if let Some(input) = by_iterator {
+        let batches = i64::try_from(input.batches).unwrap_or(i64::MAX);
+        let each = input.waited_nanos / (batches - 1).max(1);
+        let (wait, empty) = (text(each), count(input.empty));
+        let evidence = [
+            format!(
+                "The training waits {wait} a step for data, {part} of its time; the queue was empty {empty} times."
+            ),
+            format!("训练每次迭代等待数据 {wait}，占其时间的 {part}；队列为空 {empty} 次。"),
+        ];
+        // Between steps that are made of operators alone nothing else is claimed.
+        (Claim::Apart(each.min(outside_of_compute(facts))), evidence)
+    } else {
+        let wait = text(facts.a_step(total));
+        let evidence = [
+            format!("Waiting for data takes {wait} a step, {part} of it."),
+            format!("每次迭代等待数据 {wait}，占 {part}。"),
+        ];
+        let busy = [
+            Role::Memcpy,
+            Role::Memset,
+            Role::Communication,
+            Role::Runtime,
+        ];
+        let data = busy
+            .iter()
+            .fold(facts.ranges.of(Role::Data).to_vec(), |data, role| {
+                ranges::minus(&data, facts.ranges.of(*role))
+            });
+        (Claim::Spans(data), evidence)
+    };
+    Ok(Some(Finding {
+        value: share,
+        limit: limits.data_share,
+        severity,
+        claim,
+        evidence,
+        step: facts.clearest(|_, time| time.parts.data),
+        ..Finding::default()
+    }))
+}
+
+/// Time from one step to the next without compute, a step.
+fn outside_of_compute(facts: &Facts<'_>) -> i64 {
+    let edges = facts.steps.first().zip(facts.steps.last());
+    let span = edges.map_or(0, |(first, last)| last.end.saturating_sub(first.begin));
+    let computed = facts.sum(|time| time.parts.kernel + time.parts.operators);
+    facts.a_step(span.saturating_sub(computed).max(0))
+}
+
+pub(super) fn outliers(facts: &Facts<'_>, limits: &Limits) -> Verdict {
+    facts.needs_enough_steps()?;
+    let is_outlier = |index: &usize| {
+        let step = facts.steps.get(*index);
+        step.is_some_and(|step| facts.lengths.is_outlier(length(step)))
+    };
+    let found: Vec<usize> = (0..facts.steps.len()).filter(is_outlier).collect();
+    let share = found.len() as f64 / facts.count() as f64;
+    if share <= limits.outlier_share {
+        return Ok(None);
+    }
+    let mean = |wanted: bool| {
+        let times = facts.times.iter().enumerate();
+        let times = times.filter(|(index, _)| found.contains(index) == wanted);
+        parts::mean(&times.map(|(_, time)| time.parts).collect::<Vec<Parts>>())
+    };
+    let pairs = named(&mean(true)).into_iter().zip(named(&mean(false)));
+    let grown = pairs.map(|((long, en, zh), (usual, ..))| (long.saturating_sub(usual), en, zh));
+    let (more, en, zh) = grown.max_by_key(|grown| grown.0).unwrap_or_default();
+    let steps = found.iter().filter_map(|index| facts.steps.get(*index));
+    let median = facts.lengths.median;
+    let longer = steps
+        .clone()
+        .map(|step| length(step).saturating_sub(median));
+    let gain = facts.a_step(longer.fold(0, i64::saturating_add));
+    let spans = ranges::merge(steps.clone().map(|step| (step.begin, step.end)).collect());
+    let (number, all, more) = (
+        count(found.len() as u64),
+        count(facts.steps.len() as u64),
+        text(more),
+    );
+    let is_warning = share > limits.outlier_share_warning && facts.steps.len() >= WARNING_STEPS;
+    Ok(Some(Finding {
+        value: share,
+        limit: limits.outlier_share,
+        severity: if is_warning {
+            Severity::Warning
+        } else {
+            Severity::Info
+        },
+        claim: Claim::AtMost(spans, gain),
+        evidence: [
+            format!(
+                "{number} of {all} steps are far longer than the others; most of it, {more}, is {en}."
+            ),
+            format!("{all} 次迭代中有 {number} 次明显更久；其中最多的是{zh}，{more}。"),
+        ],
+        step: steps
+            .max_by_key(|step| length(step))
+            .map(|step| step.number),
+        ..Finding::default()
+    }))
+}
+
+pub(super) fn drift(facts: &Facts<'_>, limits: &Limits) -> Verdict {
+    facts.needs_enough_steps()?;
+    let needed = usize::try_from(limits.drift_steps).unwrap_or(usize::MAX);
+    if facts.steps.len() < needed {
+        return Err(Lack::TooFewSteps);
+    }
+    let lengths: Vec<i64> = facts.steps.iter().map(length).collect();
+    let each = lengths.len().div_ceil(MAX_POINTS).max(1);
+    let points: Vec<(f64, f64)> = lengths
+        .chunks(each)
+        .enumerate()
+        .map(|(index, own)| {
+            let median = figures::median(&mut own.to_vec());
+            ((index * each) as f64, median as f64)
+        })
+        .collect();
+    let median = facts.lengths.median.max(1) as f64;
+    let slope = robust::slope(&points).ok_or(Lack::TooFewSteps)?;
+    let share = slope.slope * lengths.len() as f64 / median;
+    let is_trend = robust::probability(slope.deviations) < limits.drift_probability;
+    if share <= limits.drift_share || !is_trend {
+        return Ok(None);
+    }
+    let (part, steps) = (percent(share), count(lengths.len() as u64));
+    Ok(Some(Finding {
+        value: share,
+        limit: limits.drift_share,
+        severity: Severity::Warning,
+        evidence: [
+            format!("Steps became longer by {part} of the median over {steps} steps."),
+            format!("在 {steps} 次迭代中，迭代时间增长了中位数的 {part}。"),
+        ],
+        step: facts.steps.last().map(|step| step.number),
+        ..Finding::default()
+    }))
+}
+
+pub(super) fn compilation(facts: &Facts<'_>, limits: &Limits) -> Verdict {
+    facts.needs_enough_steps()?;
+    let later = facts.later_than(limits.compile_warmup_steps);
+    if later.is_empty() {
+        return Err(Lack::TooFewSteps);
+    }
+    let model = facts.model;
+    let compiles: Vec<bool> = model
+        .trace
+        .texts
+        .iter()
+        .map(|name| COMPILERS.iter().any(|part| name.contains(part)))
+        .collect();
+    let names = &model.trace.slices.names;
+    let mut spans: Vec<Span> = Vec::new();
+    for slice in model.slices() {
+        let name = names[slice as usize].0 as usize;
+        if compiles.get(name) == Some(&true) {
+            let (begin, end) = model.span(slice);
+            ranges::push(&mut spans, begin, end);
+        }
+    }
+    let spans = ranges::meet(&ranges::merge(spans), &later);
+    let inside = |step: &&super::super::Step| !ranges::cut(&spans, step.begin, step.end).is_empty();
+    let steps = facts.steps.iter().filter(inside).count();
+    if steps == 0 {
+        return Ok(None);
+    }
+    let (number, time) = (count(steps as u64), text(ranges::total(&spans)));
+    Ok(Some(Finding {
+        value: steps as f64,
+        severity: Severity::Warning,
+        evidence: [
+            format!("{number} steps after the first ones compile, for {time} in all."),
+            format!("最初几次迭代之后，仍有 {number} 次迭代在编译，共 {time}。"),
+        ],
+        step: facts.clearest_of(&spans),
+        claim: Claim::Spans(spans),
+        ..Finding::default()
+    }))
+}
+
+pub(super) fn overhead(facts: &Facts<'_>, limits: &Limits) -> Verdict {
+    facts.needs_steps()?;
+    let model = facts.model;
+    let mut spans = Vec::new();
+    let mut frames = 0_i64;
+    for slice in facts.slices_in_steps() {
+        match model.class(slice) {
+            SliceClass::Overhead => spans.push(model.span(slice)),
+            SliceClass::PythonFrame => frames += 1,
+            _ => {}
+        }
+    }
+    let recorded = ranges::total(&facts.within(spans));
+    let cost = recorded.saturating_add(frames.saturating_mul(FRAME_NANOS));
+    let share = facts.share(cost);
+    if share <= limits.overhead_share {
+        return Ok(None);
+    }
+    let (part, frames) = (percent(share), count(frames.unsigned_abs()));
+    Ok(Some(Finding {
+        value: share,
+        limit: limits.overhead_share,
+        severity: Severity::Info,
+        evidence: [
+            format!(
+                "The profiler itself takes about {part} of the steps ({frames} Python frames): times are distorted."
+            ),
+            format!("性能分析器自身约占迭代的 {part}（{frames} 个 Python 栈帧）：时间有失真。"),
+        ],
+        ..Finding::default()
+    }))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the type of all rules")]
+pub(super) fn damage(facts: &Facts<'_>, _: &Limits) -> Verdict {
+    let counts = &facts.model.trace.counts;
+    let lost = counts.damaged.saturating_add(counts.over_limit);
+    let places = lost.saturating_add(u64::from(counts.truncated));
+    if places == 0 {
+        return Ok(None);
+    }
+    let places_lost = count(lost);
+    let evidence = match (lost, counts.truncated) {
+        (0, _) => [
+            "The file ends before its last event is complete.".to_owned(),
+            "文件在最后一个事件完整之前结束。".to_owned(),
+        ],
+        (_, false) => [
+            format!("{places_lost} places could not be read."),
+            format!("{places_lost} 处无法读取。"),
+        ],
+        (_, true) => [
+            format!(
+                "{places_lost} places could not be read, and the file ends before its last event is complete."
+            ),
+            format!("{places_lost} 处无法读取，且文件在最后一个事件完整之前结束。"),
+        ],
+    };
+    Ok(Some(Finding {
+        value: places as f64,
+        severity: Severity::Info,
+        evidence,
+        ..Finding::default()
+    }))
+}

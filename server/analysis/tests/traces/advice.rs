@@ -1,0 +1,730 @@
+//! Advice: nothing to warn of in healthy profiles, each fault found by its rule, and gains that may be added.
+
+use proptest::prelude::*;
+use trainscope_analysis::trace::Model;
+use trainscope_analysis::trace::advice::baseline::{self, Baseline};
+use trainscope_analysis::trace::advice::{self, Facts, Judgement, Lack, Limits, Rule};
+use trainscope_analysis::trace::steps::StepRange;
+use trainscope_analysis::trace::summary::summary;
+use trainscope_api::profile::{Advice, InputShare, ProfileState, RanksAnswer, SessionSummary};
+use trainscope_format::Severity;
+use trainscope_format::formats::mindspore_profile::{MindsporeFiles, read};
+use trainscope_format::trace::{Device, MemoryEvent, SliceClass, TraceDamage};
+
+use crate::critical::any_trace;
+use crate::ranks::{compare, four};
+use crate::support::{Made, generated, model, unpacked};
+
+fn whole(model: &Model) -> SessionSummary {
+    summary(model, StepRange::default(), 400)
+}
+
+fn judge(model: &Model) -> Judgement {
+    advice::judge(&Facts::new(model, &whole(model), None), &Limits::default())
+}
+
+fn of(judged: &Judgement, rule: Rule) -> Option<&Advice> {
+    judged.advice.iter().find(|own| own.id == rule.name())
+}
+
+fn warnings(judged: &Judgement) -> Vec<&str> {
+    let worse = judged.advice.iter();
+    let worse = worse.filter(|own| own.severity >= Severity::Warning);
+    worse.map(|own| &*own.id).collect()
+}
+
+/// Sum of the gains that are not within compute, and the time of a step without compute.
+fn gains(model: &Model, judged: &Judgement) -> (i64, i64) {
+    let summary = whole(model);
+    let apart = Rule::TensorCoresUnused.name();
+    let gains = judged.advice.iter().filter(|own| own.id != apart);
+    let rest = summary.mean_step_nanos - summary.mean_parts_nanos.kernel;
+    (gains.map(|own| own.gain_nanos).sum(), rest)
+}
+
+#[test]
+fn a_healthy_generated_training_has_no_warning() {
+    let model = model("generated/steps8-healthy.pt.trace.json.gz");
+    let judged = judge(&model);
+    assert_eq!(warnings(&judged), [""; 0]);
+    for rule in [
+        Rule::DataBound,
+        Rule::DeviceIdle,
+        Rule::HostBound,
+        Rule::LaunchBound,
+        Rule::SyncInStep,
+        Rule::PageableCopies,
+        Rule::ExposedCommunication,
+        Rule::TensorCoresUnused,
+        Rule::AllocatorInStep,
+        Rule::StepOutliers,
+        Rule::ProfileDamaged,
+    ] {
+        assert!(judged.passed.contains(&rule), "{rule:?} {judged:?}");
+    }
+    let lack = |rule| {
+        judged
+            .not_judged
+            .iter()
+            .find(|own| own.0 == rule)
+            .map(|own| own.1)
+    };
+    assert_eq!(lack(Rule::StragglerRank), Some(Lack::OneRank));
+    assert_eq!(lack(Rule::MemoryGrowth), Some(Lack::NoMemory));
+    assert_eq!(lack(Rule::StepTimeDrift), Some(Lack::TooFewSteps));
+}
+
+#[test]
+fn few_steps_are_judged_by_the_rules_that_need_none() {
+    for path in [
+        "torch-cnn/plain.pt.trace.json.gz",
+        "torch-cnn/stack.pt.trace.json.gz",
+        "torch-cnn/tb.pt.trace.json.gz",
+        "torch-transformer/plain.pt.trace.json.gz",
+        "torch-transformer/stack.pt.trace.json.gz",
+        "torch-transformer/tb.pt.trace.json.gz",
+    ] {
+        assert_eq!(warnings(&judge(&model(path))), [""; 0], "{path}");
+    }
+    let judged = judge(&generated());
+    let is_few = |rule: Rule| judged.not_judged.contains(&(rule, Lack::TooFewSteps));
+    assert!(is_few(Rule::DeviceIdle) && is_few(Rule::ExposedCommunication));
+    let passed = [
+        Rule::DataBound,
+        Rule::MemoryNearLimit,
+        Rule::ProfilerOverhead,
+        Rule::ProfileDamaged,
+    ];
+    assert_eq!(judged.passed, passed);
+}
+
+#[test]
+fn waiting_iterators_are_data_bound() {
+    let of_files = |folder: &str, input: InputShare| {
+        let path = format!("{folder}/cpu_op_execute_timestamp_0.txt.gz");
+        let executions = unpacked(&path);
+        let files = MindsporeFiles {
+            executions: Some(&executions),
+            ..MindsporeFiles::default()
+        };
+        let model = Model::new(read(&files, None).0);
+        let mut summary = whole(&model);
+        summary.input = Some(input);
+        advice::apply(&model, &mut summary, None);
+        summary
+    };
+    let input = |share, waited_millis: i64, empty| InputShare {
+        share,
+        batches: 12,
+        waited_nanos: waited_millis * 1_000_000,
+        empty,
+    };
+    for folder in ["ms20-lenet", "ms210-lenet"] {
+        let own = of_files(folder, InputShare::default());
+        let worst = own.advice.iter().map(|own| own.severity).max();
+        assert!(worst < Some(Severity::Warning), "{:?}", own.advice);
+    }
+    let old = of_files("ms20-slow-data", input(0.2039, 396, 6));
+    let found: Vec<(&str, Severity)> = old
+        .advice
+        .iter()
+        .filter(|own| own.severity >= Severity::Warning)
+        .map(|own| (&*own.id, own.severity))
+        .collect();
+    assert_eq!(found, [("data_bound", Severity::Warning)]);
+    assert_eq!(
+        (&*old.advice[0].id, old.advice[0].gain_nanos),
+        ("data_bound", 36_000_000)
+    );
+    assert!(
+        old.sentence
+            .en
+            .contains("waits 36 ms for each batch, 20 % of its time"),
+        "{}",
+        old.sentence.en
+    );
+    assert!(
+        old.detail
+            .en
+            .starts_with("With the 2 changes below each batch would come up to "),
+        "{}",
+        old.detail.en
+    );
+    let new = of_files("ms210-slow-data", input(0.7182, 1_412, 11));
+    let data = new
+        .advice
+        .iter()
+        .find(|own| own.id == "data_bound")
+        .unwrap();
+    assert_eq!(data.severity, Severity::Error);
+    assert!(data.remedy.en.contains("num_parallel_workers"));
+}
+
+#[test]
+fn a_slow_rank_is_advice_on_every_rank() {
+    let models = four();
+    let all = compare(&models);
+    for (rank, model) in (0..).zip(&models) {
+        let mut summary = whole(model);
+        summary.rank = rank;
+        let judged = advice::judge(&Facts::new(model, &summary, Some(&all)), &Limits::default());
+        let slow = of(&judged, Rule::StragglerRank).unwrap();
+        assert_eq!(
+            (slow.rank, slow.step, slow.severity),
+            (Some(2), Some(15), Severity::Warning)
+        );
+        assert!((1.2..1.26).contains(&slow.value) && slow.gain_nanos > 0);
+        let (sum, rest) = gains(model, &judged);
+        assert!(sum <= rest, "{sum} {rest}");
+        let with = Limits {
+            slow_steps: 30,
+            ..Limits::default()
+        };
+        let judged = advice::judge(&Facts::new(model, &summary, Some(&all)), &with);
+        assert!(judged.passed.contains(&Rule::StragglerRank));
+    }
+    let uneven = RanksAnswer {
+        stragglers: Vec::new(),
+        compute_nanos: vec![vec![1; 40]; 4],
+        ranks: (0..)
+            .zip(all.ranks)
+            .map(|(index, mut own)| {
+                own.peak_len_bytes = 1_000_000_000 * (index + 1);
+                own
+            })
+            .collect(),
+        ..all
+    };
+    let summary = whole(&models[0]);
+    let facts = Facts::new(&models[0], &summary, Some(&uneven));
+    let judged = advice::judge(&facts, &Limits::default());
+    let own = of(&judged, Rule::UnevenRanks).unwrap();
+    assert!((own.value - 1.2).abs() < 1e-9 && own.evidence.en.contains("1.0 GB and 4.0 GB"));
+}
+
+const STEP: i64 = 1_000_000;
+
+/// A training on one stream; each step of a millisecond is made by `fill`.
+struct Training {
+    made: Made,
+    link: u32,
+    begin: i64,
+}
+
+impl Training {
+    fn steps(steps: i64, fill: impl Fn(Self, i64) -> Self) -> Made {
+        let mut own = Self {
+            made: Made::new(1).change(|trace| {
+                trace.head.devices = vec![Device {
+                    memory_len: 1_000_000,
+                    compute_major: 8,
+                    ..Device::default()
+                }];
+            }),
+            link: 0,
+            begin: 0,
+        };
+        for step in 0..steps {
+            let begin = own.begin;
+            own = fill(own, step);
+            let end = own.begin.max(begin + STEP - 1_000);
+            own = own.at(
+                begin,
+                SliceClass::Annotation,
+                &format!("ProfilerStep#{step}"),
+                0,
+                end - begin,
+            );
+            own.begin = end + 1_000;
+        }
+        own.made
+    }
+
+    fn at(mut self, begin: i64, class: SliceClass, name: &str, from: i64, to: i64) -> Self {
+        self.made = self
+            .made
+            .slice(0, class, name, (begin + from, begin + to), None);
+        self
+    }
+
+    /// A slice of the host, in microseconds since the begin of the step.
+    fn host(self, class: SliceClass, name: &str, from: i64, to: i64) -> Self {
+        let begin = self.begin;
+        self.at(begin, class, name, from * 1_000, to * 1_000)
+    }
+
+    /// Device work, with a launch of two microseconds.
+    fn work(mut self, class: SliceClass, name: &str, launch: i64, from: i64, to: i64) -> Self {
+        self.link += 1;
+        let (begin, link) = (self.begin, Some(self.link));
+        let micros = |micros: i64| begin + micros * 1_000;
+        self.made = self
+            .made
+            .slice(
+                0,
+                SliceClass::Runtime,
+                "cudaLaunchKernel",
+                (micros(launch), micros(launch + 2)),
+                link,
+            )
+            .slice(1, class, name, (micros(from), micros(to)), link);
+        self
+    }
+
+    fn kernel(self, name: &str, launch: i64, from: i64, to: i64) -> Self {
+        self.work(SliceClass::Kernel, name, launch, from, to)
+    }
+
+    /// A step that is nearly all compute.
+    fn healthy(self) -> Self {
+        self.kernel("s16816gemm", 5, 10, 980)
+    }
+}
+
+/// The judgement of a training with one fault, whose rule must be found, and no worse one.
+fn fault(rule: Rule, made: Made) -> Advice {
+    let model = made.model();
+    let judged = judge(&model);
+    let found = of(&judged, rule).unwrap_or_else(|| panic!("{rule:?}: {judged:?}"));
+    let (sum, rest) = gains(&model, &judged);
+    assert!(0 <= sum && sum <= rest, "{sum} {rest} {:?}", judged.advice);
+    assert!(!found.title.en.is_empty() && !found.evidence.en.is_empty());
+    assert!(!found.title.zh.is_empty() && !found.evidence.zh.is_empty());
+    found.clone()
+}
+
+#[test]
+fn a_healthy_step_has_no_advice() {
+    let judged = judge(&Training::steps(30, |step, _| step.healthy()).model());
+    assert_eq!(judged.advice, []);
+    assert!(judged.passed.contains(&Rule::StepTimeDrift));
+}
+
+#[test]
+fn waiting_for_data_between_kernels() {
+    let found = fault(
+        Rule::DataBound,
+        Training::steps(8, |step, _| {
+            step.host(
+                SliceClass::Annotation,
+                "enumerate(DataLoader)#X.__next__",
+                0,
+                300,
+            )
+            .kernel("s16816gemm", 310, 320, 980)
+        }),
+    );
+    assert_eq!(
+        (found.severity, found.gain_nanos),
+        (Severity::Warning, 300_000)
+    );
+    assert!((found.value - 300.0 / 999.0).abs() < 0.01);
+}
+
+#[test]
+fn kernels_that_are_launched_late() {
+    let late = |step: Training, _| {
+        step.kernel("s16816gemm", 5, 10, 300)
+            .host(SliceClass::Operator, "aten::add", 300, 700)
+            .kernel("s16816gemm", 690, 700, 980)
+    };
+    let found = fault(Rule::HostBound, Training::steps(8, late));
+    // From the end of the first kernel to the begin of the second, and from step to step.
+    assert!((found.value - 0.43).abs() < 0.01, "{}", found.value);
+    assert_eq!(found.severity, Severity::Warning);
+    let idle = fault(Rule::DeviceIdle, Training::steps(8, late));
+    assert_eq!(idle.severity, Severity::Info);
+}
+
+#[test]
+fn kernels_that_are_shorter_than_their_launch() {
+    let found = fault(
+        Rule::LaunchBound,
+        Training::steps(8, |mut step, _| {
+            for index in 0..100 {
+                let at = index * 9;
+                step = step.kernel("elementwise", at, at + 4, at + 5);
+            }
+            step
+        }),
+    );
+    assert!((found.value - 1.0).abs() < 1e-9 && found.gain_nanos > 400_000);
+}
+
+#[test]
+fn a_wait_in_the_forward_pass() {
+    let found = fault(
+        Rule::SyncInStep,
+        Training::steps(8, |step, _| {
+            step.host(SliceClass::Annotation, "## forward ##", 0, 600)
+                .kernel("s16816gemm", 5, 10, 300)
+                .host(SliceClass::Runtime, "cudaStreamSynchronize", 20, 305)
+                .kernel("s16816gemm", 390, 400, 980)
+                .host(SliceClass::Runtime, "cudaStreamSynchronize", 700, 985)
+        }),
+    );
+    assert!((found.value - 1.0).abs() < 1e-9);
+    assert_eq!(found.gain_nanos, 95_000);
+}
+
+#[test]
+fn copies_from_pageable_memory() {
+    let found = fault(
+        Rule::PageableCopies,
+        Training::steps(8, |step, _| {
+            step.work(
+                SliceClass::Memcpy,
+                "Memcpy HtoD (Pageable -> Device)",
+                2,
+                10,
+                110,
+            )
+            .kernel("s16816gemm", 100, 110, 980)
+        }),
+    );
+    assert_eq!(found.gain_nanos, 100_000);
+    assert!(
+        judge(
+            &Training::steps(8, |step, _| {
+                step.work(
+                    SliceClass::Memcpy,
+                    "Memcpy HtoD (Pinned -> Device)",
+                    2,
+                    10,
+                    110,
+                )
+                .kernel("s16816gemm", 100, 110, 980)
+            })
+            .model()
+        )
+        .passed
+        .contains(&Rule::PageableCopies)
+    );
+}
+
+#[test]
+fn communication_that_nothing_hides() {
+    let found = fault(
+        Rule::ExposedCommunication,
+        Training::steps(8, |step, _| {
+            step.kernel("s16816gemm", 5, 10, 700)
+                .kernel("ncclDevKernel_AllReduce", 10, 700, 980)
+        }),
+    );
+    assert_eq!(found.gain_nanos, 280_000);
+}
+
+#[test]
+fn products_without_tensor_cores() {
+    let found = fault(
+        Rule::TensorCoresUnused,
+        Training::steps(8, |step, _| {
+            step.host(SliceClass::Operator, "aten::mm", 0, 20).kernel(
+                "volta_sgemm_128x64_nn",
+                5,
+                10,
+                980,
+            )
+        }),
+    );
+    assert_eq!(
+        (found.severity, found.gain_nanos),
+        (Severity::Info, 485_000)
+    );
+}
+
+#[test]
+fn an_update_of_many_small_kernels() {
+    let found = fault(
+        Rule::ManySmallOptimizerKernels,
+        Training::steps(8, |step, _| {
+            let mut step = step.kernel("s16816gemm", 2, 5, 400).host(
+                SliceClass::Annotation,
+                "Optimizer.step#SGD.step",
+                395,
+                970,
+            );
+            for index in 0..60 {
+                let at = 400 + index * 9;
+                step = step.kernel("add_kernel", at, at + 3, at + 8);
+            }
+            step
+        }),
+    );
+    assert!((found.value - 60.0).abs() < 1e-9 && found.gain_nanos > 0);
+}
+
+/// An event of a device with a million bytes.
+fn memory(time: i64, bytes: i64, allocated: u64, reserved: u64) -> MemoryEvent {
+    MemoryEvent {
+        time,
+        bytes,
+        address: time.unsigned_abs(),
+        allocated,
+        reserved,
+        device_type: 1,
+        device: 0,
+        lane: 0,
+    }
+}
+
+#[test]
+fn memory_that_is_full_grows_or_is_in_pieces() {
+    let with = |events: Vec<MemoryEvent>| {
+        Training::steps(30, |step, _| step.healthy()).change(|trace| trace.memory = events)
+    };
+    let near = fault(
+        Rule::MemoryNearLimit,
+        with(vec![memory(5, 950_000, 950_000, 960_000)]),
+    );
+    assert_eq!((near.severity, near.gain_nanos), (Severity::Warning, 0));
+    let full = fault(
+        Rule::MemoryNearLimit,
+        with(vec![memory(5, 990_000, 990_000, 990_000)]),
+    );
+    assert_eq!(full.severity, Severity::Error);
+    let pieces = fault(
+        Rule::MemoryFragmentation,
+        with(vec![memory(5, 300_000, 300_000, 800_000)]),
+    );
+    assert!((pieces.value - 0.625).abs() < 1e-9);
+    let leak = (0..30).map(|step: u32| {
+        let allocated = u64::from(step + 1) * 1_000;
+        memory(i64::from(step) * STEP, 1_000, allocated, allocated)
+    });
+    let grown = fault(Rule::MemoryGrowth, with(leak.collect()));
+    assert!(
+        grown
+            .evidence
+            .en
+            .contains("1.0 kB a step: full in 970 steps"),
+        "{}",
+        grown.evidence.en
+    );
+}
+
+#[test]
+fn allocators_and_compilers_in_later_steps() {
+    let calls = |name: &'static str, class: SliceClass, first: i64| {
+        Training::steps(8, move |step, number| {
+            let step = step
+                .kernel("s16816gemm", 2, 5, 600)
+                .kernel("s16816gemm", 590, 700, 980);
+            if number >= first {
+                step.host(class, name, 610, 680)
+            } else {
+                step
+            }
+        })
+    };
+    let malloc = fault(
+        Rule::AllocatorInStep,
+        calls("cudaMalloc", SliceClass::Runtime, 4),
+    );
+    assert_eq!((malloc.value, malloc.step), (4.0, Some(4)));
+    assert!(malloc.gain_nanos > 0);
+    let name = "_compile.compile_inner (dynamo_timed)";
+    let compiled = fault(Rule::Recompilation, calls(name, SliceClass::Annotation, 6));
+    assert_eq!(compiled.value, 2.0);
+    let warm = Training::steps(8, |step, number| match number {
+        0 | 1 => step
+            .healthy()
+            .host(SliceClass::Runtime, "cudaMalloc", 985, 990),
+        _ => step.healthy(),
+    });
+    assert!(judge(&warm.model()).passed.contains(&Rule::AllocatorInStep));
+}
+
+#[test]
+fn long_steps_and_longer_and_longer_ones() {
+    let uneven = Training::steps(25, |mut step, number| {
+        if number % 5 == 4 {
+            step = step.kernel("s16816gemm", 5, 10, 980).host(
+                SliceClass::Annotation,
+                "enumerate(DataLoader)#X.__next__",
+                990,
+                1_490,
+            );
+            step.begin += 1_500_000;
+            return step;
+        }
+        step.healthy()
+    });
+    let found = fault(Rule::StepOutliers, uneven);
+    assert!(
+        found.evidence.en.contains("waiting for data"),
+        "{}",
+        found.evidence.en
+    );
+    assert_eq!(found.severity, Severity::Warning);
+    let drifting = Training::steps(30, |step, number| {
+        let end = 980 + number * 20;
+        let mut step = step.kernel("s16816gemm", 5, 10, end);
+        step.begin += end * 1_000 + 10_000;
+        step
+    });
+    let found = fault(Rule::StepTimeDrift, drifting);
+    assert!((0.3..0.6).contains(&found.value), "{}", found.value);
+}
+
+#[test]
+fn the_recording_itself() {
+    let frames = Training::steps(8, |mut step, _| {
+        for index in 0..100 {
+            step = step.host(
+                SliceClass::PythonFrame,
+                "train.py(1): f",
+                index * 9,
+                index * 9 + 5,
+            );
+        }
+        step.healthy()
+    });
+    let found = fault(Rule::ProfilerOverhead, frames);
+    assert!((found.value - 0.1).abs() < 0.01);
+    let damaged = Training::steps(8, |step, _| step.healthy()).change(|trace| {
+        trace.counts.damaged = 3;
+        trace.counts.truncated = true;
+        trace.counts.damages = vec![TraceDamage { offset: 7, len: 9 }];
+    });
+    assert_eq!(fault(Rule::ProfileDamaged, damaged).value, 4.0);
+    let model = generated();
+    let mut reading = whole(&model);
+    reading.state = ProfileState::Reading;
+    let judged = advice::judge(&Facts::new(&model, &reading, None), &Limits::default());
+    assert!(judged.passed.is_empty() && judged.advice.is_empty());
+    assert!(judged.not_judged.iter().all(|own| own.1 == Lack::Reading));
+}
+
+#[test]
+fn sentences_say_what_a_step_costs_and_what_would_help() {
+    let applied = |model: &Model| {
+        let mut own = whole(model);
+        advice::apply(model, &mut own, None);
+        own
+    };
+    let slow = applied(
+        &Training::steps(8, |step, _| {
+            step.host(
+                SliceClass::Annotation,
+                "enumerate(DataLoader)#X.__next__",
+                0,
+                300,
+            )
+            .kernel("s16816gemm", 310, 320, 980)
+        })
+        .model(),
+    );
+    assert_eq!(
+        slow.sentence.en,
+        "A step takes 999 µs; for 339 µs of it (34 %) the GPU waits."
+    );
+    assert_eq!(
+        slow.detail.en,
+        "With the 2 changes below a step would take about 660 µs at best."
+    );
+    assert!(
+        slow.not_judged
+            .iter()
+            .any(|own| own.id == "step_time_regression")
+    );
+    let count = slow.advice.len() + slow.passed.len() + slow.not_judged.len();
+    assert_eq!(count, Rule::ALL.len());
+    let host = applied(&model("torch-cnn/tb.pt.trace.json.gz"));
+    assert!(
+        host.sentence
+            .en
+            .starts_with("A step takes 2.38 ms; for 70.6 µs of it (3 %) it waits for data."),
+        "{}",
+        host.sentence.en
+    );
+    let none = applied(&model("torch-cnn/stack.pt.trace.json.gz"));
+    assert!(
+        none.sentence.en.starts_with("No steps were recorded"),
+        "{}",
+        none.sentence.en
+    );
+}
+
+#[test]
+fn baselines_are_compared_on_the_same_device() {
+    let training = |end: i64| {
+        whole(
+            &Training::steps(20, |step, number| {
+                let end = end + number % 3;
+                let mut step = step.kernel("s16816gemm", 5, 10, end);
+                step.begin += end * 1_000 + 20_000;
+                step
+            })
+            .model(),
+        )
+    };
+    let (good, same, slow) = (training(2_000), training(2_010), training(2_600));
+    let limits = Limits::default();
+    let against = |now: &SessionSummary, good: &SessionSummary, any_device| {
+        let baseline = Baseline {
+            summary: good,
+            any_device,
+        };
+        baseline::judge(now, Some(baseline), &limits)
+    };
+    assert!(
+        against(&same, &good, false)
+            .passed
+            .contains(&Rule::StepTimeRegression)
+    );
+    let judged = against(&slow, &good, false);
+    let found = of(&judged, Rule::StepTimeRegression).unwrap();
+    assert!((1.28..1.32).contains(&found.value), "{}", found.value);
+    assert_eq!(
+        (found.severity, found.gain_nanos),
+        (Severity::Warning, 600_000)
+    );
+    assert_eq!(against(&slow, &good, false), judged);
+    let other = SessionSummary {
+        device_name: Some("another one".to_owned()),
+        ..good.clone()
+    };
+    let judged = against(&slow, &other, false);
+    assert!(
+        judged
+            .not_judged
+            .contains(&(Rule::StepTimeRegression, Lack::OtherDevice))
+    );
+    assert_eq!(against(&slow, &other, true).advice.len(), 1);
+    let none = baseline::judge(&slow, None, &limits);
+    assert_eq!((none.passed.len(), none.not_judged.len()), (0, 2));
+}
+
+proptest! {
+    #[test]
+    fn gains_never_exceed_a_step_without_compute(made in any_trace(), edges in proptest::collection::vec(1_i64..50, 6..10)) {
+        let mut made = made;
+        let mut begin = 0;
+        for (number, length) in edges.iter().enumerate() {
+            let name = format!("ProfilerStep#{number}");
+            made = made.slice(0, SliceClass::Annotation, &name, (begin, begin + length), None);
+            begin += length;
+        }
+        let model = made.model();
+        let summary = whole(&model);
+        let none = Limits {
+            data_share: 0.0,
+            idle_share: 0.0,
+            host_idle_share: 0.0,
+            short_kernel_share: 0.0,
+            launch_idle_share: 0.0,
+            sync_calls: 0.0,
+            sync_idle_share: 0.0,
+            pageable_share: 0.0,
+            exposed_share: 0.0,
+            outlier_share: 0.0,
+            ..Limits::default()
+        };
+        let facts = Facts::new(&model, &summary, None);
+        let judged = advice::judge(&facts, &none);
+        let sum: i64 = judged.advice.iter().map(|own| own.gain_nanos).sum();
+        prop_assert!(judged.advice.iter().all(|own| own.gain_nanos >= 0));
+        prop_assert!(sum <= facts.without_compute(), "{} {}", sum, facts.without_compute());
+    }
+}
