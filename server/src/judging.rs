@@ -8,6 +8,7 @@ mod hit_list;
 pub(crate) mod judge;
 mod observer;
 pub(crate) mod ongoing;
+mod profiles;
 mod scheduler;
 mod service;
 mod state;

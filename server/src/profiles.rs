@@ -13,7 +13,8 @@ mod read;
 mod sessions;
 
 pub(crate) use loaded::Loaded;
-pub(crate) use sessions::SessionFiles;
+pub(crate) use read::{input, read_files};
+pub(crate) use sessions::{SessionFiles, of_files};
 
 /// Maximum number of profiles in memory.
 const MAX_PROFILES: usize = 16;

@@ -133,6 +133,7 @@ fn the_answer_has_the_promised_shape() {
         [
             "histograms",
             "overwritten",
+            "profiles",
             "scalars",
             "steps",
             "tensors",

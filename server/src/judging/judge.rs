@@ -18,6 +18,7 @@ use trainscope_format::{Role, TensorSummary};
 
 use super::events::{EventRecords, Listener as _};
 use super::observer::{Observer, Unreadable};
+use super::profiles::JudgedProfiles;
 use crate::discovery::runs::{EventSource, RunFiles, TensorSource};
 use crate::reader::{Buffers, Feeds};
 use crate::tensor_files::contents::SharedNames;
@@ -138,6 +139,7 @@ pub(super) struct Judging {
     /// `MindSpore`'s graphs beside its dumps, by rank.
     graphs: BTreeMap<u32, DumpGraphs>,
     faulty: FxHashSet<Arc<str>>,
+    profiles: JudgedProfiles,
     pub(super) judged: Judgement,
 }
 
@@ -157,6 +159,7 @@ impl Judging {
             orders: FxHashMap::default(),
             graphs: BTreeMap::new(),
             faulty: FxHashSet::default(),
+            profiles: JudgedProfiles::default(),
             judged: Judgement {
                 name: run.name.clone(),
                 title: run.title.clone(),
@@ -230,6 +233,8 @@ impl Judging {
         self.read(&mut window, threads, bytes, progress);
         progress(bytes);
         self.advance(i64::MAX, progress);
+        // The curve of the loss tells the numbers of the steps.
+        self.profiles.judge(run, &mut self.observer.evaluator);
     }
 
     /// Reads `MindSpore`'s files beside its dumps.
@@ -443,6 +448,7 @@ impl Judging {
                 judged.truncated.push(fault(offset, reason));
             }
         }
+        judged.damaged.extend(self.profiles.faults().cloned());
         judged.remarks = self.observer.examiner.remarks(self.framework());
         judged.findings = self.observer.evaluator.findings_with(&judged.remarks);
         judged.sources = self.sources(&judged.findings);

@@ -162,8 +162,13 @@ impl Loaded {
         }
     }
 
+    /// State of its files.
+    pub(crate) fn state(&self) -> ProfileState {
+        self.state
+    }
+
     /// Problems of its files, as sentences with the place.
-    fn faults(&self) -> Vec<String> {
+    pub(crate) fn faults(&self) -> Vec<String> {
         let counts = &self.model.trace.counts;
         let mut faults = self.faults.clone();
         if let Some(first) = counts.damages.first() {

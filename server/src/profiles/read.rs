@@ -6,6 +6,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
+use trainscope_analysis::pipeline::{Clock, InputTimes};
 use trainscope_analysis::trace::Model;
 use trainscope_api::records::RecordsQuery;
 use trainscope_format::formats::folded;
@@ -14,8 +15,9 @@ use trainscope_format::formats::mindspore_profile::{self, MindsporeFiles, Mindsp
 use trainscope_format::formats::spans_trace::spans_to_trace;
 use trainscope_format::formats::trace_json::TraceReader;
 use trainscope_format::formats::xplane;
+use trainscope_format::queues::{Batches, MAX_FILE_BYTES};
 use trainscope_format::trace::{Trace, TraceFile};
-use trainscope_format::{Body, Kind, Profile};
+use trainscope_format::{Body, Kind, Profile, QueueFormat};
 
 use super::Progress;
 use super::loaded::Loaded;
@@ -30,12 +32,19 @@ const MAX_TRACE_BYTES: u64 = 64 << 30;
 /// Most bytes of a table beside a trace, of folded stacks and of an xplane file, which are read as a whole.
 const MAX_TABLE_BYTES: u64 = 1 << 30;
 
-/// Reads a session. Errors are faults of the result.
+/// Reads a session: its files, or the spans of event files. Errors are faults of the result.
 pub(super) fn read(index: &Index, session: &SessionFiles, progress: &Progress) -> Loaded {
+    if session.files.is_empty() {
+        loaded(session, spans(index, session), Vec::new(), progress)
+    } else {
+        read_files(session, progress)
+    }
+}
+
+/// Reads the files of a session. Errors are faults of the result.
+pub(crate) fn read_files(session: &SessionFiles, progress: &Progress) -> Loaded {
     let mut faults = Vec::new();
-    let trace = if session.files.is_empty() {
-        spans(index, session)
-    } else if session.is_mindspore() {
+    let trace = if session.is_mindspore() {
         mindspore(session, progress, &mut faults)
     } else {
         session.files.first().map_or_else(
@@ -43,6 +52,26 @@ pub(super) fn read(index: &Index, session: &SessionFiles, progress: &Progress) -
             |file| one(file.format, &file.full, progress).map_err(|error| error.to_string()),
         )
     };
+    loaded(session, trace, faults, progress)
+}
+
+/// Waiting of a training for its data set, from a profiler file of `MindSpore`; `None` if it does not tell.
+pub(crate) fn input(path: &Path, format: QueueFormat) -> Option<InputTimes> {
+    let clock = match format {
+        QueueFormat::MinddataIterator => Clock::Iterator,
+        QueueFormat::MinddataDevice => Clock::Device,
+        QueueFormat::MinddataOperators | QueueFormat::MinddataCpu => return None,
+    };
+    let bytes = files::read(path, MAX_FILE_BYTES).ok()?;
+    InputTimes::of_batches(&Batches::read(&bytes).batches, clock)
+}
+
+fn loaded(
+    session: &SessionFiles,
+    trace: Result<Trace, String>,
+    mut faults: Vec<String>,
+    progress: &Progress,
+) -> Loaded {
     let is_unreadable = trace.is_err();
     let trace = trace.unwrap_or_else(|error| {
         faults.push(format!("it cannot be read: {error}"));

@@ -80,10 +80,35 @@ impl SessionFiles {
     }
 }
 
-/// The sessions of a run, the newest first, in each the lowest rank first.
-pub(crate) fn of_run(index: &Index, run: &str) -> Result<Vec<SessionFiles>, ReadError> {
+/// The sessions of files of a run, the newest first, in each the lowest rank first.
+pub(crate) fn of_files(run: &str, files: Vec<TraceEntry>) -> Vec<SessionFiles> {
+    newest_first(grouped(run, files))
+}
+
+/// The sessions of a run with those of its spans, the newest first, in each the lowest rank first.
+pub(super) fn of_run(index: &Index, run: &str) -> Result<Vec<SessionFiles>, ReadError> {
+    let mut sessions = grouped(run, index.traces(run)?);
+    let mut span_tags: BTreeMap<u32, usize> = BTreeMap::new();
+    // A run of tensors only has no tags.
+    for (_, rank) in index.tags_of(run, Kind::Profile).unwrap_or_default() {
+        *span_tags.entry(rank).or_default() += 1;
+    }
+    sessions.extend(span_tags.into_iter().map(|(rank, tags)| SessionFiles {
+        run: run.to_owned(),
+        id: SPANS.to_owned(),
+        rank,
+        files: Vec::new(),
+        memory_timeline: None,
+        len_bytes: 0,
+        modified: None,
+        span_tags: tags,
+    }));
+    Ok(newest_first(sessions))
+}
+
+/// Files by session and rank.
+fn grouped(run: &str, all: Vec<TraceEntry>) -> Vec<SessionFiles> {
     let mut groups: BTreeMap<(String, u32), SessionFiles> = BTreeMap::new();
-    let all = index.traces(run)?;
     let (timelines, traces): (Vec<_>, Vec<_>) = all
         .into_iter()
         .partition(|file| file.format == TraceFile::MemoryTimeline);
@@ -112,27 +137,10 @@ pub(crate) fn of_run(index: &Index, run: &str) -> Result<Vec<SessionFiles>, Read
             .or(beside.map(|own| own.full.clone()));
         group.files.push(file);
     }
-    let mut span_tags: BTreeMap<u32, usize> = BTreeMap::new();
-    // A run of tensors only has no tags.
-    for (_, rank) in index.tags_of(run, Kind::Profile).unwrap_or_default() {
-        *span_tags.entry(rank).or_default() += 1;
-    }
-    for (rank, tags) in span_tags {
-        groups.insert(
-            (SPANS.to_owned(), rank),
-            SessionFiles {
-                run: run.to_owned(),
-                id: SPANS.to_owned(),
-                rank,
-                files: Vec::new(),
-                memory_timeline: None,
-                len_bytes: 0,
-                modified: None,
-                span_tags: tags,
-            },
-        );
-    }
-    let mut sessions: Vec<SessionFiles> = groups.into_values().collect();
+    groups.into_values().collect()
+}
+
+fn newest_first(mut sessions: Vec<SessionFiles>) -> Vec<SessionFiles> {
     let mut newest: BTreeMap<String, Option<SystemTime>> = BTreeMap::new();
     for session in &sessions {
         let own = newest.entry(session.id.clone()).or_default();
@@ -144,7 +152,7 @@ pub(crate) fn of_run(index: &Index, run: &str) -> Result<Vec<SessionFiles>, Read
             .then_with(|| b.id.cmp(&a.id))
             .then(a.rank.cmp(&b.rank))
     });
-    Ok(sessions)
+    sessions
 }
 
 /// Each file with its session and rank.

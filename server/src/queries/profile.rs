@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use trainscope_analysis::pipeline::InputTimes;
 use trainscope_analysis::trace::diff::Side;
 use trainscope_analysis::trace::memory::MemoryAsk;
 use trainscope_analysis::trace::operators::Request;
@@ -106,14 +105,7 @@ fn input(index: &Index, run: &str, rank: u32) -> Option<InputShare> {
     // Faults of these files are on the page of the data pipeline.
     let mut faults = PipelineAnswer::default();
     let files = pipeline_queues::read_files(index, run, &mut faults).ok()?;
-    let times: &InputTimes = files.times.get(&rank)?;
-    let waited: u64 = times.steps.iter().map(|step| step.input_nanos).sum();
-    Some(InputShare {
-        share: times.share(),
-        batches: times.steps.len() as u64 + 1,
-        waited_nanos: i64::try_from(waited).unwrap_or(i64::MAX),
-        empty: times.found.map_or(0, |queue| queue.empty),
-    })
+    Some(files.times.get(&rank)?.summary())
 }
 
 fn cluster(ranks: &[Arc<Loaded>]) -> RanksAnswer {

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use trainscope_api::profile::InputShare;
 use trainscope_format::queues::Batch;
 use trainscope_format::{Profile, Severity};
 
@@ -200,6 +201,18 @@ impl InputTimes {
             sum(|own| own.input_nanos) / whole
         } else {
             0.0
+        }
+    }
+
+    /// Its sums, for the summary of a profile.
+    pub fn summary(&self) -> InputShare {
+        let waited: u64 = self.steps.iter().map(|step| step.input_nanos).sum();
+        InputShare {
+            share: self.share(),
+            // The first batch has no step.
+            batches: self.steps.len() as u64 + 1,
+            waited_nanos: i64::try_from(waited).unwrap_or(i64::MAX),
+            empty: self.found.map_or(0, |queue| queue.empty),
         }
     }
 

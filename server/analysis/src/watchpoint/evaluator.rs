@@ -22,7 +22,7 @@ use super::model::observation::{Needs, Observation};
 use super::model::parameter::Evidence;
 use super::model::profile::ProfileJudgement;
 use super::model::run::{Run, RunData};
-use super::model::scalars::{OtherScalar, Series, meaning_of};
+use super::model::scalars::{Meaning, OtherScalar, Series, meaning_of};
 use super::model::steps::Steps;
 use super::model::subject::{Class, Family, Subject};
 use super::model::tensor::{Episode, Memory, Tensor, TensorList};
@@ -250,6 +250,19 @@ impl Evaluator {
             profile_places: &self.profile_places,
         };
         Run::new(&recorded, &self.knowledge, &self.steps)
+    }
+
+    /// Points of the loss of a rank, or of the rank that wrote it: steps and wall times in seconds since 1970.
+    pub fn loss_curve(&self, rank: u32) -> Vec<(i64, f64)> {
+        let curves = self.curves();
+        let run = self.run(&curves, &[]);
+        let loss = run.scalar(rank, Meaning::Loss);
+        let points = loss.map(|own| own.steps.iter().zip(&own.wall_times_secs));
+        points
+            .into_iter()
+            .flatten()
+            .map(|(step, secs)| (*step, *secs))
+            .collect()
     }
 
     fn note_step(&mut self, step: i64) {

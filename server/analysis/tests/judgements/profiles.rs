@@ -72,7 +72,8 @@ fn watching(watchpoints: &[&[(&str, Value)]]) -> Watchpoints {
         WatchpointConfig(keys.map(|(key, value)| (key.to_owned(), value)).collect())
     };
     let watchpoint = watchpoints.iter().map(config).collect();
-    Watchpoints::from_file(&WatchpointsFile { watchpoint }).unwrap()
+    let made = Watchpoints::from_file(&WatchpointsFile { watchpoint });
+    made.unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn condition(rule: Rule) -> (&'static str, Value) {
@@ -116,10 +117,8 @@ fn the_limits_are_the_parameters_of_the_conditions() {
         limits.regression_steps,
     );
     assert_eq!(counts, (10, 20, 5));
-    assert_eq!(
-        Watchpoints::recommended().profile_limits(),
-        [limits.clone()]
-    );
+    let recommended = Watchpoints::recommended().profile_limits();
+    assert_eq!(recommended, [Limits::default()]);
     assert_eq!(Watchpoints::none().profile_limits(), []);
 
     let all = watching(&[

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 
 use quick_junit::{NonSuccessKind, Report as Document, TestCase, TestCaseStatus, TestSuite};
 use trainscope_analysis::watchpoint::Hit;
+use trainscope_analysis::watchpoint::catalogue::Target;
 
 use super::super::report::Report;
 use crate::cli::words;
@@ -95,7 +96,14 @@ fn status(report: &Report, run: &Judgement, number: usize) -> TestCaseStatus {
         .count();
     if unjudged > 0 && hits.is_empty() {
         let mut status = TestCaseStatus::skipped();
-        let what = words::plural(unjudged as u64, "tensor", "tensors");
+        let watchpoint = report.watchpoints.all().get(number);
+        let is_of_profile = watchpoint.is_some_and(|own| own.condition.target == Target::Profile);
+        let (one, many) = if is_of_profile {
+            ("profile", "profiles")
+        } else {
+            ("tensor", "tensors")
+        };
+        let what = words::plural(unjudged as u64, one, many);
         status.set_message(format!("not judged for {what}"));
         return status;
     }

@@ -215,12 +215,17 @@ fn summary(
     let since = report.since_step.map_or_else(String::new, |step| {
         format!(" from step {} on", words::step(step))
     });
+    let place = if judged.tensors.max(tensors) == 0 && judged.profiles > 0 {
+        words::plural(judged.profiles, "profile", "profiles")
+    } else {
+        let all = words::plural(judged.tensors.max(tensors), "tensor", "tensors");
+        format!("{tensors} of {all}")
+    };
     writeln!(
         out,
-        "  {by} of {} hit, {}{since} in {tensors} of {}, {not_judged} not judged or in part, {without_data} without data{which}",
+        "  {by} of {} hit, {}{since} in {place}, {not_judged} not judged or in part, {without_data} without data{which}",
         words::plural(watchpoints, "watchpoint", "watchpoints"),
         words::plural(hits.len() as u64, "hit", "hits"),
-        words::plural(judged.tensors.max(tensors), "tensor", "tensors"),
     )?;
     let example = run
         .findings

@@ -1,0 +1,146 @@
+//! Judges the profiles of a run: the newest session of each rank, with all ranks of that session.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use trainscope_analysis::pipeline::Clock;
+use trainscope_analysis::trace::advice::{self, Lack, Limits, Rule};
+use trainscope_analysis::trace::numbering;
+use trainscope_analysis::trace::ranks::{RankModel, ranks};
+use trainscope_analysis::trace::steps::StepRange;
+use trainscope_analysis::trace::summary::summary;
+use trainscope_analysis::watchpoint::{Evaluator, ProfileJudgement};
+use trainscope_api::profile::{InputShare, MAX_STRETCHES, ProfileState, RanksAnswer};
+use trainscope_format::Format;
+
+use super::judge::Fault;
+use crate::discovery::runs::RunFiles;
+use crate::index::TraceEntry;
+use crate::profiles::{Loaded, Progress, SessionFiles, input, of_files, read_files};
+
+/// Sessions that were judged, by rank.
+#[derive(Default)]
+pub(super) struct JudgedProfiles {
+    /// Identity of the files of each judged session.
+    keys: BTreeMap<u32, String>,
+    /// Profiles that could not be read, by rank.
+    faults: BTreeMap<u32, Fault>,
+}
+
+impl JudgedProfiles {
+    /// Profiles that could not be read.
+    pub(super) fn faults(&self) -> impl Iterator<Item = &Fault> {
+        self.faults.values()
+    }
+
+    /// Judges the sessions that are new since the last call. Files are read only if a watchpoint is about profiles.
+    pub(super) fn judge(&mut self, run: &RunFiles, evaluator: &mut Evaluator) {
+        let limits = evaluator.watchpoints().profile_limits();
+        if limits.is_empty() {
+            return;
+        }
+        let sessions = of_files(&run.name, files_of(run));
+        let mut newest: BTreeMap<u32, &SessionFiles> = BTreeMap::new();
+        for session in &sessions {
+            newest.entry(session.rank).or_insert(session);
+        }
+        let is_new = |own: &&SessionFiles| self.keys.get(&own.rank) != Some(&own.key());
+        let changed = newest.values().copied().filter(is_new);
+        let ids: BTreeSet<&str> = changed.map(|own| &*own.id).collect();
+        for id in ids {
+            let of_session = sessions.iter().filter(|own| own.id == id);
+            let loaded = of_session.map(|own| read_files(own, &Progress::default()));
+            let loaded: Vec<Loaded> = loaded.collect();
+            let models: Vec<RankModel<'_>> = loaded.iter().map(Loaded::rank_model).collect();
+            let cluster = (models.len() > 1).then(|| ranks(&models));
+            let newest = |own: &&Loaded| newest.get(&own.rank()).is_some_and(|own| own.id == id);
+            for own in loaded.iter().filter(newest) {
+                self.keys.insert(own.rank(), own.files().key());
+                self.note_fault(own);
+                let input = input_of(run, own.rank());
+                let judged = judged(own, &limits, input, cluster.as_ref(), evaluator);
+                evaluator.profile(judged);
+            }
+        }
+    }
+
+    fn note_fault(&mut self, own: &Loaded) {
+        self.faults.remove(&own.rank());
+        if own.state() == ProfileState::Unreadable {
+            let fault = Fault {
+                file: own.files().paths().join(", ").into(),
+                offset: 0,
+                reason: own.faults().join("; "),
+                len_bytes: own.files().len_bytes,
+            };
+            self.faults.insert(own.rank(), fault);
+        }
+    }
+}
+
+/// Files of profilers of a run.
+fn files_of(run: &RunFiles) -> Vec<TraceEntry> {
+    let of_rank = run
+        .ranks
+        .iter()
+        .flat_map(|(rank, found)| found.events.iter().map(move |source| (*rank, source)));
+    let entries = of_rank.filter_map(|(rank, source)| match source.format {
+        Format::Trace(format) => Some(TraceEntry {
+            path: Arc::clone(&source.shown),
+            full: source.path.clone(),
+            rank,
+            format,
+        }),
+        _ => None,
+    });
+    let mut files: Vec<TraceEntry> = entries.collect();
+    files.sort();
+    files
+}
+
+/// Waiting of a rank for its data set, from the last of the profiler's files about it; those of the iterator say more
+/// than those of the device.
+fn input_of(run: &RunFiles, rank: u32) -> Option<InputShare> {
+    let events = &run.ranks.get(&rank)?.events;
+    let times = events.iter().filter_map(|source| match source.format {
+        Format::Queues(format) => input(&source.path, format),
+        _ => None,
+    });
+    let last = times.max_by_key(|own| own.clock == Clock::Iterator)?;
+    Some(last.summary())
+}
+
+fn judged(
+    own: &Loaded,
+    limits: &[Limits],
+    input: Option<InputShare>,
+    cluster: Option<&RanksAnswer>,
+    evaluator: &Evaluator,
+) -> ProfileJudgement {
+    let steps = &own.model.steps.list;
+    let numbers = steps.first().zip(steps.last());
+    let mut facts = summary(&own.model, StepRange::default(), MAX_STRETCHES);
+    own.describe(&mut facts);
+    facts.input = input;
+    let curve = evaluator.loss_curve(own.rank());
+    facts.step_offset = numbering::offset(&own.model, &curve).unwrap_or(0);
+    let judge = |limits: &Limits| {
+        if own.state() == ProfileState::Unreadable {
+            let all = Rule::ALL.map(|rule| (rule, Lack::Unreadable));
+            advice::Judgement {
+                not_judged: all.into(),
+                ..advice::Judgement::default()
+            }
+        } else {
+            advice::judge(limits, &own.model, &facts, cluster)
+        }
+    };
+    ProfileJudgement {
+        rank: own.rank(),
+        session: own.session().into(),
+        step_range: numbers.map_or((0, 0), |(first, last)| (first.number, last.number)),
+        step_offset: facts.step_offset,
+        steps: steps.len() as u64,
+        judged: limits.iter().map(judge).collect(),
+    }
+}
