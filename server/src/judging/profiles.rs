@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use trainscope_analysis::pipeline::Clock;
-use trainscope_analysis::trace::advice::{self, Lack, Limits, Rule};
+use trainscope_analysis::trace::advice::{self, Facts, Limits, baseline};
 use trainscope_analysis::trace::numbering;
 use trainscope_analysis::trace::ranks::{RankModel, ranks};
 use trainscope_analysis::trace::steps::StepRange;
 use trainscope_analysis::trace::summary::summary;
 use trainscope_analysis::watchpoint::{Evaluator, ProfileJudgement};
-use trainscope_api::profile::{InputShare, MAX_STRETCHES, ProfileState, RanksAnswer};
+use trainscope_api::profile::{InputShare, ProfileState, RanksAnswer};
 use trainscope_format::Format;
 
 use super::judge::Fault;
@@ -119,21 +119,15 @@ fn judged(
 ) -> ProfileJudgement {
     let steps = &own.model.steps.list;
     let numbers = steps.first().zip(steps.last());
-    let mut facts = summary(&own.model, StepRange::default(), MAX_STRETCHES);
+    let mut facts = summary(&own.model, StepRange::default(), usize::MAX);
     own.describe(&mut facts);
     facts.input = input;
     let curve = evaluator.loss_curve(own.rank());
     facts.step_offset = numbering::offset(&own.model, &curve).unwrap_or(0);
     let judge = |limits: &Limits| {
-        if own.state() == ProfileState::Unreadable {
-            let all = Rule::ALL.map(|rule| (rule, Lack::Unreadable));
-            advice::Judgement {
-                not_judged: all.into(),
-                ..advice::Judgement::default()
-            }
-        } else {
-            advice::judge(limits, &own.model, &facts, cluster)
-        }
+        let mut judged = advice::judge(&Facts::new(&own.model, &facts, cluster), limits);
+        judged.add(baseline::judge(&facts, None, limits));
+        judged
     };
     ProfileJudgement {
         rank: own.rank(),
@@ -144,3 +138,6 @@ fn judged(
         judged: limits.iter().map(judge).collect(),
     }
 }
+
+#[cfg(test)]
+mod tests;

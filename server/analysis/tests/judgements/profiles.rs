@@ -174,7 +174,11 @@ fn a_finding_is_a_hit_at_its_step_with_its_gain() {
 fn a_rule_that_lacks_data_is_neither_passed_nor_hit() {
     let judged = Judgement {
         passed: vec![Rule::DataBound],
-        not_judged: vec![(Rule::HostBound, Lack::NoDevice)],
+        not_judged: vec![
+            (Rule::HostBound, Lack::NoLaunches),
+            (Rule::MemoryGrowth, Lack::NoMemory),
+            (Rule::StragglerRank, Lack::OneRank),
+        ],
         ..Judgement::default()
     };
     let watchpoints = Watchpoints::recommended();
@@ -184,7 +188,7 @@ fn a_rule_that_lacks_data_is_neither_passed_nor_hit() {
         panic!("{:?}", findings.inconclusive);
     };
     assert_eq!(own.condition.id, Rule::HostBound.name());
-    assert_eq!(own.reason, Missing::Profile(Lack::NoDevice));
+    assert_eq!(own.reason, Missing::Profile(Lack::NoLaunches));
     assert_eq!((own.step, own.steps), (1_004, 12));
     // All others are about data that the profile does not have.
     for (index, own) in (0..).zip(watchpoints.all()) {

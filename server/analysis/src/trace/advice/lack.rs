@@ -37,6 +37,12 @@ pub enum Lack {
 }
 
 impl Lack {
+    /// True if the profile has nothing that the rule is about: the rule does not apply to it.
+    #[must_use]
+    pub const fn is_without_object(self) -> bool {
+        matches!(self, Self::NoDevice | Self::NoMemory | Self::OneRank)
+    }
+
     /// The reason as a clause without a subject, in the languages of the user interface.
     #[must_use]
     pub const fn words(self) -> Text {

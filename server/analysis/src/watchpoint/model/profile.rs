@@ -33,7 +33,7 @@ pub(crate) enum Outcome<'a> {
 }
 
 impl ProfileJudgement {
-    /// Result of the rule of a watchpoint; `None` if the rule does not apply to the profile. `place` is the index
+    /// Result of the rule of a watchpoint; `None` if the profile has nothing that the rule is about. `place` is the index
     /// of the judgement by its limits.
     pub(crate) fn outcome(&self, watchpoint: &Watchpoint, place: usize) -> Option<Outcome<'_>> {
         let rule = watchpoint.condition.profile_rule?;
@@ -43,7 +43,7 @@ impl ProfileJudgement {
         if let Some(advice) = advice {
             Some(Outcome::Hit(advice))
         } else if let Some((_, lack)) = lack() {
-            Some(Outcome::NotJudged(*lack))
+            (!lack.is_without_object()).then_some(Outcome::NotJudged(*lack))
         } else {
             judged.passed.contains(&rule).then_some(Outcome::Passed)
         }

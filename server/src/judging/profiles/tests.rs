@@ -1,0 +1,98 @@
+//! Runs of profilers judged with their files, as `check` does it.
+
+use std::fs;
+use std::io::Read as _;
+use std::path::Path;
+
+use tempfile::TempDir;
+use trainscope_analysis::watchpoint::{Verdict, Watchpoints};
+use trainscope_format::Severity;
+
+use crate::discovery::find::find;
+use crate::files;
+use crate::judging::judge::{Judgement, judge};
+
+/// A run with the files of a fixture, those of `MindSpore` unpacked.
+fn run_of(fixture: &str) -> TempDir {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/profile");
+    let run = TempDir::new().unwrap();
+    for entry in fs::read_dir(fixtures.join(fixture)).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        match name.strip_suffix(".gz") {
+            Some(plain) if !name.ends_with(".pt.trace.json.gz") => {
+                let mut bytes = Vec::new();
+                let packed = files::open(&path).unwrap();
+                files::unpacked(packed)
+                    .unwrap()
+                    .read_to_end(&mut bytes)
+                    .unwrap();
+                fs::write(run.path().join(plain), bytes).unwrap();
+            }
+            _ => {
+                fs::copy(&path, run.path().join(name)).unwrap();
+            }
+        }
+    }
+    run
+}
+
+fn judged(folder: &Path, watchpoints: &Watchpoints) -> Judgement {
+    let folder = folder.canonicalize().unwrap();
+    let run = find(&folder, 1).unwrap().runs.remove(0);
+    judge(&run, watchpoints, 1, |_| {})
+}
+
+/// Warnings and errors: condition and severity.
+fn alarms(judged: &Judgement) -> Vec<(&str, Severity)> {
+    let hits = judged.findings.hits.iter();
+    let alarms = hits.filter(|hit| hit.severity >= Severity::Warning);
+    alarms.map(|hit| (hit.condition.id, hit.severity)).collect()
+}
+
+#[test]
+fn a_training_that_waits_for_its_data_is_a_hit_and_others_are_none() {
+    for (fixture, expected) in [
+        ("ms20-lenet", None),
+        ("ms210-lenet", None),
+        ("ms20-slow-data", Some(("data_bound", Severity::Warning))),
+        ("ms210-slow-data", Some(("data_bound", Severity::Error))),
+        ("torch-cnn", None),
+        ("torch-transformer", None),
+        ("generated", None),
+    ] {
+        let run = run_of(fixture);
+        let judged = judged(run.path(), &Watchpoints::recommended());
+        let expected: Vec<_> = expected.into_iter().collect();
+        assert_eq!(alarms(&judged), expected, "{fixture}");
+        assert_eq!(judged.findings.judged.profiles, 1, "{fixture}");
+        assert_eq!(judged.damaged, [], "{fixture}");
+    }
+}
+
+#[test]
+fn a_profile_that_cannot_be_read_has_not_passed() {
+    let run = TempDir::new().unwrap();
+    // The magic number of gzip, and nothing that could be unpacked.
+    fs::write(
+        run.path().join("rank_0.pt.trace.json.gz"),
+        b"\x1f\x8b\x08rest",
+    )
+    .unwrap();
+    let judged = judged(run.path(), &Watchpoints::recommended());
+    assert_eq!(judged.findings.verdict(), Verdict::Nothing);
+    assert!(!judged.findings.inconclusive.is_empty());
+    assert_eq!(judged.damaged.len(), 1);
+}
+
+#[test]
+fn profiles_are_read_for_watchpoints_about_them_only() {
+    let run = TempDir::new().unwrap();
+    fs::write(
+        run.path().join("rank_0.pt.trace.json.gz"),
+        b"\x1f\x8b\x08rest",
+    )
+    .unwrap();
+    let judged = judged(run.path(), &Watchpoints::none());
+    assert_eq!(judged.damaged, []);
+}
