@@ -8,7 +8,7 @@ use trainscope_analysis::trace::operators::Request;
 use trainscope_analysis::trace::ranks::RankModel;
 use trainscope_analysis::trace::steps::StepRange;
 use trainscope_analysis::trace::summary::summary;
-use trainscope_analysis::trace::{diff as differences, flame as flames, numbering};
+use trainscope_analysis::trace::{advice, diff as differences, flame as flames, numbering};
 use trainscope_analysis::trace::{memory as memories, operators as tables, ranks as clusters};
 use trainscope_api::error::ErrorCode;
 use trainscope_api::pipeline::PipelineAnswer;
@@ -79,7 +79,7 @@ pub(crate) fn judged(
     own.input = input(index, loaded.run(), loaded.rank());
     own.step_offset = step_offset(index, loaded).unwrap_or(0);
     let cluster = (ranks.len() > 1).then(|| cluster(ranks));
-    let _ = cluster;
+    advice::apply(&loaded.model, &mut own, cluster.as_ref());
     own
 }
 
