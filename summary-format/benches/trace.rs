@@ -3,6 +3,11 @@
 //!
 //! `cargo bench -p trainscope-format --bench trace`; under `cargo test --benches` the file shrinks to a few events.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "the file of a bench is written here, and right"
+)]
+
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::hint::black_box;
@@ -199,7 +204,7 @@ impl<'de> Visitor<'de> for Rows {
         let mut columns = Columns::default();
         while let Some(event) = events.next_element::<Event<'de>>()? {
             let mut id = |text| {
-                let new = texts.len() as u32;
+                let new = u32::try_from(texts.len()).unwrap();
                 *texts.entry(text).or_insert(new)
             };
             if event.ph == "X" {

@@ -1,8 +1,8 @@
 //! Decimal numbers as integers of a smaller unit, digit by digit: an `f64` has 53 bits, times since 1970 in
 //! nanoseconds need 61.
 
-/// Most digits behind the point that are moved before it: milliseconds to nanoseconds take 6.
-const MAX_DECIMALS: usize = 18;
+/// Most digits of a number that is scaled; an `i64` has 19.
+const MAX_DIGITS: usize = 38;
 
 /// A decimal number times ten to the power of `decimals`, rounded to the nearest integer, halves away from zero.
 /// `None` for other text, and for results beyond an `i64`. Numbers with an exponent pass through an `f64`.
@@ -12,42 +12,42 @@ pub(crate) fn scaled(text: &[u8], decimals: usize) -> Option<i64> {
         (b'+', rest) => (false, rest),
         _ => (false, text),
     };
-    if decimals > MAX_DECIMALS {
+    let (mut value, whole_len) = leading_digits(0, digits, MAX_DIGITS);
+    let mut rest = digits.get(whole_len..)?;
+    let mut fraction_len = 0;
+    if let Some((b'.', fraction)) = rest.split_first() {
+        (value, fraction_len) = leading_digits(value, fraction, decimals);
+        rest = fraction.get(fraction_len..)?;
+    }
+    if whole_len + fraction_len == 0 || whole_len + decimals > MAX_DIGITS {
         return None;
     }
-    let mut value = 0_i64;
-    let mut has_digit = false;
-    // Digits behind the point that still belong before it.
-    let mut missing = decimals;
-    let mut is_fraction = false;
-    let mut is_half = None;
-    for byte in digits {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            if *byte == b'.' && !is_fraction {
-                is_fraction = true;
-                continue;
-            }
+    for _ in fraction_len..decimals {
+        value *= 10;
+    }
+    if let Some(next) = rest.first() {
+        // Digits that are left over, all of them behind the point.
+        if !rest.iter().all(u8::is_ascii_digit) {
             return with_exponent(text, decimals);
         }
-        has_digit = true;
-        if is_fraction {
-            if missing == 0 {
-                is_half.get_or_insert(digit >= 5);
-                continue;
-            }
-            missing -= 1;
-        }
-        value = value.checked_mul(10)?.checked_add(digit.into())?;
+        value += u128::from(*next >= b'5');
     }
-    if !has_digit {
-        return None;
-    }
-    for _ in 0..missing {
-        value = value.checked_mul(10)?;
-    }
-    value = value.checked_add(is_half.unwrap_or(false).into())?;
+    let value = i64::try_from(value).ok()?;
     Some(if is_negative { -value } else { value })
+}
+
+/// Appends the digits at the begin of a text to a number, `max` at most; the number and how many there were.
+fn leading_digits(mut value: u128, text: &[u8], max: usize) -> (u128, usize) {
+    let mut len = 0;
+    for byte in text.iter().take(max) {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            break;
+        }
+        value = value * 10 + u128::from(digit);
+        len += 1;
+    }
+    (value, len)
 }
 
 fn with_exponent(text: &[u8], decimals: usize) -> Option<i64> {
@@ -91,6 +91,16 @@ mod tests {
                 Some(1_234_567_890_123_457),
             ),
             ("1.2.3", 3, None),
+            ("1.2.3", 1, None),
+            (
+                "0.12345678901234567890123456789012345678901234567890",
+                3,
+                Some(123),
+            ),
+            ("99999999999999999999999999999999999999999", 0, None),
+            ("1x", 0, None),
+            ("+4", 0, Some(4)),
+            ("-.05", 1, Some(-1)),
             ("1e300", 0, None),
             ("N/A", 3, None),
             ("nan", 3, None),

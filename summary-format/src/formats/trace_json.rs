@@ -12,6 +12,7 @@ mod flows;
 mod head;
 mod points;
 mod structure;
+mod words;
 
 use crate::trace::Trace;
 use cursor::{Cursor, Stop, Value};
@@ -117,7 +118,7 @@ fn keys(object: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut cursor = Cursor::new(object, 0);
     let mut goes_on = cursor.expect(b'{').is_ok();
     std::iter::from_fn(move || {
-        let key = goes_on.then(|| cursor.key().ok()).flatten()?;
+        let (key, _) = goes_on.then(|| cursor.key().ok()).flatten()?;
         goes_on = cursor.value().is_ok() && cursor.goes_on() == Ok(true);
         Some(key)
     })
@@ -131,7 +132,7 @@ pub fn arguments(event: &[u8]) -> Vec<(String, String)> {
         return Vec::new();
     }
     let mut step = || -> Result<Option<usize>, Stop> {
-        if cursor.key()? == b"args" {
+        if cursor.key()?.0 == b"args" {
             cursor.peek()?;
             return Ok(Some(cursor.at));
         }

@@ -8,8 +8,14 @@ use trainscope_format::trace::Trace;
 
 use crate::support::{lane, names, whole};
 
-/// A row of a slice: name, category, lane, begin, duration, correlation.
-type Row = (String, String, String, i64, u64, Option<u64>);
+/// A row of a slice: name, category, lane, begin, duration, correlation, sizes of inputs.
+type Row = (String, String, String, i64, u64, Option<u64>, Value);
+
+/// An end of a flow: time, kind (begin, end around, end before the next), lane, the slice if it is known.
+type End = (i64, u8, String, Option<usize>);
+
+/// Ends by category and identifier.
+type Ends = BTreeMap<(String, String), Vec<End>>;
 
 /// Everything that is compared.
 #[derive(Debug, Default, PartialEq)]
@@ -51,9 +57,7 @@ fn slowly(events: &[Value]) -> Reading {
     let mut reading = Reading::default();
     let mut open: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     let mut open_async: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    // Category and identifier; time, kind, lane and the slice if it is known.
-    let mut ends: BTreeMap<(String, String), Vec<(i64, u8, String, Option<usize>)>> =
-        BTreeMap::new();
+    let mut ends = Ends::new();
     for event in events {
         reading.events += 1;
         let phase = text(&event["ph"]);
@@ -64,7 +68,15 @@ fn slowly(events: &[Value]) -> Reading {
         let time = nanos(&event["ts"]);
         let identifier = format!("{category}|{}", text(&event["id"]));
         let row = |duration: i64, lane: &str| -> Row {
-            let link = event["args"]["correlation"].as_u64();
+            // Operators have shapes, all others a correlation.
+            let arguments = &event["args"];
+            let is_operator = category == "cpu_op";
+            let link = arguments["correlation"].as_u64().filter(|_| !is_operator);
+            let dims = if is_operator {
+                arguments["Input Dims"].clone()
+            } else {
+                Value::Null
+            };
             let duration = u64::try_from(duration).unwrap_or(0);
             (
                 name.clone(),
@@ -73,6 +85,7 @@ fn slowly(events: &[Value]) -> Reading {
                 time,
                 duration,
                 link,
+                dims,
             )
         };
         match phase.as_str() {
@@ -148,7 +161,7 @@ fn slowly(events: &[Value]) -> Reading {
         }
     }
     finish(&mut reading, open, open_async);
-    pair(&mut reading, ends);
+    pair(&mut reading, &ends);
     reading
 }
 
@@ -179,11 +192,8 @@ fn finish(
 }
 
 /// Pairs the ends of flows, which are at most one begin and one end each here.
-fn pair(
-    reading: &mut Reading,
-    ends: BTreeMap<(String, String), Vec<(i64, u8, String, Option<usize>)>>,
-) {
-    let bind = |(time, kind, lane, before): &(i64, u8, String, Option<usize>)| {
+fn pair(reading: &mut Reading, ends: &Ends) {
+    let bind = |(time, kind, lane, before): &End| {
         let order = |slice: &usize| {
             let row = &reading.slices[*slice];
             (row.3, std::cmp::Reverse(row.4), *slice)
@@ -213,7 +223,7 @@ fn pair(
         let to = end.and_then(bind);
         match (bind(begin), to) {
             (Some(from), Some(to)) => {
-                flows.push((u32::try_from(from).unwrap(), u32::try_from(to).unwrap()))
+                flows.push((u32::try_from(from).unwrap(), u32::try_from(to).unwrap()));
             }
             (_, None) => without_end += 1,
             (None, Some(_)) => {}
@@ -228,6 +238,11 @@ fn of_trace(trace: &Trace) -> Reading {
     let slices = &trace.slices;
     let rows = names(trace).into_iter().enumerate().map(|(slice, name)| {
         let category = &trace.categories[usize::from(slices.categories[slice])];
+        let shapes = trace.shapes.get(slices.details[slice] as usize);
+        let dims = shapes.filter(|_| category.name == "cpu_op");
+        let dims = dims.map_or(Value::Null, |shapes| {
+            serde_json::from_str(&shapes.dims).unwrap()
+        });
         let link = (slices.links[slice] != u32::MAX).then_some(u64::from(slices.links[slice]));
         let times = (slices.begins[slice], slices.durations[slice]);
         (
@@ -237,6 +252,7 @@ fn of_trace(trace: &Trace) -> Reading {
             times.0,
             times.1,
             link,
+            dims,
         )
     });
     let mut flows: Vec<_> = trace
@@ -303,9 +319,22 @@ fn event() -> impl Strategy<Value = Value> {
         Just("C:\\a\\\"b\"\n".to_owned()),
         "\\PC{0,12}",
     ];
-    let category = prop_oneof![Just("cpu_op"), Just("kernel"), Just("x {[\"")];
-    let row = (name, category, lane_of(), time(), 0..9_u32);
-    row.prop_flat_map(|(name, category, (pid, tid), at, id)| {
+    let category = prop_oneof![
+        Just("cpu_op"),
+        Just("cuda_runtime"),
+        Just("kernel"),
+        Just("x {[\""),
+    ];
+    // Texts with braces, and with what looks like other arguments.
+    let note = prop_oneof![
+        Just("}]\\\"{[,"),
+        Just("\"Input Dims\": [3], \"correlation\": 4"),
+        Just("Input Dims"),
+        Just("\\"),
+        Just(""),
+    ];
+    let row = (name, category, lane_of(), time(), 0..9_u32, note);
+    row.prop_flat_map(|(name, category, (pid, tid), at, id, note)| {
         let base = json!({"name": name, "cat": category, "pid": pid, "tid": tid, "ts": at});
         let with = move |more: Value| {
             let mut event = base.clone();
@@ -314,7 +343,10 @@ fn event() -> impl Strategy<Value = Value> {
             }
             event
         };
-        let arguments = json!({"correlation": id, "Input Dims": [[1, id], []], "text": "}]\\\"{[,", "more": {"a": [{}]}});
+        let mut arguments = json!({"A": note, "correlation": id, "Input Dims": [[1, id], []], "x": note, "y": [note]});
+        if id == 1 {
+            arguments["z"] = json!({"a": [{}]});
+        }
         prop_oneof![
             4 => time().prop_map({
                 let with = with.clone();
@@ -338,6 +370,33 @@ fn event() -> impl Strategy<Value = Value> {
     })
 }
 
+/// An event as Kineto lays it out: a field a line, all arguments on one line.
+fn kineto(event: &Value) -> String {
+    let first = ["ph", "cat", "name", "pid", "tid", "ts", "dur"];
+    let fields = event.as_object().unwrap();
+    let known = first.iter().filter_map(|key| fields.get_key_value(*key));
+    let others = fields
+        .iter()
+        .filter(|(key, _)| !first.contains(&key.as_str()));
+    let lines = known.chain(others).map(|(key, value)| match value {
+        Value::Object(arguments) if key == "args" => {
+            let arguments = arguments
+                .iter()
+                .map(|(key, value)| format!("{}: {value}", json!(key)));
+            let arguments: Vec<_> = arguments.collect();
+            format!("\n    \"args\": {{\n      {}\n    }}", arguments.join(", "))
+        }
+        _ => format!("\n    {}: {value}", json!(key)),
+    });
+    let lines: Vec<_> = lines.collect();
+    format!(
+        "\n  {{{}\n  }}",
+        lines
+            .join(",")
+            .replacen(",\n    \"args\"", "\n    ,\n    \"args\"", 1)
+    )
+}
+
 /// Leaves one begin and one end of each flow.
 fn without_reuse(events: Vec<Value>) -> Vec<Value> {
     let mut known = std::collections::BTreeSet::new();
@@ -355,7 +414,7 @@ proptest! {
     #[test]
     fn events_are_those_of_serde_json(
         events in proptest::collection::vec(event(), 0..40).prop_map(without_reuse),
-        is_pretty in any::<bool>(),
+        layout in 0..3_u8,
         is_object in any::<bool>(),
     ) {
         let document = if is_object {
@@ -363,10 +422,15 @@ proptest! {
         } else {
             json!(events)
         };
-        let bytes = if is_pretty {
-            serde_json::to_vec_pretty(&document).unwrap()
-        } else {
-            serde_json::to_vec(&document).unwrap()
+        let bytes = match layout {
+            0 => serde_json::to_vec_pretty(&document).unwrap(),
+            1 => serde_json::to_vec(&document).unwrap(),
+            _ => {
+                let events: Vec<_> = events.iter().map(kineto).collect();
+                let end = if is_object { "],\n\"z\": 1}" } else { "]" };
+                let start = if is_object { "{\"traceEvents\": [" } else { "[" };
+                [start, &events.join(","), end].concat().into_bytes()
+            }
         };
         let parsed: Value = serde_json::from_slice(&bytes).unwrap();
         let list = if is_object { &parsed["traceEvents"] } else { &parsed };

@@ -235,7 +235,11 @@ impl Columns {
         let category = self.category(event.category)?;
         let class = self.class(category);
         let wanted = &event.wanted;
-        let link = unsigned(wanted.correlation).and_then(|link| u32::try_from(link).ok());
+        // Layouts in which the lines of these are passed over must not differ from others.
+        let link = match class {
+            SliceClass::Operator | SliceClass::Annotation | SliceClass::PythonFrame => None,
+            _ => unsigned(wanted.correlation).and_then(|link| u32::try_from(link).ok()),
+        };
         let detail = match class {
             SliceClass::Operator => self.shapes(wanted),
             SliceClass::Kernel | SliceClass::Memcpy | SliceClass::Memset => self.work(wanted),

@@ -1,46 +1,19 @@
-//! Reading of JSON where it lies: strings, numbers and nested values, each up to its last byte.
+//! Reading of JSON in its place: strings, numbers and nested values, each up to its last byte.
 
 use std::borrow::Cow;
 
 use memchr::memchr3;
 
+use super::words::{
+    beyond_number, ends_of_string, first_bytes, first_marked, structural, visible, word_at, word_of,
+};
 use crate::formats::decimal::scaled;
 
-/// Words of eight bytes that are compared before a string is searched for its end: most strings are shorter.
+/// Words of eight bytes in which the end of a string is looked for before it is searched: most strings are shorter.
 const SHORT_STRING_WORDS: usize = 4;
 
 /// Bytes in which the end of a line of arguments is looked for.
 const MAX_LINE_LEN: usize = 8 << 10;
-
-/// Roles of bytes outside of strings.
-const ROLES: [Role; 256] = roles();
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
-    None,
-    Space,
-    Quote,
-    Open,
-    Close,
-    /// Comma or colon.
-    Mark,
-}
-
-const fn roles() -> [Role; 256] {
-    let mut roles = [Role::None; 256];
-    roles[b' ' as usize] = Role::Space;
-    roles[b'\n' as usize] = Role::Space;
-    roles[b'\r' as usize] = Role::Space;
-    roles[b'\t' as usize] = Role::Space;
-    roles[b'"' as usize] = Role::Quote;
-    roles[b'{' as usize] = Role::Open;
-    roles[b'[' as usize] = Role::Open;
-    roles[b'}' as usize] = Role::Close;
-    roles[b']' as usize] = Role::Close;
-    roles[b',' as usize] = Role::Mark;
-    roles[b':' as usize] = Role::Mark;
-    roles
-}
 
 /// Power of ten from microseconds to nanoseconds.
 const MICROS_TO_NANOS: usize = 3;
@@ -94,17 +67,33 @@ impl<'a> Cursor<'a> {
         Self { bytes, at }
     }
 
-    /// The next byte behind white space.
+    /// The next byte behind white space. Other control characters count as white space too.
     #[inline]
     pub(super) fn peek(&mut self) -> Result<u8, Stop> {
-        let rest = self.bytes.get(self.at..).ok_or(Stop::Incomplete)?;
-        for (step, byte) in rest.iter().enumerate() {
-            if ROLES[usize::from(*byte)] != Role::Space {
-                self.at += step;
-                return Ok(*byte);
+        match self.bytes.get(self.at) {
+            Some(byte) if *byte > b' ' => Ok(*byte),
+            _ => self.peek_behind_space(),
+        }
+    }
+
+    fn peek_behind_space(&mut self) -> Result<u8, Stop> {
+        let bytes = self.bytes;
+        let mut at = self.at;
+        while let Some(word) = word_at(bytes, at) {
+            let spaces = first_marked(visible(word));
+            at += spaces as usize;
+            if spaces < 8 {
+                break;
             }
         }
-        self.at = self.bytes.len();
+        while let Some(byte) = bytes.get(at) {
+            if *byte > b' ' {
+                self.at = at;
+                return Ok(*byte);
+            }
+            at += 1;
+        }
+        self.at = at;
         Err(Stop::Incomplete)
     }
 
@@ -119,13 +108,19 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A key with its colon.
+    /// A key with its colon, and its first eight bytes as a word.
     #[inline]
-    pub(super) fn key(&mut self) -> Result<&'a [u8], Stop> {
+    pub(super) fn key(&mut self) -> Result<(&'a [u8], u64), Stop> {
         self.expect(b'"')?;
+        let word = word_at(self.bytes, self.at);
         let key = self.string()?;
         self.expect(b':')?;
-        Ok(key)
+        let word = match (word, key.len()) {
+            (Some(word), len @ 0..8) => first_bytes(word, len),
+            (Some(word), _) => word,
+            (None, _) => word_of(key),
+        };
+        Ok((key, word))
     }
 
     /// `true` if a value of an object is followed by another key; `false` if its end follows. A comma before the end
@@ -154,49 +149,59 @@ impl<'a> Cursor<'a> {
         Ok(!is_end)
     }
 
-    /// Steps over an object whose values are not wanted, if its end can be told without reading it: from here no brace
-    /// comes before the next line break, and a closing one first behind it. No string holds a line break, so this one
-    /// is outside of strings.
-    pub(super) fn pass_line(&mut self) -> Result<bool, Stop> {
-        let rest = self.bytes.get(self.at + 1..).ok_or(Stop::Incomplete)?;
+    /// Steps over bytes that are there as they are; `false` if others are.
+    #[inline]
+    pub(super) fn passes<const LEN: usize>(&mut self, literal: &[u8; LEN]) -> bool {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let is_there = rest.first_chunk::<LEN>() == Some(literal);
+        self.at += if is_there { LEN } else { 0 };
+        is_there
+    }
+
+    /// Steps over an object on a line of its own between lines with its braces, and returns that line and the brace
+    /// behind it. `None`, and no step, for other layouts. No string holds a line break, so where the line ends no
+    /// string is open, and with no brace on it the one behind is that of the object.
+    pub(super) fn line_object(&mut self) -> Result<Option<&'a [u8]>, Stop> {
+        let mut behind = *self;
+        behind.at += 1;
+        behind.peek()?;
+        let rest = self.bytes.get(behind.at..).ok_or(Stop::Incomplete)?;
         let near = rest.get(..MAX_LINE_LEN).unwrap_or(rest);
         let Some(len) = memchr3(b'{', b'}', b'\n', near) else {
             return if near.len() < MAX_LINE_LEN {
                 Err(Stop::Incomplete)
             } else {
-                Ok(false)
+                Ok(None)
             };
         };
-        let mut behind = Self::new(self.bytes, self.at + 1 + len);
-        // The arguments themselves are on the line behind the brace.
-        if rest.get(..len).unwrap_or_default().trim_ascii().is_empty() {
-            behind.peek()?;
-            let Some(line) = self.bytes.get(behind.at..) else {
-                return Ok(false);
-            };
-            let near = line.get(..MAX_LINE_LEN).unwrap_or(line);
-            match memchr3(b'{', b'}', b'\n', near) {
-                Some(len) => behind.at += len,
-                None if near.len() < MAX_LINE_LEN => return Err(Stop::Incomplete),
-                None => return Ok(false),
-            }
-        }
-        let is_line = self.bytes.get(behind.at) == Some(&b'\n');
-        if is_line && behind.peek()? == b'}' {
+        let from = behind.at;
+        behind.at += len;
+        if rest.get(len) == Some(&b'\n') && behind.peek()? == b'}' {
             self.at = behind.at + 1;
-            return Ok(true);
+            return Ok(self.bytes.get(from..self.at));
         }
-        Ok(false)
+        Ok(None)
     }
 
     /// A string from behind its opening quote. A line break within is damage: no valid string has one.
     #[inline]
     fn string(&mut self) -> Result<&'a [u8], Stop> {
         let from = self.at;
+        if let Some(word) = word_at(self.bytes, from) {
+            let end = from + first_marked(ends_of_string(word)) as usize;
+            if self.bytes.get(end) == Some(&b'"') {
+                self.at = end + 1;
+                return self.bytes.get(from..end).ok_or(Stop::Damage);
+            }
+        }
+        self.long_string()
+    }
+
+    fn long_string(&mut self) -> Result<&'a [u8], Stop> {
+        let from = self.at;
         let mut at = from;
         loop {
-            let rest = self.bytes.get(at..).ok_or(Stop::Incomplete)?;
-            at += end_in_string(rest).ok_or(Stop::Incomplete)?;
+            at = end_in_string(self.bytes, at).ok_or(Stop::Incomplete)?;
             match self.bytes.get(at) {
                 Some(b'"') => {
                     self.at = at + 1;
@@ -238,15 +243,33 @@ impl<'a> Cursor<'a> {
     /// Whatever is neither quoted nor in brackets, up to the next `,`, `}` or `]`, without white space behind.
     #[inline]
     fn token(&mut self) -> Result<&'a [u8], Stop> {
-        let rest = self.bytes.get(self.at..).ok_or(Stop::Incomplete)?;
-        let is_end = |byte: &u8| !matches!(ROLES[usize::from(*byte)], Role::None | Role::Space);
-        let len = rest.iter().position(is_end).ok_or(Stop::Incomplete)?;
-        let (token, rest) = rest.split_at(len);
-        self.at += len;
-        match rest.first() {
-            Some(b',' | b'}' | b']') => Ok(token.trim_ascii_end()),
-            _ => Err(Stop::Damage),
+        let bytes = self.bytes;
+        let from = self.at;
+        let mut at = from;
+        // Numbers above all, which end where something else begins.
+        while let Some(word) = word_at(bytes, at) {
+            let len = first_marked(beyond_number(word)) as usize;
+            at += len;
+            if len < 8 {
+                break;
+            }
         }
+        loop {
+            match bytes.get(at).ok_or(Stop::Incomplete)? {
+                b',' | b'}' | b']' => break,
+                b'"' | b'{' | b'[' | b':' => {
+                    self.at = at;
+                    return Err(Stop::Damage);
+                }
+                _ => at += 1,
+            }
+        }
+        self.at = at;
+        let token = bytes.get(from..at).ok_or(Stop::Damage)?;
+        Ok(match token.last() {
+            Some(b' ' | b'\n' | b'\r' | b'\t') => token.trim_ascii_end(),
+            _ => token,
+        })
     }
 
     /// An object or array; depth is counted.
@@ -255,55 +278,51 @@ impl<'a> Cursor<'a> {
         let from = self.at;
         let mut depth = 0_usize;
         let mut at = from;
-        while let Some(byte) = bytes.get(at) {
+        loop {
+            // Single bytes near the end, and where a mark is wrong.
+            if let Some(word) = word_at(bytes, at) {
+                let plain = first_marked(structural(word)) as usize;
+                at += plain;
+                if plain == 8 {
+                    continue;
+                }
+            }
+            let byte = bytes.get(at).ok_or(Stop::Incomplete)?;
             at += 1;
-            match ROLES[usize::from(*byte)] {
-                Role::None | Role::Space | Role::Mark => {}
-                Role::Open => depth += 1,
-                Role::Close => {
+            match byte {
+                b'[' | b'{' => depth += 1,
+                b']' | b'}' => {
                     depth -= 1;
                     if depth == 0 {
                         self.at = at;
                         return bytes.get(from..at).ok_or(Stop::Damage);
                     }
                 }
-                Role::Quote => {
+                b'"' => {
                     self.at = at;
                     self.string()?;
                     at = self.at;
                 }
+                _ => {}
             }
         }
-        Err(Stop::Incomplete)
     }
 }
 
-/// Number of bytes before the first one that ends a string or escapes the next byte.
-#[inline]
-fn end_in_string(mut rest: &[u8]) -> Option<usize> {
-    let mut before = 0;
+/// Place of the first byte from `at` on that ends a string or escapes the next one.
+fn end_in_string(bytes: &[u8], mut at: usize) -> Option<usize> {
     for _ in 0..SHORT_STRING_WORDS {
-        let Some((word, behind)) = rest.split_first_chunk::<8>() else {
+        let Some(word) = word_at(bytes, at) else {
             break;
         };
-        let word = u64::from_le_bytes(*word);
-        let ends = bytes_equal(word, b'"') | bytes_equal(word, b'\\') | bytes_equal(word, b'\n');
-        if ends != 0 {
-            return Some(before + ends.trailing_zeros() as usize / 8);
+        let plain = first_marked(ends_of_string(word)) as usize;
+        at += plain;
+        if plain < 8 {
+            return Some(at);
         }
-        before += 8;
-        rest = behind;
     }
-    memchr3(b'"', b'\\', b'\n', rest).map(|at| before + at)
-}
-
-/// The highest bit of the lowest byte that equals `wanted`, and of others above it perhaps; 0 without one.
-#[inline]
-const fn bytes_equal(word: u64, wanted: u8) -> u64 {
-    const LOW: u64 = u64::from_le_bytes([0x01; 8]);
-    const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
-    let zero_if_equal = word ^ (LOW * wanted as u64);
-    zero_if_equal.wrapping_sub(LOW) & !zero_if_equal & HIGH
+    let rest = bytes.get(at..)?;
+    memchr3(b'"', b'\\', b'\n', rest).map(|len| at + len)
 }
 
 /// Nanoseconds of a decimal number of microseconds, to the nearest.

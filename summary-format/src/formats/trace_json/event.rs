@@ -1,6 +1,46 @@
 //! Fields of one event, and those of its arguments that become columns.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
 use super::cursor::{Cursor, Stop};
+use super::words::word_of;
+
+/// The key of the arguments.
+const ARGS: u64 = word_of(b"args");
+
+static CONCRETE: LineKey = LineKey::new(|| Finder::new(b"\"Concrete Inputs\""));
+static TYPES: LineKey = LineKey::new(|| Finder::new(b"\"Input type\""));
+static DIMS: LineKey = LineKey::new(|| Finder::new(b"\"Input Dims\""));
+static CORRELATION: LineKey = LineKey::new(|| Finder::new(b"\"correlation\""));
+
+/// A key that is looked for in a line of arguments.
+struct LineKey(LazyLock<Finder<'static>>);
+
+impl LineKey {
+    const fn new(finder: fn() -> Finder<'static>) -> Self {
+        Self(LazyLock::new(finder))
+    }
+
+    /// Its value; empty without one. In strings quotes are escaped, so a key with its quotes is none of their text.
+    fn value<'a>(&self, line: &'a [u8]) -> &'a [u8] {
+        let mut from = 0;
+        while let Some(at) = self.0.find(line.get(from..).unwrap_or_default()) {
+            let key = from + at;
+            from = key + self.0.needle().len();
+            let is_escaped = key.checked_sub(1).and_then(|before| line.get(before)) == Some(&b'\\');
+            let mut cursor = Cursor::new(line, from);
+            if !is_escaped
+                && cursor.expect(b':').is_ok()
+                && let Ok(value) = cursor.raw_value()
+            {
+                return value;
+            }
+        }
+        b""
+    }
+}
 
 /// An event as the file has it; fields that it does not have are empty.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,11 +67,6 @@ pub(super) struct Event<'a> {
     /// All arguments.
     pub(super) arguments: &'a [u8],
     pub(super) wanted: Arguments<'a>,
-}
-
-/// `true` for categories of slices none of whose arguments becomes a column.
-fn has_no_wanted_arguments(category: &[u8]) -> bool {
-    matches!(category, b"python_function" | b"user_annotation")
 }
 
 /// Arguments that become columns; empty without one.
@@ -70,22 +105,27 @@ impl<'a> Event<'a> {
 
     /// Reads the event that begins at the cursor's brace.
     pub(super) fn read(&mut self, cursor: &mut Cursor<'a>) -> Result<(), Stop> {
-        cursor.expect(b'{')?;
-        if cursor.peek()? == b'}' {
-            cursor.at += 1;
-            return Ok(());
+        let mut slice = *cursor;
+        if self.read_slice_of_kineto(&mut slice).is_some() {
+            *cursor = slice;
+            self.read_arguments(cursor)?;
+            if !cursor.goes_on()? {
+                return Ok(());
+            }
+        } else {
+            cursor.expect(b'{')?;
+            if cursor.peek()? == b'}' {
+                cursor.at += 1;
+                return Ok(());
+            }
         }
         loop {
-            let key = cursor.key()?;
-            if key == b"args" && cursor.peek()? == b'{' {
-                let from = cursor.at;
-                if !(has_no_wanted_arguments(self.category) && cursor.pass_line()?) {
-                    self.wanted.read(cursor)?;
-                }
-                self.arguments = cursor.bytes.get(from..cursor.at).unwrap_or_default();
+            let (key, word) = cursor.key()?;
+            if word == ARGS && cursor.peek()? == b'{' {
+                self.read_arguments(cursor)?;
             } else {
                 let value = cursor.raw_value()?;
-                if let Some(field) = self.field(key) {
+                if let Some(field) = self.field(key, word) {
                     *field = value;
                 }
             }
@@ -95,30 +135,92 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// The field of a key. The length decides first: comparing every key with every other costs more than the rest.
+    /// Reads a slice up to the brace of its arguments if it is laid out byte by byte as Kineto does: most events of
+    /// most files are. `None` for all others, which are read key by key.
+    fn read_slice_of_kineto(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
+        let field = |cursor: &mut Cursor<'a>| cursor.raw_value().ok();
+        cursor
+            .passes(b"{\n    \"ph\": \"X\",\n    \"cat\": ")
+            .then_some(())?;
+        let category = field(cursor)?;
+        cursor.passes(b",\n    \"name\": ").then_some(())?;
+        let name = field(cursor)?;
+        cursor.passes(b",\n    \"pid\": ").then_some(())?;
+        let process = field(cursor)?;
+        cursor.passes(b",\n    \"tid\": ").then_some(())?;
+        let thread = field(cursor)?;
+        cursor.passes(b",\n    \"ts\": ").then_some(())?;
+        let time = field(cursor)?;
+        cursor.passes(b",\n    \"dur\": ").then_some(())?;
+        let duration = field(cursor)?;
+        cursor.passes(b",\n    \"args\": ").then_some(())?;
+        (cursor.bytes.get(cursor.at) == Some(&b'{')).then_some(())?;
+        self.phase = b"X";
+        self.category = category;
+        self.name = name;
+        self.process = process;
+        self.thread = thread;
+        self.time = time;
+        self.duration = duration;
+        Some(())
+    }
+
+    /// Reads the object of the arguments. Of Kineto's lines only those are looked for that become columns.
+    fn read_arguments(&mut self, cursor: &mut Cursor<'a>) -> Result<(), Stop> {
+        let from = cursor.at;
+        let wanted = &mut self.wanted;
+        let line = match (self.phase, self.category) {
+            (b"X", b"cpu_op" | b"user_annotation" | b"python_function" | b"cuda_runtime") => {
+                cursor.line_object()?
+            }
+            _ => None,
+        };
+        match (line, self.category) {
+            (None, _) => wanted.read(cursor)?,
+            (Some(line), b"cpu_op") => {
+                wanted.concrete = CONCRETE.value(line);
+                wanted.types = TYPES.value(line);
+                wanted.dims = DIMS.value(line);
+            }
+            (Some(line), b"cuda_runtime") => wanted.correlation = CORRELATION.value(line),
+            (Some(_), _) => {}
+        }
+        self.arguments = cursor.bytes.get(from..cursor.at).unwrap_or_default();
+        Ok(())
+    }
+
+    /// The field of a key. Words decide: comparing every key with every other costs more than the rest.
     #[inline]
-    fn field(&mut self, key: &[u8]) -> Option<&mut &'a [u8]> {
-        Some(match key.len() {
-            1 if key == b"s" => &mut self.scope,
-            2 => match key {
-                b"ph" => &mut self.phase,
-                b"ts" => &mut self.time,
-                b"id" => &mut self.id,
-                b"bp" => &mut self.binding,
-                _ => return None,
-            },
-            3 => match key {
-                b"cat" => &mut self.category,
-                b"pid" => &mut self.process,
-                b"tid" => &mut self.thread,
-                b"dur" => &mut self.duration,
-                b"id2" => &mut self.second_id,
-                _ => return None,
-            },
-            4 if key == b"name" => &mut self.name,
+    fn field(&mut self, key: &[u8], word: u64) -> Option<&mut &'a [u8]> {
+        const PHASE: u64 = word_of(b"ph");
+        const NAME: u64 = word_of(b"name");
+        const CATEGORY: u64 = word_of(b"cat");
+        const PROCESS: u64 = word_of(b"pid");
+        const THREAD: u64 = word_of(b"tid");
+        const TIME: u64 = word_of(b"ts");
+        const DURATION: u64 = word_of(b"dur");
+        const ID: u64 = word_of(b"id");
+        const SECOND_ID: u64 = word_of(b"id2");
+        const SCOPE: u64 = word_of(b"s");
+        const BINDING: u64 = word_of(b"bp");
+        const BIND_ID: u64 = word_of(b"bind_id");
+        const FLOW_IN: u64 = word_of(b"flow_in");
+        Some(match word {
+            PHASE => &mut self.phase,
+            NAME => &mut self.name,
+            CATEGORY => &mut self.category,
+            PROCESS => &mut self.process,
+            THREAD => &mut self.thread,
+            TIME => &mut self.time,
+            DURATION => &mut self.duration,
+            ID => &mut self.id,
+            SECOND_ID => &mut self.second_id,
+            SCOPE => &mut self.scope,
+            BINDING => &mut self.binding,
+            BIND_ID => &mut self.bind_id,
+            FLOW_IN => &mut self.flow_in,
+            _ if key.len() < 8 => return None,
             _ => match key {
-                b"bind_id" => &mut self.bind_id,
-                b"flow_in" => &mut self.flow_in,
                 b"flow_out" => &mut self.flow_out,
                 b"scope_level" => &mut self.scope_level,
                 _ => return None,
@@ -135,9 +237,9 @@ impl<'a> Arguments<'a> {
             return Ok(());
         }
         loop {
-            let key = cursor.key()?;
+            let (key, word) = cursor.key()?;
             let value = cursor.raw_value()?;
-            if let Some(field) = self.field(key) {
+            if let Some(field) = self.field(key, word) {
                 *field = value;
             }
             if !cursor.goes_on()? {
@@ -147,47 +249,37 @@ impl<'a> Arguments<'a> {
     }
 
     #[inline]
-    fn field(&mut self, key: &[u8]) -> Option<&mut &'a [u8]> {
-        Some(match key.len() {
-            3 if key == b"Seq" => &mut self.sequence,
-            4 if key == b"Addr" => &mut self.address,
-            5 => match key {
-                b"Bytes" => &mut self.allocated_here,
-                b"bytes" => &mut self.bytes,
-                b"dtype" => &mut self.element_type,
-                _ => return None,
-            },
-            6 if key == b"device" => &mut self.device,
-            9 if key == b"Device Id" => &mut self.device_id,
-            10 => match key {
-                b"Input Dims" => &mut self.dims,
-                b"Input type" => &mut self.types,
-                b"Group size" => &mut self.group_size,
-                _ => return None,
-            },
-            11 => match key {
-                b"correlation" => &mut self.correlation,
-                b"Device Type" => &mut self.device_type,
-                _ => return None,
-            },
-            13 => match key {
-                b"blocks per SM" => &mut self.blocks,
-                b"In msg nelems" => &mut self.elements_in,
-                _ => return None,
-            },
-            14 => match key {
-                b"Total Reserved" => &mut self.total_reserved,
-                b"Out msg nelems" => &mut self.elements_out,
-                _ => return None,
-            },
-            15 => match key {
-                b"Total Allocated" => &mut self.total_allocated,
-                b"Concrete Inputs" => &mut self.concrete,
-                _ => return None,
-            },
-            18 if key == b"Process Group Name" => &mut self.group,
-            25 if key == b"est. achieved occupancy %" => &mut self.occupancy,
-            _ => return None,
-        })
+    fn field(&mut self, key: &[u8], word: u64) -> Option<&mut &'a [u8]> {
+        // Pairs of a key and its field; the first eight bytes decide, the others are compared once.
+        macro_rules! fields {
+            ($($key:literal => $field:ident,)*) => {
+                Some(match word {
+                    $(_ if word == const { word_of($key) } && key == $key => &mut self.$field,)*
+                    _ => return None,
+                })
+            };
+        }
+        fields! {
+            b"correlation" => correlation,
+            b"Input Dims" => dims,
+            b"Input type" => types,
+            b"Concrete Inputs" => concrete,
+            b"Bytes" => allocated_here,
+            b"Addr" => address,
+            b"Total Allocated" => total_allocated,
+            b"Total Reserved" => total_reserved,
+            b"Device Type" => device_type,
+            b"Device Id" => device_id,
+            b"device" => device,
+            b"bytes" => bytes,
+            b"blocks per SM" => blocks,
+            b"est. achieved occupancy %" => occupancy,
+            b"Seq" => sequence,
+            b"Process Group Name" => group,
+            b"Group size" => group_size,
+            b"In msg nelems" => elements_in,
+            b"Out msg nelems" => elements_out,
+            b"dtype" => element_type,
+        }
     }
 }

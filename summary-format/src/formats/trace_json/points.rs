@@ -71,7 +71,7 @@ pub(super) fn entries(object: &[u8]) -> impl Iterator<Item = (&[u8], Value<'_>)>
         if !goes_on {
             return None;
         }
-        let key = cursor.key().ok()?;
+        let (key, _) = cursor.key().ok()?;
         let value = cursor.value().ok()?;
         goes_on = cursor.goes_on().unwrap_or(false);
         Some((key, value))
@@ -247,7 +247,7 @@ impl Columns {
 
     pub(super) fn begin_async(&mut self, event: &Event<'_>, place: u64) -> Result<(), Loss> {
         let begin = nanos(event.time).ok_or(Loss::Damage)?;
-        let key = self.async_key(event);
+        let key = Self::async_key(event);
         let slice = self
             .async_lane(event)
             .and_then(|lane| self.slice_on(lane, begin, event, place));
@@ -259,7 +259,7 @@ impl Columns {
 
     pub(super) fn end_async(&mut self, event: &Event<'_>) -> Result<(), Loss> {
         let end = nanos(event.time).ok_or(Loss::Damage)?;
-        let key = self.async_key(event);
+        let key = Self::async_key(event);
         let mut slice = None;
         if let Some(open) = self.open_async.get_mut(key.as_slice()) {
             slice = open.pop();
@@ -297,7 +297,7 @@ impl Columns {
     }
 
     /// Category and identifier; local identifiers count in their process alone.
-    fn async_key(&mut self, event: &Event<'_>) -> Vec<u8> {
+    fn async_key(event: &Event<'_>) -> Vec<u8> {
         let local = argument(event.second_id, b"local").map(Value::raw);
         let global = argument(event.second_id, b"global").map(Value::raw);
         let process = if local.is_some() { event.process } else { b"" };

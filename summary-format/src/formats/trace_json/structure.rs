@@ -154,7 +154,7 @@ impl Structure {
     /// A key of the outermost object, with its value if it is wanted.
     fn key(&mut self, cursor: &mut Cursor<'_>) -> Result<State, Stop> {
         let from = cursor.at;
-        let key = cursor.key()?;
+        let (key, _) = cursor.key()?;
         if key == b"traceEvents" && cursor.peek()? == b'[' {
             cursor.at += 1;
             return Ok(State::Events);
