@@ -1,4 +1,4 @@
-//! What is computed from traces of profilers: the numbers of real files, and properties of traces of any shape.
+//! Everything that is computed from traces of profilers: the numbers of real files, and properties of traces of any shape.
 
 #![expect(
     clippy::unwrap_used,

@@ -31,10 +31,10 @@ impl Random {
 }
 
 /// A lane with slices (begin, duration, name).
-pub(crate) type Own<'a> = (LaneKind, &'a [(i64, u64, &'a str)]);
+pub(crate) type Slices<'a> = (LaneKind, &'a [(i64, u64, &'a str)]);
 
 /// A model of lanes with slices of programs.
-pub(crate) fn of_lanes(lanes: &[Own<'_>]) -> Model {
+pub(crate) fn of_lanes(lanes: &[Slices<'_>]) -> Model {
     let mut trace = Trace::default();
     trace.head.format = TraceFormat::Kineto;
     let classes = [SliceClass::Operator, SliceClass::Kernel];
