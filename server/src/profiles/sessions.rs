@@ -200,9 +200,9 @@ fn named(run: &str, files: Vec<TraceEntry>) -> Vec<(String, u32, TraceEntry)> {
         for (at, (_, file)) in files.into_iter().enumerate() {
             let number = at + 1;
             let id = if folder.is_empty() {
-                number.to_string()
+                format!("session-{number}")
             } else {
-                format!("{folder}/{number}")
+                format!("{folder}/session-{number}")
             };
             let mut rank = file.rank;
             if !taken.insert((id.clone(), rank)) {
