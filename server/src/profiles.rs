@@ -12,7 +12,7 @@ mod loaded;
 mod read;
 mod sessions;
 
-pub(crate) use loaded::Loaded;
+pub(crate) use loaded::LoadedProfile;
 pub(crate) use read::{input, read_files};
 pub(crate) use sessions::{SessionFiles, of_files};
 
@@ -46,7 +46,7 @@ struct Slot {
     /// Files with their sizes and times of change: a file that was replaced is read again.
     key: String,
     progress: Progress,
-    loaded: std::sync::OnceLock<Arc<Loaded>>,
+    loaded: std::sync::OnceLock<Arc<LoadedProfile>>,
 }
 
 /// Bytes of the files of a profile that were read.
@@ -105,7 +105,7 @@ impl Profiles {
         run: &str,
         session: Option<&str>,
         rank: Option<u32>,
-    ) -> Result<Arc<Loaded>, ProfileError> {
+    ) -> Result<Arc<LoadedProfile>, ProfileError> {
         let sessions = sessions::of_run(&self.index, run)?;
         let is_asked = |own: &&SessionFiles| {
             session.is_none_or(|id| own.id == id) && rank.is_none_or(|rank| own.rank == rank)
@@ -130,7 +130,7 @@ impl Profiles {
         &self,
         run: &str,
         session: Option<&str>,
-    ) -> Result<Vec<Arc<Loaded>>, ProfileError> {
+    ) -> Result<Vec<Arc<LoadedProfile>>, ProfileError> {
         let first = self.get(run, session, None)?;
         let sessions = sessions::of_run(&self.index, run)?;
         let same = sessions.iter().filter(|own| own.id == first.session());
@@ -138,12 +138,12 @@ impl Profiles {
     }
 
     /// All sessions of all ranks.
-    pub(crate) fn all(&self, run: &str) -> Result<Vec<Arc<Loaded>>, ProfileError> {
+    pub(crate) fn all(&self, run: &str) -> Result<Vec<Arc<LoadedProfile>>, ProfileError> {
         let sessions = sessions::of_run(&self.index, run)?;
         Ok(sessions.iter().map(|own| self.load(own)).collect())
     }
 
-    fn load(&self, session: &SessionFiles) -> Arc<Loaded> {
+    fn load(&self, session: &SessionFiles) -> Arc<LoadedProfile> {
         let slot = self.slot(session.key());
         // Requests for the same profile wait for the first one.
         let loaded = slot

@@ -142,7 +142,7 @@ fn scan(bytes: &[u8]) -> usize {
 
 /// The same events for `serde_json`, one after another into columns.
 #[derive(Deserialize)]
-struct Typed {
+struct TypedEvents {
     #[serde(rename = "traceEvents")]
     events: Columns,
 }
@@ -225,7 +225,7 @@ impl<'de> Visitor<'de> for Rows {
 }
 
 fn parse(bytes: &[u8]) -> usize {
-    let typed: Typed = serde_json::from_slice(bytes).unwrap();
+    let typed: TypedEvents = serde_json::from_slice(bytes).unwrap();
     black_box(typed.events).begins.len()
 }
 

@@ -24,6 +24,7 @@ pub mod tensor_file;
 pub(crate) mod tensor_proto;
 pub(crate) mod tfevents;
 mod trace_builder;
+mod trace_file;
 pub mod trace_json;
 pub(crate) mod whole_file;
 pub mod xplane;
@@ -34,9 +35,9 @@ use crate::body::{Body, GraphFormat, GraphSource};
 use crate::decode::{Checkpoint, Decoder, Format, RestoreError};
 use crate::queues::{QueueFormat, QueueSource};
 use crate::stretch::Stretch;
-use crate::trace::source::rank_of_trace;
 use crate::trace::{TraceFile, TraceSource};
 use event_file::{EventFile, ReadEvent};
+use trace_file::rank_of_trace;
 use whole_file::WholeFile;
 
 /// Extensions of files that users derive from event files; no writer of event files uses them.

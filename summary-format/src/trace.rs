@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub mod source;
+mod source;
 mod texts;
 
 pub use source::{TraceFile, TraceSource};

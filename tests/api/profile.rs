@@ -175,7 +175,14 @@ fn what_is_not_there_is_refused_with_a_reason() {
 
 #[test]
 fn exports_have_the_numbers_of_the_pages() {
-    let folder = fixture("profile/generated").display().to_string();
+    let lab = Lab::new();
+    let trace = "steps4-layers2.pt.trace.json.gz";
+    fs::copy(
+        fixture("profile/generated").join(trace),
+        lab.base().join(trace),
+    )
+    .unwrap();
+    let folder = lab.base().display().to_string();
     let export = |flags: &[&str]| {
         let printed = trainscope_in(
             std::path::Path::new("."),

@@ -30,7 +30,7 @@ pub fn use_keys(on_key: impl Fn(&str, &web_sys::KeyboardEvent) -> bool + 'static
 pub fn use_first_keys(on_key: impl Fn(&str, &web_sys::KeyboardEvent) -> bool + 'static) {
     let handle = move |event: web_sys::KeyboardEvent| {
         let has_modifier = event.ctrl_key() || event.alt_key() || event.meta_key();
-        // Where `[` is typed with AltGr, both of its modifiers are reported.
+        // Keyboards on which `[` is typed with AltGr report both of its modifiers.
         let is_letter = event.get_modifier_state("AltGraph") || !has_modifier;
         if is_letter && !belongs_to_target(&event) && on_key(&event.key(), &event) {
             event.prevent_default();

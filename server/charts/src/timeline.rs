@@ -9,7 +9,7 @@ use crate::theme::Rgb;
 pub const KINDS: usize = 6;
 /// Heights of merged cells.
 const HEIGHTS: usize = 4;
-/// Length in device pixels from which on a slice leaves one pixel free at its end, so that neighbours are told apart.
+/// Length in device pixels from which on a slice leaves one pixel free at its end, which separates neighbours.
 const GAP_FROM: f64 = 3.0;
 /// Distance and thickness of the lines of the hatching, device pixels at a ratio of 1.
 const HATCH: (usize, usize) = (6, 1);

@@ -16,7 +16,7 @@ use trainscope_format::Format;
 use super::judge::Fault;
 use crate::discovery::runs::RunFiles;
 use crate::index::TraceEntry;
-use crate::profiles::{Loaded, Progress, SessionFiles, input, of_files, read_files};
+use crate::profiles::{LoadedProfile, Progress, SessionFiles, input, of_files, read_files};
 
 /// Sessions that were judged, by rank.
 #[derive(Default)]
@@ -50,10 +50,11 @@ impl JudgedProfiles {
         for id in ids {
             let of_session = sessions.iter().filter(|own| own.id == id);
             let loaded = of_session.map(|own| read_files(own, &Progress::default()));
-            let loaded: Vec<Loaded> = loaded.collect();
-            let models: Vec<RankModel<'_>> = loaded.iter().map(Loaded::rank_model).collect();
+            let loaded: Vec<LoadedProfile> = loaded.collect();
+            let models: Vec<RankModel<'_>> = loaded.iter().map(LoadedProfile::rank_model).collect();
             let cluster = (models.len() > 1).then(|| ranks(&models));
-            let newest = |own: &&Loaded| newest.get(&own.rank()).is_some_and(|own| own.id == id);
+            let newest =
+                |own: &&LoadedProfile| newest.get(&own.rank()).is_some_and(|own| own.id == id);
             for own in loaded.iter().filter(newest) {
                 self.keys.insert(own.rank(), own.files().key());
                 self.note_fault(own);
@@ -64,7 +65,7 @@ impl JudgedProfiles {
         }
     }
 
-    fn note_fault(&mut self, own: &Loaded) {
+    fn note_fault(&mut self, own: &LoadedProfile) {
         self.faults.remove(&own.rank());
         if own.state() == ProfileState::Unreadable {
             let fault = Fault {
@@ -111,7 +112,7 @@ fn input_of(run: &RunFiles, rank: u32) -> Option<InputShare> {
 }
 
 fn judged(
-    own: &Loaded,
+    own: &LoadedProfile,
     limits: &[Limits],
     input: Option<InputShare>,
     cluster: Option<&RanksAnswer>,

@@ -19,7 +19,7 @@ use super::sessions::SessionFiles;
 const SLICE_BYTES: u64 = 70;
 
 /// A profile in memory.
-pub(crate) struct Loaded {
+pub(crate) struct LoadedProfile {
     files: SessionFiles,
     pub(crate) model: Model,
     /// Memory by category, as `PyTorch` exports it.
@@ -31,7 +31,7 @@ pub(crate) struct Loaded {
     summary: OnceLock<Arc<SessionSummary>>,
 }
 
-impl Loaded {
+impl LoadedProfile {
     pub(super) fn new(
         files: SessionFiles,
         model: Model,

@@ -20,7 +20,7 @@ use trainscope_format::trace::{Trace, TraceFile};
 use trainscope_format::{Body, Kind, Profile, QueueFormat};
 
 use super::Progress;
-use super::loaded::Loaded;
+use super::loaded::LoadedProfile;
 use super::sessions::SessionFiles;
 use crate::files;
 use crate::index::Index;
@@ -33,7 +33,7 @@ const MAX_TRACE_BYTES: u64 = 64 << 30;
 const MAX_TABLE_BYTES: u64 = 1 << 30;
 
 /// Reads a session: its files, or the spans of event files. Errors are faults of the result.
-pub(super) fn read(index: &Index, session: &SessionFiles, progress: &Progress) -> Loaded {
+pub(super) fn read(index: &Index, session: &SessionFiles, progress: &Progress) -> LoadedProfile {
     if session.files.is_empty() {
         loaded(session, spans(index, session), Vec::new(), progress)
     } else {
@@ -42,7 +42,7 @@ pub(super) fn read(index: &Index, session: &SessionFiles, progress: &Progress) -
 }
 
 /// Reads the files of a session. Errors are faults of the result.
-pub(crate) fn read_files(session: &SessionFiles, progress: &Progress) -> Loaded {
+pub(crate) fn read_files(session: &SessionFiles, progress: &Progress) -> LoadedProfile {
     let mut faults = Vec::new();
     let trace = if session.is_mindspore() {
         mindspore(session, progress, &mut faults)
@@ -71,7 +71,7 @@ fn loaded(
     trace: Result<Trace, String>,
     mut faults: Vec<String>,
     progress: &Progress,
-) -> Loaded {
+) -> LoadedProfile {
     let is_unreadable = trace.is_err();
     let trace = trace.unwrap_or_else(|error| {
         faults.push(format!("it cannot be read: {error}"));
@@ -96,7 +96,7 @@ fn loaded(
             }
         }
     });
-    Loaded::new(
+    LoadedProfile::new(
         session.clone(),
         Model::new(trace),
         memory_timeline,
@@ -118,7 +118,7 @@ fn one(format: TraceFile, path: &Path, progress: &Progress) -> io::Result<Trace>
 /// A Chrome trace, block by block.
 fn chrome(path: &Path, progress: &Progress) -> io::Result<Trace> {
     let file = files::open(path)?;
-    let mut content = files::unpacked(Counted { file, progress })?.take(MAX_TRACE_BYTES);
+    let mut content = files::unpacked(ByteCounter { file, progress })?.take(MAX_TRACE_BYTES);
     let mut reader = TraceReader::new();
     let mut block = vec![0; BLOCK_BYTES];
     loop {
@@ -141,7 +141,7 @@ fn chrome(path: &Path, progress: &Progress) -> io::Result<Trace> {
 fn whole(path: &Path, progress: &Progress) -> io::Result<Vec<u8>> {
     let file = files::open(path)?;
     let mut bytes = Vec::new();
-    files::unpacked(Counted { file, progress })?
+    files::unpacked(ByteCounter { file, progress })?
         .take(MAX_TABLE_BYTES + 1)
         .read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_TABLE_BYTES {
@@ -233,12 +233,12 @@ fn spans(index: &Index, session: &SessionFiles) -> Result<Trace, String> {
 }
 
 /// Counts the bytes that are read from a file.
-struct Counted<'a, R> {
+struct ByteCounter<'a, R> {
     file: R,
     progress: &'a Progress,
 }
 
-impl<R: Read> Read for Counted<'_, R> {
+impl<R: Read> Read for ByteCounter<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let len = self.file.read(buffer)?;
         self.progress.add(len as u64);

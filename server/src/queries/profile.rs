@@ -24,7 +24,7 @@ use super::graph::Graphs;
 use super::pipeline_queues;
 use super::timeline::lanes_of;
 use crate::index::Index;
-use crate::profiles::{Loaded, ProfileError, Profiles};
+use crate::profiles::{LoadedProfile, ProfileError, Profiles};
 
 impl From<ProfileError> for Failure {
     fn from(error: ProfileError) -> Self {
@@ -63,8 +63,8 @@ pub(crate) fn overview(
 /// A summary with advice and sentences; `ranks` are all ranks of its session.
 pub(crate) fn judged(
     index: &Index,
-    loaded: &Loaded,
-    ranks: &[Arc<Loaded>],
+    loaded: &LoadedProfile,
+    ranks: &[Arc<LoadedProfile>],
     range: StepRange,
     max_steps: usize,
 ) -> SessionSummary {
@@ -84,7 +84,7 @@ pub(crate) fn judged(
 }
 
 /// The difference between the steps of the training and those of the profiler, if the curve of the loss tells.
-fn step_offset(index: &Index, loaded: &Loaded) -> Option<i64> {
+fn step_offset(index: &Index, loaded: &LoadedProfile) -> Option<i64> {
     let runs = index.runs().runs;
     let loss = runs.into_iter().find(|run| run.id == loaded.run())?.loss?;
     let query = ScalarsQuery {
@@ -108,7 +108,7 @@ fn input(index: &Index, run: &str, rank: u32) -> Option<InputShare> {
     Some(files.times.get(&rank)?.summary())
 }
 
-fn cluster(ranks: &[Arc<Loaded>]) -> RanksAnswer {
+fn cluster(ranks: &[Arc<LoadedProfile>]) -> RanksAnswer {
     let models: Vec<RankModel<'_>> = ranks.iter().map(|own| own.rank_model()).collect();
     clusters::ranks(&models)
 }

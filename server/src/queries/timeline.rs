@@ -16,7 +16,7 @@ use trainscope_format::trace::TraceFile;
 use super::error::Failure;
 use super::graph::Graphs;
 use crate::files;
-use crate::profiles::{Loaded, Profiles};
+use crate::profiles::{LoadedProfile, Profiles};
 
 /// Most bytes of one event in its file.
 const MAX_EVENT_BYTES: u64 = 1 << 20;
@@ -56,7 +56,7 @@ pub(crate) fn slice(
 }
 
 /// Arguments of a slice, read from its file; empty for files without arguments, and if the file is gone.
-fn arguments(loaded: &Loaded, slice: u32) -> Vec<(String, String)> {
+fn arguments(loaded: &LoadedProfile, slice: u32) -> Vec<(String, String)> {
     let mut files = loaded.files().files.iter();
     let file = files.find(|file| file.format == TraceFile::ChromeJson);
     let place = loaded.model.trace.slices.places.get(slice as usize);

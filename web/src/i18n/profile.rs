@@ -73,7 +73,7 @@ pub struct ProfileTexts {
     /// Name and meaning: utilization, multiprocessors, occupancy, tensor cores, FLOP/s, overlap, peak of memory, launch
     /// delay.
     pub tiles: [[&'static str; 2]; 8],
-    /// What a profile lacks, and the argument that adds it: device, shapes, stacks, memory.
+    /// Data that a profile lacks, and the argument that adds it: device, shapes, stacks, memory.
     pub no_device: [&'static str; 2],
     pub no_shapes: [&'static str; 2],
     pub no_stacks: [&'static str; 2],

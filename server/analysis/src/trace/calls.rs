@@ -108,7 +108,7 @@ fn is_call(model: &Model, slice: u32) -> bool {
 
 /// Device work with the call that launched it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Launched {
+pub struct LaunchedWork {
     /// Slice of the work.
     pub slice: u32,
     /// Call that launched it.
@@ -117,12 +117,12 @@ pub struct Launched {
 
 impl Calls {
     /// Device work in the order of its launches.
-    pub fn launched(&self, model: &Model) -> Vec<Launched> {
+    pub fn launched(&self, model: &Model) -> Vec<LaunchedWork> {
         let slices = model.slices();
-        let mut launched: Vec<Launched> = slices
+        let mut launched: Vec<LaunchedWork> = slices
             .filter_map(|slice| {
                 let call = self.around(model, model.launches[slice as usize])?;
-                Some(Launched { slice, call })
+                Some(LaunchedWork { slice, call })
             })
             .collect();
         // The place in the sorted trace decides among launches of one time.
@@ -134,7 +134,7 @@ impl Calls {
     }
 
     /// Device time of each call: of its own launches, and of those of everything within it.
-    pub fn device_times(&self, model: &Model, launched: &[Launched]) -> (Vec<i64>, Vec<i64>) {
+    pub fn device_times(&self, model: &Model, launched: &[LaunchedWork]) -> (Vec<i64>, Vec<i64>) {
         let mut own = vec![0_i64; self.len()];
         for work in launched {
             let (begin, end) = model.span(work.slice);

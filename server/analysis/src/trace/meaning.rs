@@ -29,7 +29,7 @@ pub fn is_data(name: &str) -> bool {
 
 /// `true` if the letters of a name are one of `words`.
 fn is_word(name: &str, words: &[&str]) -> bool {
-    // Longer names cannot be one of the words, whatever stands between their letters.
+    // Longer names cannot be one of the words, with any characters between their letters.
     const MAX_BYTES: usize = 128;
     if name.len() > MAX_BYTES {
         return false;

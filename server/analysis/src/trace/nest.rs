@@ -134,7 +134,7 @@ fn renumber(trace: &mut Trace, order: &[u32]) {
 }
 
 /// A slice that is open at the begin of another.
-struct Open {
+struct OpenSlice {
     end: i64,
     row: u16,
     slice: u32,
@@ -167,7 +167,7 @@ pub(super) fn nest_lane(
 ) -> u64 {
     let mut unnested = 0;
     // Rows rise from its first to its last; ends fall, unless slices cross.
-    let mut open: Vec<Open> = Vec::new();
+    let mut open: Vec<OpenSlice> = Vec::new();
     let mut crossed = false;
     for slice in own {
         let begin = slices.begins[slice as usize];
@@ -191,7 +191,7 @@ pub(super) fn nest_lane(
         set(slice, row.min(MAX_ROW), parent);
         // Bounds the time of lanes whose slices all cross.
         if open.len() <= usize::from(MAX_ROW) {
-            open.push(Open { end, row, slice });
+            open.push(OpenSlice { end, row, slice });
             crossed |= shorter;
         }
     }

@@ -5,9 +5,9 @@ use trainscope_api::profile::{
 };
 use trainscope_format::trace::TraceFormat;
 
-use super::calls::{Calls, Launched};
+use super::calls::{Calls, LaunchedWork};
 use super::kernels::TensorCores;
-use super::steps::{Chosen, StepRange};
+use super::steps::{StepRange, TimeChoice};
 use super::{Model, flops};
 
 mod detail;
@@ -55,7 +55,7 @@ pub struct Operators<'a> {
     model: &'a Model,
     /// Calls of operators and annotations.
     pub calls: Calls,
-    launched: Vec<Launched>,
+    launched: Vec<LaunchedWork>,
     device_own: Vec<i64>,
     device_total: Vec<i64>,
     flops: Vec<u64>,
@@ -77,8 +77,8 @@ pub struct Table {
 
 /// Steps of a table: what is counted, and what times a step are of.
 struct Scale {
-    chosen: Chosen,
-    steps: Chosen,
+    chosen: TimeChoice,
+    steps: TimeChoice,
     count: u64,
 }
 
@@ -88,7 +88,7 @@ impl Scale {
         Self {
             chosen: model.chosen(range),
             count: steps.len().max(1) as u64,
-            steps: Chosen::of(&steps),
+            steps: TimeChoice::of(&steps),
         }
     }
 }

@@ -219,12 +219,12 @@ pub struct StepRange {
 
 /// Ranges of time that a [`StepRange`] chooses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Chosen {
+pub struct TimeChoice {
     /// `None` for everything, also outside of steps.
     spans: Option<Vec<Span>>,
 }
 
-impl Chosen {
+impl TimeChoice {
     /// The time of some steps.
     pub fn of(steps: &[Step]) -> Self {
         let spans = steps.iter().map(|step| (step.begin, step.end));
@@ -266,12 +266,12 @@ impl Model {
     }
 
     /// The time of a range of steps; without a range everything, also what is outside of steps.
-    pub fn chosen(&self, range: StepRange) -> Chosen {
+    pub fn chosen(&self, range: StepRange) -> TimeChoice {
         let is_everything = range == StepRange::default() || self.steps.list.is_empty();
         if is_everything {
-            Chosen::default()
+            TimeChoice::default()
         } else {
-            Chosen::of(&self.steps_in(range))
+            TimeChoice::of(&self.steps_in(range))
         }
     }
 

@@ -73,7 +73,7 @@ fn length(step: &Step) -> i64 {
     step.end.saturating_sub(step.begin)
 }
 
-/// What a summary says of a trace without looking at steps.
+/// The facts of a trace that do not depend on its steps.
 fn facts(model: &Model) -> SessionSummary {
     let trace = &model.trace;
     let origin = model.origin();

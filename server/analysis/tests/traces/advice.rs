@@ -1,5 +1,7 @@
 //! Advice: nothing to warn of in healthy profiles, each fault found by its rule, and gains that may be added.
 
+mod course;
+
 use proptest::prelude::*;
 use trainscope_analysis::trace::Model;
 use trainscope_analysis::trace::advice::baseline::{self, Baseline};
@@ -13,7 +15,7 @@ use trainscope_format::trace::{Device, MemoryEvent, SliceClass, TraceDamage};
 
 use crate::critical::any_trace;
 use crate::ranks::{compare, four};
-use crate::support::{Made, generated, model, unpacked};
+use crate::support::{GeneratedTrace, generated, model, unpacked};
 
 fn whole(model: &Model) -> SessionSummary {
     summary(model, StepRange::default(), 400)
@@ -206,15 +208,15 @@ const STEP: i64 = 1_000_000;
 
 /// A training on one stream; each step of a millisecond is made by `fill`.
 struct Training {
-    made: Made,
+    made: GeneratedTrace,
     link: u32,
     begin: i64,
 }
 
 impl Training {
-    fn steps(steps: i64, fill: impl Fn(Self, i64) -> Self) -> Made {
+    fn steps(steps: i64, fill: impl Fn(Self, i64) -> Self) -> GeneratedTrace {
         let mut own = Self {
-            made: Made::new(1).change(|trace| {
+            made: GeneratedTrace::new(1).change(|trace| {
                 trace.head.devices = vec![Device {
                     memory_len: 1_000_000,
                     compute_major: 8,
@@ -282,7 +284,7 @@ impl Training {
 }
 
 /// The judgement of a training with one fault, whose rule must be found, and no worse one.
-fn fault(rule: Rule, made: Made) -> Advice {
+fn fault(rule: Rule, made: GeneratedTrace) -> Advice {
     let model = made.model();
     let judged = judge(&model);
     let found = of(&judged, rule).unwrap_or_else(|| panic!("{rule:?}: {judged:?}"));
@@ -452,279 +454,4 @@ fn an_update_of_many_small_kernels() {
         }),
     );
     assert!((found.value - 60.0).abs() < 1e-9 && found.gain_nanos > 0);
-}
-
-/// An event of a device with a million bytes.
-fn memory(time: i64, bytes: i64, allocated: u64, reserved: u64) -> MemoryEvent {
-    MemoryEvent {
-        time,
-        bytes,
-        address: time.unsigned_abs(),
-        allocated,
-        reserved,
-        device_type: 1,
-        device: 0,
-        lane: 0,
-    }
-}
-
-#[test]
-fn memory_that_is_full_grows_or_is_in_pieces() {
-    let with = |events: Vec<MemoryEvent>| {
-        Training::steps(30, |step, _| step.healthy()).change(|trace| trace.memory = events)
-    };
-    let near = fault(
-        Rule::MemoryNearLimit,
-        with(vec![memory(5, 950_000, 950_000, 960_000)]),
-    );
-    assert_eq!((near.severity, near.gain_nanos), (Severity::Warning, 0));
-    let full = fault(
-        Rule::MemoryNearLimit,
-        with(vec![memory(5, 990_000, 990_000, 990_000)]),
-    );
-    assert_eq!(full.severity, Severity::Error);
-    let pieces = fault(
-        Rule::MemoryFragmentation,
-        with(vec![memory(5, 300_000, 300_000, 800_000)]),
-    );
-    assert!((pieces.value - 0.625).abs() < 1e-9);
-    let leak = (0..30).map(|step: u32| {
-        let allocated = u64::from(step + 1) * 1_000;
-        memory(i64::from(step) * STEP, 1_000, allocated, allocated)
-    });
-    let grown = fault(Rule::MemoryGrowth, with(leak.collect()));
-    assert!(
-        grown
-            .evidence
-            .en
-            .contains("1.0 kB a step: full in 970 steps"),
-        "{}",
-        grown.evidence.en
-    );
-}
-
-#[test]
-fn allocators_and_compilers_in_later_steps() {
-    let calls = |name: &'static str, class: SliceClass, first: i64| {
-        Training::steps(8, move |step, number| {
-            let step = step
-                .kernel("s16816gemm", 2, 5, 600)
-                .kernel("s16816gemm", 590, 700, 980);
-            if number >= first {
-                step.host(class, name, 610, 680)
-            } else {
-                step
-            }
-        })
-    };
-    let malloc = fault(
-        Rule::AllocatorInStep,
-        calls("cudaMalloc", SliceClass::Runtime, 4),
-    );
-    assert_eq!((malloc.value, malloc.step), (4.0, Some(4)));
-    assert!(malloc.gain_nanos > 0);
-    let name = "_compile.compile_inner (dynamo_timed)";
-    let compiled = fault(Rule::Recompilation, calls(name, SliceClass::Annotation, 6));
-    assert_eq!(compiled.value, 2.0);
-    let warm = Training::steps(8, |step, number| match number {
-        0 | 1 => step
-            .healthy()
-            .host(SliceClass::Runtime, "cudaMalloc", 985, 990),
-        _ => step.healthy(),
-    });
-    assert!(judge(&warm.model()).passed.contains(&Rule::AllocatorInStep));
-}
-
-#[test]
-fn long_steps_and_longer_and_longer_ones() {
-    let uneven = Training::steps(25, |mut step, number| {
-        if number % 5 == 4 {
-            step = step.kernel("s16816gemm", 5, 10, 980).host(
-                SliceClass::Annotation,
-                "enumerate(DataLoader)#X.__next__",
-                990,
-                1_490,
-            );
-            step.begin += 1_500_000;
-            return step;
-        }
-        step.healthy()
-    });
-    let found = fault(Rule::StepOutliers, uneven);
-    assert!(
-        found.evidence.en.contains("waiting for data"),
-        "{}",
-        found.evidence.en
-    );
-    assert_eq!(found.severity, Severity::Warning);
-    let drifting = Training::steps(30, |step, number| {
-        let end = 980 + number * 20;
-        let mut step = step.kernel("s16816gemm", 5, 10, end);
-        step.begin += end * 1_000 + 10_000;
-        step
-    });
-    let found = fault(Rule::StepTimeDrift, drifting);
-    assert!((0.3..0.6).contains(&found.value), "{}", found.value);
-}
-
-#[test]
-fn the_recording_itself() {
-    let frames = Training::steps(8, |mut step, _| {
-        for index in 0..100 {
-            step = step.host(
-                SliceClass::PythonFrame,
-                "train.py(1): f",
-                index * 9,
-                index * 9 + 5,
-            );
-        }
-        step.healthy()
-    });
-    let found = fault(Rule::ProfilerOverhead, frames);
-    assert!((found.value - 0.1).abs() < 0.01);
-    let damaged = Training::steps(8, |step, _| step.healthy()).change(|trace| {
-        trace.counts.damaged = 3;
-        trace.counts.truncated = true;
-        trace.counts.damages = vec![TraceDamage { offset: 7, len: 9 }];
-    });
-    assert_eq!(fault(Rule::ProfileDamaged, damaged).value, 4.0);
-    let model = generated();
-    let mut reading = whole(&model);
-    reading.state = ProfileState::Reading;
-    let judged = advice::judge(&Facts::new(&model, &reading, None), &Limits::default());
-    assert!(judged.passed.is_empty() && judged.advice.is_empty());
-    assert!(judged.not_judged.iter().all(|own| own.1 == Lack::Reading));
-}
-
-#[test]
-fn sentences_say_what_a_step_costs_and_what_would_help() {
-    let applied = |model: &Model| {
-        let mut own = whole(model);
-        advice::apply(model, &mut own, None);
-        own
-    };
-    let slow = applied(
-        &Training::steps(8, |step, _| {
-            step.host(
-                SliceClass::Annotation,
-                "enumerate(DataLoader)#X.__next__",
-                0,
-                300,
-            )
-            .kernel("s16816gemm", 310, 320, 980)
-        })
-        .model(),
-    );
-    assert_eq!(
-        slow.sentence.en,
-        "A step takes 999 µs; for 339 µs of it (34 %) the GPU waits."
-    );
-    assert_eq!(
-        slow.detail.en,
-        "With the 2 changes below a step would take about 660 µs at best."
-    );
-    assert!(
-        slow.not_judged
-            .iter()
-            .any(|own| own.id == "step_time_regression")
-    );
-    let count = slow.advice.len() + slow.passed.len() + slow.not_judged.len();
-    assert_eq!(count, Rule::ALL.len());
-    let host = applied(&model("torch-cnn/tb.pt.trace.json.gz"));
-    assert!(
-        host.sentence
-            .en
-            .starts_with("A step takes 2.38 ms; for 70.6 µs of it (3 %) it waits for data."),
-        "{}",
-        host.sentence.en
-    );
-    let none = applied(&model("torch-cnn/stack.pt.trace.json.gz"));
-    assert!(
-        none.sentence.en.starts_with("No steps were recorded"),
-        "{}",
-        none.sentence.en
-    );
-}
-
-#[test]
-fn baselines_are_compared_on_the_same_device() {
-    let training = |end: i64| {
-        whole(
-            &Training::steps(20, |step, number| {
-                let end = end + number % 3;
-                let mut step = step.kernel("s16816gemm", 5, 10, end);
-                step.begin += end * 1_000 + 20_000;
-                step
-            })
-            .model(),
-        )
-    };
-    let (good, same, slow) = (training(2_000), training(2_010), training(2_600));
-    let limits = Limits::default();
-    let against = |now: &SessionSummary, good: &SessionSummary, any_device| {
-        let baseline = Baseline {
-            summary: good,
-            any_device,
-        };
-        baseline::judge(now, Some(baseline), &limits)
-    };
-    assert!(
-        against(&same, &good, false)
-            .passed
-            .contains(&Rule::StepTimeRegression)
-    );
-    let judged = against(&slow, &good, false);
-    let found = of(&judged, Rule::StepTimeRegression).unwrap();
-    assert!((1.28..1.32).contains(&found.value), "{}", found.value);
-    assert_eq!(
-        (found.severity, found.gain_nanos),
-        (Severity::Warning, 600_000)
-    );
-    assert_eq!(against(&slow, &good, false), judged);
-    let other = SessionSummary {
-        device_name: Some("another one".to_owned()),
-        ..good.clone()
-    };
-    let judged = against(&slow, &other, false);
-    assert!(
-        judged
-            .not_judged
-            .contains(&(Rule::StepTimeRegression, Lack::OtherDevice))
-    );
-    assert_eq!(against(&slow, &other, true).advice.len(), 1);
-    let none = baseline::judge(&slow, None, &limits);
-    assert_eq!((none.passed.len(), none.not_judged.len()), (0, 2));
-}
-
-proptest! {
-    #[test]
-    fn gains_never_exceed_a_step_without_compute(made in any_trace(), edges in proptest::collection::vec(1_i64..50, 6..10)) {
-        let mut made = made;
-        let mut begin = 0;
-        for (number, length) in edges.iter().enumerate() {
-            let name = format!("ProfilerStep#{number}");
-            made = made.slice(0, SliceClass::Annotation, &name, (begin, begin + length), None);
-            begin += length;
-        }
-        let model = made.model();
-        let summary = whole(&model);
-        let none = Limits {
-            data_share: 0.0,
-            idle_share: 0.0,
-            host_idle_share: 0.0,
-            short_kernel_share: 0.0,
-            launch_idle_share: 0.0,
-            sync_calls: 0.0,
-            sync_idle_share: 0.0,
-            pageable_share: 0.0,
-            exposed_share: 0.0,
-            outlier_share: 0.0,
-            ..Limits::default()
-        };
-        let facts = Facts::new(&model, &summary, None);
-        let judged = advice::judge(&facts, &none);
-        let sum: i64 = judged.advice.iter().map(|own| own.gain_nanos).sum();
-        prop_assert!(judged.advice.iter().all(|own| own.gain_nanos >= 0));
-        prop_assert!(sum <= facts.without_compute(), "{} {}", sum, facts.without_compute());
-    }
 }

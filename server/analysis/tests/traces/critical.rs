@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use trainscope_analysis::trace::critical::{self, KINDS, Paths};
 use trainscope_format::trace::SliceClass;
 
-use crate::support::{Made, generated, model};
+use crate::support::{GeneratedTrace, generated, model};
 
 #[test]
 fn the_path_of_generated_steps_is_that_of_a_slow_reading() {
@@ -45,7 +45,7 @@ fn of(sums: critical::Sums, kind: &str) -> i64 {
 
 #[test]
 fn a_wait_leads_to_the_work_it_waited_for() {
-    let model = Made::new(1)
+    let model = GeneratedTrace::new(1)
         .slice(
             0,
             SliceClass::Runtime,
@@ -71,7 +71,7 @@ fn a_wait_leads_to_the_work_it_waited_for() {
 
 #[test]
 fn a_wait_for_nothing_stays_on_the_host() {
-    let model = Made::new(1)
+    let model = GeneratedTrace::new(1)
         .slice(0, SliceClass::Runtime, "cudaLaunchKernel", (0, 10), Some(1))
         .slice(1, SliceClass::Kernel, "gemm", (12, 30), Some(1))
         .slice(
@@ -99,10 +99,10 @@ fn classes() -> impl Strategy<Value = (SliceClass, &'static str)> {
 }
 
 /// Slices of any order, also of no length, and work that runs before its launch.
-pub(crate) fn any_trace() -> impl Strategy<Value = Made> {
+pub(crate) fn any_trace() -> impl Strategy<Value = GeneratedTrace> {
     let slice = (classes(), 0_u16..3, 0_i64..200, 0_i64..40, 0_u32..8);
     proptest::collection::vec(slice, 0..60).prop_map(|slices| {
-        let mut made = Made::new(3);
+        let mut made = GeneratedTrace::new(3);
         for ((class, name), stream, begin, length, link) in slices {
             let lane = match class {
                 SliceClass::Kernel | SliceClass::Memcpy => stream + 1,

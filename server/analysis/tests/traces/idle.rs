@@ -6,7 +6,7 @@ use trainscope_analysis::trace::{Model, Role};
 use trainscope_format::trace::{NONE, SliceClass};
 
 use crate::critical::any_trace;
-use crate::support::{Made, generated, model};
+use crate::support::{GeneratedTrace, generated, model};
 
 #[test]
 fn idle_time_of_generated_steps_by_cause() {
@@ -45,7 +45,7 @@ fn a_trace_without_a_device_has_no_idle_streams() {
 
 #[test]
 fn the_host_is_told_by_the_innermost_slice() {
-    let model = Made::new(1)
+    let model = GeneratedTrace::new(1)
         .slice(0, SliceClass::Runtime, "cudaLaunchKernel", (0, 5), Some(1))
         .slice(1, SliceClass::Kernel, "a", (6, 10), Some(1))
         .slice(

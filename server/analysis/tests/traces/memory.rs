@@ -5,7 +5,7 @@ use trainscope_analysis::trace::memory::{self, MemoryAsk};
 use trainscope_api::profile::{MAX_MEMORY_POINTS, MemoryCategory, MemoryTotal};
 use trainscope_format::trace::{DeclaredStep, Device, MemoryEvent, SliceClass, Trace};
 
-use crate::support::{Made, generated, model};
+use crate::support::{GeneratedTrace, generated, model};
 
 fn only(totals: Vec<MemoryTotal>) -> MemoryTotal {
     assert_eq!(totals.len(), 1);
@@ -114,7 +114,7 @@ fn event(time: i64, bytes: i64, address: u64, allocated: i64) -> MemoryEvent {
 
 #[test]
 fn purposes_follow_from_lives() {
-    let model = Made::new(0)
+    let model = GeneratedTrace::new(0)
         .slice(
             0,
             SliceClass::Annotation,
@@ -173,7 +173,7 @@ fn purposes_follow_from_lives() {
 #[test]
 fn growth_says_when_the_device_is_full() {
     let steps = 40;
-    let model = Made::new(0)
+    let model = GeneratedTrace::new(0)
         .change(|trace: &mut Trace| {
             trace.head.devices = vec![Device {
                 memory_len: 10_000,
@@ -219,7 +219,7 @@ proptest! {
         }
         let peak = events.iter().map(|event| event.allocated).max();
         let count = events.len();
-        let model = Made::new(0).change(|trace| trace.memory = events).model();
+        let model = GeneratedTrace::new(0).change(|trace| trace.memory = events).model();
         let answer = memory::memory(&model, &MemoryAsk::default());
         prop_assert!(answer.times_nanos.len() <= MAX_MEMORY_POINTS + 1);
         prop_assert!(answer.times_nanos.is_sorted());

@@ -35,11 +35,11 @@ pub(crate) fn generated() -> Model {
 
 /// A trace that is put together slice by slice: a thread of the host, lane 0, and streams, from lane 1 on.
 #[derive(Clone, Debug)]
-pub(crate) struct Made {
+pub(crate) struct GeneratedTrace {
     trace: Trace,
 }
 
-impl Made {
+impl GeneratedTrace {
     pub(crate) fn new(streams: u16) -> Self {
         let mut trace = Trace::default();
         trace.head.format = TraceFormat::Kineto;

@@ -18,7 +18,7 @@ use super::{ExportFlags, ExportFormat, ExportKind, write_out};
 use crate::cli::mistake::Mistake;
 use crate::cli::reading::Reading;
 use crate::cli::{CommandError, words};
-use crate::profiles::{Loaded, Profiles};
+use crate::profiles::{LoadedProfile, Profiles};
 use crate::queries::profile::judged;
 
 /// Session of `--session`.
@@ -131,7 +131,7 @@ pub(super) fn write(flags: &ExportFlags, reading: &Reading) -> Result<(), Comman
 }
 
 /// The profiles that the flags choose.
-fn chosen(flags: &ExportFlags, reading: &Reading) -> Result<Vec<Arc<Loaded>>, Mistake> {
+fn chosen(flags: &ExportFlags, reading: &Reading) -> Result<Vec<Arc<LoadedProfile>>, Mistake> {
     let title = words::name(&reading.title, None);
     let profiles = Profiles::new(&reading.index);
     let run = &reading.run;
@@ -163,17 +163,17 @@ fn chosen(flags: &ExportFlags, reading: &Reading) -> Result<Vec<Arc<Loaded>>, Mi
 /// The summary of one profile; `all` are the profiles that were chosen.
 fn summary(
     reading: &Reading,
-    own: &Loaded,
-    all: &[Arc<Loaded>],
+    own: &LoadedProfile,
+    all: &[Arc<LoadedProfile>],
     range: StepRange,
 ) -> SessionSummary {
     let same = all.iter().filter(|other| other.session() == own.session());
-    let ranks: Vec<Arc<Loaded>> = same.cloned().collect();
+    let ranks: Vec<Arc<LoadedProfile>> = same.cloned().collect();
     judged(&reading.index, own, &ranks, range, usize::MAX)
 }
 
 /// The area of `--from` and `--until`, since the begin of the session.
-fn area(flags: &ExportFlags, own: &Loaded) -> (i64, i64) {
+fn area(flags: &ExportFlags, own: &LoadedProfile) -> (i64, i64) {
     let extent = &own.model.extent;
     let end = extent.end.saturating_sub(extent.start);
     (flags.from.unwrap_or(0), flags.until.unwrap_or(end))
@@ -263,7 +263,7 @@ fn write_steps(
 
 fn write_operators(
     flags: &ExportFlags,
-    loaded: &[Arc<Loaded>],
+    loaded: &[Arc<LoadedProfile>],
     range: StepRange,
     table: &mut Table<'_>,
 ) -> Result<(), CommandError> {
@@ -306,7 +306,7 @@ fn write_operators(
     Ok(())
 }
 
-fn write_memory(loaded: &[Arc<Loaded>], table: &mut Table<'_>) -> Result<(), CommandError> {
+fn write_memory(loaded: &[Arc<LoadedProfile>], table: &mut Table<'_>) -> Result<(), CommandError> {
     table.head(&[
         "session",
         "rank",
@@ -340,7 +340,7 @@ fn write_memory(loaded: &[Arc<Loaded>], table: &mut Table<'_>) -> Result<(), Com
     Ok(())
 }
 
-fn write_ranks(loaded: &[Arc<Loaded>], table: &mut Table<'_>) -> Result<(), CommandError> {
+fn write_ranks(loaded: &[Arc<LoadedProfile>], table: &mut Table<'_>) -> Result<(), CommandError> {
     table.head(&[
         "rank",
         "compute_nanos",

@@ -5,6 +5,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use tempfile::TempDir;
+use trainscope_analysis::trace::advice::Rule;
 use trainscope_analysis::watchpoint::{Verdict, Watchpoints};
 use trainscope_format::Severity;
 
@@ -55,8 +56,14 @@ fn a_training_that_waits_for_its_data_is_a_hit_and_others_are_none() {
     for (fixture, expected) in [
         ("ms20-lenet", None),
         ("ms210-lenet", None),
-        ("ms20-slow-data", Some(("data_bound", Severity::Warning))),
-        ("ms210-slow-data", Some(("data_bound", Severity::Error))),
+        (
+            "ms20-slow-data",
+            Some((Rule::DataBound.name(), Severity::Warning)),
+        ),
+        (
+            "ms210-slow-data",
+            Some((Rule::DataBound.name(), Severity::Error)),
+        ),
         ("torch-cnn", None),
         ("torch-transformer", None),
         ("generated", None),

@@ -240,7 +240,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Whatever is neither quoted nor in brackets, up to the next `,`, `}` or `]`, without white space behind.
+    /// A value that is neither quoted nor in brackets, up to the next `,`, `}` or `]`, without white space behind.
     #[inline]
     fn token(&mut self) -> Result<&'a [u8], Stop> {
         let bytes = self.bytes;

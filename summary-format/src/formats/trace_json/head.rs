@@ -48,7 +48,7 @@ struct Properties {
 }
 
 #[derive(Deserialize)]
-struct Distributed {
+struct DistributedInfo {
     rank: Option<u32>,
     world_size: Option<u32>,
 }
@@ -82,7 +82,7 @@ pub(super) fn take(head: &mut TraceHead, key: &[u8], value: Value<'_>) -> bool {
                 .collect();
         }
         b"distributedInfo" => {
-            let Ok(info) = serde_json::from_slice::<Distributed>(value.raw()) else {
+            let Ok(info) = serde_json::from_slice::<DistributedInfo>(value.raw()) else {
                 return false;
             };
             head.rank = info.rank;

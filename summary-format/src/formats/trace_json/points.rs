@@ -15,12 +15,12 @@ const ASYNC_SORT: i64 = 1 << 40;
 /// Names and places of processes and threads, which may come before and after the events.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    processes: Map<String, Named>,
-    threads: Map<(String, String), Named>,
+    processes: Map<String, NamedPoint>,
+    threads: Map<(String, String), NamedPoint>,
 }
 
 #[derive(Debug, Default)]
-struct Named {
+struct NamedPoint {
     name: String,
     label: String,
     sort: i64,

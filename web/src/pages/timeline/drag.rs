@@ -32,7 +32,7 @@ pub(super) fn band_at(y: f64) -> Band {
     }
 }
 
-/// What a drag changes.
+/// The object that a drag changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Aim {
     /// The frame in the strip as a whole.

@@ -1,4 +1,4 @@
-//! What is drawn above the pixels: strip of the whole trace, ruler, steps, labels, counters, frames, arrows, the area.
+//! The drawing above the pixels: strip of the whole trace, ruler, steps, labels, counters, frames, arrows, the area.
 
 use trainscope_api::timeline::{SliceAnswer, SliceEntry, TimelineCounter, TimelineLanes};
 use trainscope_charts::label;

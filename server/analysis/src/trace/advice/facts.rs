@@ -12,7 +12,7 @@ use super::super::work::{is_waiting, launch};
 use super::super::{Model, Role, Step};
 use super::{Lack, Rule};
 
-/// With fewer steps most rules say nothing: chosen, the least number of which outliers can be told.
+/// With fewer steps most rules are not judged: chosen, the least number that has outliers.
 pub(super) const LEAST_STEPS: usize = 5;
 
 /// A profile with what its rules look at, for judgements with any limits.

@@ -10,7 +10,7 @@ fn text(nanos_of: i64) -> String {
     nanos(nanos_of.unsigned_abs())
 }
 
-/// What a step takes, and how much of it is waiting.
+/// Time of a step, and the part of it that is waiting.
 pub(super) fn sentence(summary: &SessionSummary) -> Sentence {
     if summary.steps_from == StepSource::None {
         let whole = text(summary.extent_nanos);
@@ -56,7 +56,7 @@ pub(super) fn sentence(summary: &SessionSummary) -> Sentence {
     }
 }
 
-/// What would help, and how long a step would take then.
+/// Advice in one sentence, with the time of a step that follows it.
 pub(super) fn detail(summary: &SessionSummary) -> Sentence {
     if summary.steps_from == StepSource::None {
         return Sentence::default();

@@ -1,0 +1,137 @@
+//! Memory of a profile over time.
+
+use serde::{Deserialize, Serialize};
+
+use super::MemoryTotal;
+
+/// The query of `GET /api/profile/memory`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams), into_params(parameter_in = Query))]
+pub struct MemoryQuery {
+    /// Name of the run.
+    pub run: String,
+    /// Id of the session; the newest if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Rank; the lowest if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
+    /// Device, as `0:-1`; the one with the highest peak if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// Moment of which the holders are listed; the peak if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_nanos: Option<i64>,
+    /// Begin of the stretch of time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_nanos: Option<i64>,
+    /// End of the stretch of time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_nanos: Option<i64>,
+}
+
+/// Purpose of memory.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum MemoryCategory {
+    /// Weights.
+    Parameters,
+    /// State of the optimizer.
+    Optimizer,
+    /// Inputs.
+    Inputs,
+    /// Alive through the whole recording.
+    Kept,
+    /// Gradients.
+    Gradients,
+    /// Begun in the forward pass and released in the backward pass.
+    Activations,
+    /// Details of autograd.
+    Autograd,
+    /// Begun and released within one operator.
+    Workspace,
+    /// Anything else.
+    #[default]
+    Other,
+}
+
+/// Memory of a device over time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct MemoryAnswer {
+    /// Devices with memory events; the answer is about the one of `device`.
+    pub devices: Vec<MemoryTotal>,
+    /// The device of this answer.
+    pub device: String,
+    /// `true` if categories are those of the framework's own record, `false` if they follow from lifetimes.
+    pub categories_from_file: bool,
+    /// Times of the points.
+    pub times_nanos: Vec<i64>,
+    /// Bytes of each category at these times, the maximum of each stretch of points.
+    pub series: Vec<MemorySeries>,
+    /// Allocated bytes at these times, as the file counts them.
+    pub allocated: Vec<u64>,
+    /// Reserved bytes at these times.
+    pub reserved: Vec<u64>,
+    /// Moment of the holders.
+    pub at_nanos: i64,
+    /// Bytes at that moment.
+    pub at_len_bytes: u64,
+    /// Allocations that are alive at that moment, grouped by operator, the largest first.
+    pub holders: Vec<MemoryHolder>,
+    /// Share of reserved memory that is not allocated at the peak, 0 to 1.
+    pub fragmentation: f64,
+    /// Least bytes of each step.
+    pub least_by_step: Vec<(i64, u64)>,
+    /// Growth of the least bytes a step, with its 95 % interval; `None` with fewer than three steps.
+    pub growth: Option<MemoryGrowth>,
+    /// `true` if holders were left out.
+    pub cut: bool,
+}
+
+/// Bytes of a category over time.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct MemorySeries {
+    /// Category.
+    pub category: MemoryCategory,
+    /// Bytes.
+    pub bytes: Vec<u64>,
+}
+
+/// Allocations of one operator.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct MemoryHolder {
+    /// Operator, or empty if none was open.
+    pub operator: String,
+    /// Module or scope; empty if unknown.
+    pub scope: String,
+    /// Category.
+    pub category: MemoryCategory,
+    /// Number of allocations.
+    pub count: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Begin of the first.
+    pub begin_nanos: i64,
+    /// Release of the last; the end of the recording if it was not released.
+    pub end_nanos: i64,
+}
+
+/// Growth of memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct MemoryGrowth {
+    /// Bytes a step (Theil–Sen).
+    pub slope: f64,
+    /// Lower end of the 95 % interval.
+    pub low: f64,
+    /// Upper end of the 95 % interval.
+    pub high: f64,
+    /// Steps until the device is full; `None` if it is not growing or the size is unknown.
+    pub steps_until_full: Option<u64>,
+}

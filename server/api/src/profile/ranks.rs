@@ -1,0 +1,96 @@
+//! Ranks of a session side by side.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Parts, Sentence};
+
+/// Answer of `GET /api/profile/ranks`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RanksAnswer {
+    /// Ranks of the session.
+    pub ranks: Vec<RankRow>,
+    /// Steps that all ranks recorded, as the profiler counts.
+    pub steps: Vec<i64>,
+    /// Compute by rank and step, in the order of `ranks` and `steps`.
+    pub compute_nanos: Vec<Vec<i64>>,
+    /// Waiting for other ranks by rank and step.
+    pub wait_nanos: Vec<Vec<i64>>,
+    /// Length of steps by rank and step.
+    pub length_nanos: Vec<Vec<i64>>,
+    /// Ranks that are slow, the slowest first.
+    pub stragglers: Vec<Straggler>,
+    /// Collectives by name.
+    pub collectives: Vec<CollectiveRow>,
+    /// Time lost to slow ranks a step, times (ranks − 1), in rank-nanoseconds.
+    pub lost_nanos: i64,
+    /// Sentence for the head of the page.
+    pub sentence: Sentence,
+    /// `true` if ranks or steps were left out.
+    pub cut: bool,
+}
+
+/// One rank.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RankRow {
+    /// Rank.
+    pub rank: u32,
+    /// Host, if the file says so.
+    pub host: Option<String>,
+    /// Compute in all steps.
+    pub compute_nanos: i64,
+    /// Waiting for other ranks in all steps.
+    pub wait_nanos: i64,
+    /// Mean parts of a step.
+    pub parts_nanos: Parts,
+    /// Median length of a step.
+    pub median_step_nanos: i64,
+    /// Number of steps in a row in which it is slow.
+    pub slow_steps: u64,
+    /// First of them.
+    pub slow_from_step: Option<i64>,
+    /// Its clock minus that of the first rank.
+    pub offset_nanos: i64,
+    /// Most bytes allocated on one of its devices; 0 without events of memory.
+    #[serde(default)]
+    pub peak_len_bytes: u64,
+}
+
+/// A slow rank.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Straggler {
+    /// Rank.
+    pub rank: u32,
+    /// First step, as the profiler counts.
+    pub from_step: i64,
+    /// Steps in a row.
+    pub steps: u64,
+    /// Compute divided by the median over ranks, in these steps.
+    pub slowness: f64,
+    /// Time a step that the others wait for it.
+    pub gain_nanos: i64,
+}
+
+/// Collectives of one name over all ranks.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct CollectiveRow {
+    /// Name.
+    pub name: String,
+    /// Number in all steps of one rank.
+    pub count: u64,
+    /// Bytes of one, mean; 0 if unknown.
+    pub bytes: u64,
+    /// Time of one, mean.
+    pub nanos: i64,
+    /// Share that is hidden by kernels, 0 to 1.
+    pub hidden: f64,
+    /// Time between the first and the last rank to arrive, mean.
+    pub spread_nanos: i64,
+    /// Time from the arrival of all to the end, mean.
+    pub transfer_nanos: i64,
+    /// Bus bandwidth in bytes a second; 0 if unknown.
+    pub bandwidth: f64,
+}

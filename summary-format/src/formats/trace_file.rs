@@ -1,0 +1,121 @@
+//! Recognition of the files of profilers by name and first bytes.
+
+use super::minddata;
+use super::trace_json::is_trace_json;
+use crate::trace::TraceFile;
+
+/// Endings of names that no other file has, in lower case.
+const ENDINGS: [(&str, TraceFile); 8] = [
+    (".pt.trace.json", TraceFile::ChromeJson),
+    (".pt.trace.json.gz", TraceFile::ChromeJson),
+    (".trace.json", TraceFile::ChromeJson),
+    (".trace.json.gz", TraceFile::ChromeJson),
+    (".folded.txt", TraceFile::Folded),
+    (".folded", TraceFile::Folded),
+    (".xplane.pb", TraceFile::Xplane),
+    (".xplane.pb.gz", TraceFile::Xplane),
+];
+
+impl TraceFile {
+    /// Format of a file by its name and, for other JSON, its first 4 KiB, unpacked.
+    pub fn sniff(file_name: &str, head: impl FnOnce() -> Vec<u8>) -> Option<Self> {
+        let name = file_name.to_ascii_lowercase();
+        if let Some((_, format)) = ENDINGS.iter().find(|(end, _)| name.ends_with(end)) {
+            return Some(*format);
+        }
+        if name == "memory_timeline.json" || name == "memory_timeline.json.gz" {
+            return Some(Self::MemoryTimeline);
+        }
+        if numbered(&name, "cpu_op_execute_timestamp_", ".txt").is_some() {
+            return Some(Self::MindsporeExecutions);
+        }
+        if name == "trace_view.json" || numbered(&name, "cpu_timeline_display_", ".json").is_some()
+        {
+            return Some(Self::ChromeJson);
+        }
+        let is_json = name.ends_with(".json") || name.ends_with(".json.gz");
+        (is_json && minddata::claims(file_name).is_none() && is_trace_json(&head()))
+            .then_some(Self::ChromeJson)
+    }
+}
+
+/// Rank in the name of a file of a profiler: `rank_3`, `rank3`, `_3` before the extension of `MindSpore`.
+pub fn rank_of_trace(file_name: &str) -> Option<u32> {
+    let name = file_name.to_ascii_lowercase();
+    let numbers = [
+        ("cpu_op_execute_timestamp_", ".txt"),
+        ("cpu_timeline_display_", ".json"),
+    ];
+    let of_mindspore = numbers
+        .iter()
+        .find_map(|(before, after)| numbered(&name, before, after));
+    of_mindspore.or_else(|| {
+        let (at, _) = name.match_indices("rank").next()?;
+        let digits = name[at + 4..].trim_start_matches(['_', '-']);
+        let end = digits
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(digits.len());
+        digits[..end].parse().ok()
+    })
+}
+
+fn numbered(name: &str, before: &str, after: &str) -> Option<u32> {
+    name.strip_prefix(before)?.strip_suffix(after)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TraceFile, rank_of_trace};
+
+    #[test]
+    fn files_of_profilers_are_recognised_by_name() {
+        for (name, format, rank) in [
+            (
+                "vm_4199.1795213256892341813.pt.trace.json.gz",
+                TraceFile::ChromeJson,
+                None,
+            ),
+            ("rank_3.pt.trace.json", TraceFile::ChromeJson, Some(3)),
+            (
+                "host-rank12.1.pt.trace.json",
+                TraceFile::ChromeJson,
+                Some(12),
+            ),
+            (
+                "cpu_op_execute_timestamp_2.txt",
+                TraceFile::MindsporeExecutions,
+                Some(2),
+            ),
+            (
+                "cpu_timeline_display_1.json",
+                TraceFile::ChromeJson,
+                Some(1),
+            ),
+            ("trace_view.json", TraceFile::ChromeJson, None),
+            ("vm.xplane.pb", TraceFile::Xplane, None),
+            ("stack.folded.txt", TraceFile::Folded, None),
+            ("memory_timeline.json.gz", TraceFile::MemoryTimeline, None),
+        ] {
+            assert_eq!(TraceFile::sniff(name, Vec::new), Some(format), "{name}");
+            assert_eq!(rank_of_trace(name), rank, "{name}");
+        }
+    }
+
+    #[test]
+    fn other_json_is_recognised_by_its_content() {
+        let head = |text: &str| TraceFile::sniff("result.json", || text.as_bytes().to_vec());
+        assert_eq!(head(r#"{"traceEvents": ["#), Some(TraceFile::ChromeJson));
+        assert_eq!(
+            head(r#"[{"ph": "X", "ts": 1}"#),
+            Some(TraceFile::ChromeJson)
+        );
+        assert_eq!(head(r#"{"loss": 1}"#), None);
+        assert_eq!(head(""), None);
+        assert_eq!(
+            TraceFile::sniff("pipeline_profiling_0.json", || b"{\"traceEvents\":["
+                .to_vec()),
+            None
+        );
+        assert_eq!(TraceFile::sniff("a.pt.trace.json.tmp", Vec::new), None);
+    }
+}
