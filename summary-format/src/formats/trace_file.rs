@@ -40,7 +40,7 @@ impl TraceFile {
 }
 
 /// Rank in the name of a file of a profiler: `rank_3`, `rank3`, `_3` before the extension of `MindSpore`.
-pub fn rank_of_trace(file_name: &str) -> Option<u32> {
+pub(super) fn rank_of_trace(file_name: &str) -> Option<u32> {
     let name = file_name.to_ascii_lowercase();
     let numbers = [
         ("cpu_op_execute_timestamp_", ".txt"),

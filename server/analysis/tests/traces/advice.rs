@@ -2,18 +2,15 @@
 
 mod course;
 
-use proptest::prelude::*;
 use trainscope_analysis::trace::Model;
-use trainscope_analysis::trace::advice::baseline::{self, Baseline};
 use trainscope_analysis::trace::advice::{self, Facts, Judgement, Lack, Limits, Rule};
 use trainscope_analysis::trace::steps::StepRange;
 use trainscope_analysis::trace::summary::summary;
-use trainscope_api::profile::{Advice, InputShare, ProfileState, RanksAnswer, SessionSummary};
+use trainscope_api::profile::{Advice, InputShare, RanksAnswer, SessionSummary};
 use trainscope_format::Severity;
 use trainscope_format::formats::mindspore_profile::{MindsporeFiles, read};
-use trainscope_format::trace::{Device, MemoryEvent, SliceClass, TraceDamage};
+use trainscope_format::trace::{Device, SliceClass};
 
-use crate::critical::any_trace;
 use crate::ranks::{compare, four};
 use crate::support::{GeneratedTrace, generated, model, unpacked};
 

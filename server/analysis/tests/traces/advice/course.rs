@@ -1,11 +1,12 @@
 //! Advice about memory, about the course of a training and about the recording itself; sentences and baselines.
 
+use proptest::prelude::*;
+
 use crate::critical::any_trace;
 use crate::support::{generated, model};
 use trainscope_analysis::trace::Model;
 use trainscope_analysis::trace::advice::baseline::{self, Baseline};
 use trainscope_analysis::trace::advice::{self, Facts, Lack, Limits, Rule};
-use trainscope_analysis::trace::summary::summary;
 use trainscope_api::profile::{ProfileState, SessionSummary};
 use trainscope_format::Severity;
 use trainscope_format::trace::{MemoryEvent, SliceClass, TraceDamage};
