@@ -12,6 +12,11 @@ type NameOf = fn(&str) -> Option<&'static str>;
 /// Sentence about steps: all, outliers, median, spread, the part that grew and by how much.
 type StepsSentence = fn(u64, u64, &str, &str, Option<(&str, &str)>) -> String;
 
+/// Sentence about memory: peak; size and share of the device; time into a step and its number; bytes and name of the
+/// largest category.
+type MemorySentence =
+    fn(&str, Option<(&str, &str)>, Option<(&str, &str)>, Option<(&str, &str)>) -> String;
+
 /// Texts of everything about profiles but the timeline itself.
 pub struct ProfileTexts {
     pub title: &'static str,
@@ -150,4 +155,94 @@ pub struct ProfileTexts {
     /// Steps, outliers.
     pub lengths_beside: fn(u64, u64) -> String,
     pub over_steps: &'static str,
+
+    pub no_memory: [&'static str; 2],
+    pub memory_none: &'static str,
+    pub memory_sentence: MemorySentence,
+    /// Memory grows: bytes a step, steps until the device is full.
+    pub memory_grows: fn(&str, Option<u64>) -> String,
+    pub memory_steady: &'static str,
+    pub since_begin: &'static str,
+    /// Categories are those of a file; they follow from lifetimes.
+    pub categories_from: [&'static str; 2],
+    pub open_peak: &'static str,
+    /// Parameters, optimizer, inputs, kept, gradients, activations, autograd, workspace, other.
+    pub categories: [&'static str; 9],
+    pub memory_over: &'static str,
+    pub whole_session: &'static str,
+    pub device: &'static str,
+    pub host: &'static str,
+    pub device_size: fn(&str) -> String,
+    pub reserved: &'static str,
+    pub at_peak: &'static str,
+    pub at_moment: fn(&str) -> String,
+    pub back_to_peak: &'static str,
+    /// By operator, by scope.
+    pub holder_groups: [&'static str; 2],
+    /// Operator, category, bytes, allocations, lifetime, lifetime on the axis.
+    pub holder_columns: [&'static str; 6],
+    pub unknown_holder: &'static str,
+    /// Rows, their bytes, all bytes of the moment.
+    pub holds: fn(u64, &str, &str) -> String,
+    pub memory_fine: &'static str,
+    pub over_session: &'static str,
+    pub least: &'static str,
+    pub growth: &'static str,
+    pub unused: &'static str,
+    pub allocations: &'static str,
+    pub never_freed: &'static str,
+    pub freed_unseen: &'static str,
+
+    pub one_rank: &'static str,
+    pub one_rank_next: &'static str,
+    pub rank_name: fn(u32) -> String,
+    pub ranks_of: fn(u64) -> String,
+    pub open_rank: fn(u32) -> String,
+    /// No rank is slow: ranks, steps.
+    pub no_straggler: fn(u64, u64) -> String,
+    /// A slow rank: its first slow step, slow steps, waiting of the others a step.
+    pub straggler: fn(&str, u64, &str) -> String,
+    pub side_by_side: &'static str,
+    pub mean_step: &'static str,
+    /// Bars, ranks.
+    pub ranks_ends: fn(u64, u64) -> String,
+    pub rank_orders: [&'static str; 2],
+    pub waits_for_others: &'static str,
+    /// So much more compute.
+    pub slower: fn(&str) -> String,
+    pub clock_offset: &'static str,
+    pub when_began: &'static str,
+    /// Against the median; sizes.
+    pub map_beside: [&'static str; 2],
+    /// Compute, waiting, length of a step.
+    pub quantities: [&'static str; 3],
+    pub median_of_ranks: &'static str,
+    pub collectives: &'static str,
+    pub collectives_beside: &'static str,
+    pub no_collectives: &'static str,
+    /// Name, count, size, time, hidden, spread of arrival, bandwidth.
+    pub collective_columns: [&'static str; 7],
+    pub lost: &'static str,
+    pub lost_beside: &'static str,
+    pub slowest: &'static str,
+    pub in_steps: fn(u64) -> String,
+    /// The same, times the ranks that wait.
+    pub times_ranks: fn(u64) -> String,
+
+    pub compare_with: &'static str,
+    pub compare_none: &'static str,
+    pub compare_next: &'static str,
+    /// Medians: here, there.
+    pub diff_sentence: fn(&str, &str) -> String,
+    /// Ratio of medians, its interval.
+    pub ratio: fn(&str, &str, &str) -> String,
+    pub ratio_unknown: &'static str,
+    /// Name, self time here and there, difference, calls, change.
+    pub diff_columns: [&'static str; 6],
+    pub only_here: &'static str,
+    pub only_there: &'static str,
+    pub side_by_side_parts: &'static str,
+    pub here: &'static str,
+    pub there: &'static str,
+    pub peak: &'static str,
 }

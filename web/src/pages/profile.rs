@@ -14,7 +14,10 @@ use crate::prelude::*;
 use crate::query::Load;
 
 mod advice;
+mod cluster;
+mod compare;
 mod figures;
+mod memory;
 mod model;
 mod operators;
 mod overview;
@@ -22,6 +25,9 @@ mod parts;
 mod recording;
 mod steps;
 
+use cluster::Cluster;
+use compare::Compare;
+use memory::MemoryView;
 use model::Model;
 use operators::Operators;
 use overview::Overview;
@@ -47,6 +53,8 @@ pub fn ProfilePage() -> impl IntoView {
     let view = profiles.url.param(VIEW);
     let view = Memo::new(move |_| ProfileView::of_name(view.get().as_deref()));
     let current = Signal::derive(move || ProfileTab::View(view.get()));
+    let has_steps =
+        Signal::derive(move || !matches!(view.get(), ProfileView::Memory | ProfileView::Compare));
     let has_ranks = Signal::derive(move || view.get() != ProfileView::Cluster);
     let state = Memo::new(move |_| match profiles.list.load() {
         Load::Failed(ClientError::Refused(error)) => PageState::Failed(error.message),
@@ -101,10 +109,13 @@ pub fn ProfilePage() -> impl IntoView {
         PageState::View(ProfileView::Overview) => view! { <Overview /> }.into_any(),
         PageState::View(ProfileView::Steps) => view! { <Steps /> }.into_any(),
         PageState::View(ProfileView::Operators) => view! { <Operators /> }.into_any(),
-        PageState::Loading | PageState::View(_) => ().into_any(),
+        PageState::View(ProfileView::Memory) => view! { <MemoryView /> }.into_any(),
+        PageState::View(ProfileView::Cluster) => view! { <Cluster /> }.into_any(),
+        PageState::View(ProfileView::Compare) => view! { <Compare /> }.into_any(),
+        PageState::Loading => ().into_any(),
     };
     view! {
-        <ProfileTabs current profiles has_ranks />
+        <ProfileTabs current profiles has_steps has_ranks />
         <main
             class="main profile-page"
             data-view=move || view.get().name()

@@ -289,4 +289,155 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
         ),
     },
     over_steps: "Phases over steps",
+
+    no_memory: [
+        "Allocations were not recorded. To record them:",
+        "profile_memory=True",
+    ],
+    memory_none: "Memory was not recorded",
+    memory_sentence: |peak, device, step, largest| {
+        let device = device.map(|(size, share)| format!(" of {size} ({share})"));
+        let step = step.map(|(into, number)| format!(", {into} into step {number}"));
+        let largest =
+            largest.map(|(bytes, name)| format!("; {bytes} of it are {}", name.to_lowercase()));
+        let [device, step, largest] = [device, step, largest].map(Option::unwrap_or_default);
+        format!("Memory peaks at {peak}{device}{step}{largest}.")
+    },
+    memory_grows: |slope, full| match full {
+        None => format!("It grows by {slope} a step."),
+        Some(steps) => format!(
+            "It grows by {slope} a step: the device is full in {}.",
+            many(steps, "step", "steps")
+        ),
+    },
+    memory_steady: "It does not grow over the steps.",
+    since_begin: "Bytes count from the begin of the recording: memory from before is not part of them.",
+    categories_from: [
+        "Categories are those that the framework recorded.",
+        "Categories follow from lifetimes.",
+    ],
+    open_peak: "Open at the peak",
+    categories: [
+        "Weights",
+        "Optimizer",
+        "Inputs",
+        "Kept throughout",
+        "Gradients",
+        "Activations",
+        "Autograd",
+        "Workspace",
+        "Other",
+    ],
+    memory_over: "Memory over time",
+    whole_session: "Session",
+    device: "Device",
+    host: "host",
+    device_size: |size| format!("device {size}"),
+    reserved: "Reserved",
+    at_peak: "At the peak",
+    at_moment: |time| format!("At {time}"),
+    back_to_peak: "back to the peak",
+    holder_groups: ["By operator", "By scope"],
+    holder_columns: [
+        "Operator",
+        "Kind",
+        "Holds",
+        "Allocations",
+        "Lives",
+        "from, to",
+    ],
+    unknown_holder: "outside of operators",
+    holds: |rows, held, all| format!("{}, {held} of {all}", many(rows, "row", "rows")),
+    memory_fine: "The rules about memory found nothing.",
+    over_session: "Over the steps",
+    least: "least",
+    growth: "growth a step, 95 % interval",
+    unused: "reserved, not used",
+    allocations: "allocations",
+    never_freed: "not released in the recording",
+    freed_unseen: "released, allocated before it",
+
+    one_rank: "Only one rank was recorded",
+    one_rank_next: "Record the same steps on every rank, into the same folder:",
+    rank_name: |rank| format!("rank {rank}"),
+    ranks_of: |ranks| many(ranks, "rank", "ranks"),
+    open_rank: |rank| format!("Open rank {rank}"),
+    no_straggler: |ranks, steps| {
+        format!(
+            "No rank of {} is slow in {}.",
+            format::count(ranks),
+            many(steps, "step", "steps")
+        )
+    },
+    straggler: |from, steps, wait| {
+        format!(
+            "It began at step {from} and lasts {}; the others wait {wait} a step for it.",
+            many(steps, "step", "steps")
+        )
+    },
+    side_by_side: "Ranks side by side",
+    mean_step: "mean step",
+    ranks_ends: |shown, all| {
+        format!(
+            "mean step, {} slowest and fastest of {}",
+            format::count(shown),
+            format::count(all)
+        )
+    },
+    rank_orders: ["Rank", "Compute"],
+    waits_for_others: "waits for others",
+    slower: |share| format!("+{share} compute"),
+    clock_offset: "clock",
+    when_began: "When it began",
+    map_beside: [
+        "against the median of the ranks at that step",
+        "time a step",
+    ],
+    quantities: ["Compute", "Waiting", "Step"],
+    median_of_ranks: "median of the ranks",
+    collectives: "Collectives",
+    collectives_beside: "means over all ranks",
+    no_collectives: "No collectives were recorded.",
+    collective_columns: [
+        "Collective",
+        "Count",
+        "Size",
+        "Time",
+        "Hidden",
+        "Spread",
+        "Bus",
+    ],
+    lost: "Lost time",
+    lost_beside: "what the slowest rank costs all",
+    slowest: "slowest",
+    in_steps: |steps| format!("in these {}", many(steps, "step", "steps")),
+    times_ranks: |ranks| {
+        format!(
+            "times the {} others",
+            format::count(ranks.saturating_sub(1))
+        )
+    },
+
+    compare_with: "Compare with",
+    compare_none: "There is nothing to compare with yet",
+    compare_next: "Record another session or rank of this run, or choose another run that has a profile.",
+    diff_sentence: |here, there| format!("A step takes {here} here and {there} there."),
+    ratio: |ratio, low, high| {
+        format!("Ratio of the medians: {ratio}, 95 % interval {low} to {high}.")
+    },
+    ratio_unknown: "With fewer than five steps in one of them the difference cannot be judged.",
+    diff_columns: [
+        "Name",
+        "Here a step",
+        "There",
+        "Difference",
+        "Calls",
+        "Change",
+    ],
+    only_here: "only here",
+    only_there: "only there",
+    side_by_side_parts: "Parts of a step",
+    here: "here",
+    there: "there",
+    peak: "Peak memory",
 };

@@ -249,4 +249,129 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
         ),
     },
     over_steps: "各迭代的阶段",
+
+    no_memory: ["未记录内存分配。记录方法：", "profile_memory=True"],
+    memory_none: "未记录内存",
+    memory_sentence: |peak, device, step, largest| {
+        let device = device.map(|(size, share)| format!("，占设备 {size} 的 {share}"));
+        let step = step.map(|(into, number)| format!("，出现在迭代 {number} 开始后 {into}"));
+        let largest = largest.map(|(bytes, name)| format!("；其中{name} {bytes}"));
+        let [device, step, largest] = [device, step, largest].map(Option::unwrap_or_default);
+        format!("内存峰值 {peak}{device}{step}{largest}。")
+    },
+    memory_grows: |slope, full| match full {
+        None => format!("每个迭代增长 {slope}。"),
+        Some(steps) => format!(
+            "每个迭代增长 {slope}：再过 {} 个迭代设备将耗尽。",
+            format::count(steps)
+        ),
+    },
+    memory_steady: "各迭代之间没有增长。",
+    since_begin: "字节数从记录开始算起，不含此前已分配的内存。",
+    categories_from: ["类别由框架记录。", "类别由生命周期推断。"],
+    open_peak: "打开峰值处",
+    categories: [
+        "权重",
+        "优化器",
+        "输入",
+        "始终保留",
+        "梯度",
+        "激活",
+        "自动微分",
+        "工作区",
+        "其他",
+    ],
+    memory_over: "内存随时间的变化",
+    whole_session: "会话",
+    device: "设备",
+    host: "主机",
+    device_size: |size| format!("设备 {size}"),
+    reserved: "已保留",
+    at_peak: "峰值处",
+    at_moment: |time| format!("{time} 处"),
+    back_to_peak: "回到峰值",
+    holder_groups: ["按算子", "按作用域"],
+    holder_columns: ["算子", "类别", "占用", "分配次数", "存活", "起止"],
+    unknown_holder: "不在算子内",
+    holds: |rows, held, all| format!("{} 行，{all} 中的 {held}", format::count(rows)),
+    memory_fine: "内存相关的规则未发现问题。",
+    over_session: "随迭代的变化",
+    least: "最小值",
+    growth: "每迭代增长，95 % 区间",
+    unused: "已保留但未使用",
+    allocations: "分配次数",
+    never_freed: "记录期间未释放",
+    freed_unseen: "释放了记录前的分配",
+
+    one_rank: "只记录了一个 rank",
+    one_rank_next: "在每个 rank 上记录相同的迭代，写入同一个目录：",
+    rank_name: |rank| format!("rank {rank}"),
+    ranks_of: |ranks| format!("{} 个 rank", format::count(ranks)),
+    open_rank: |rank| format!("打开 rank {rank}"),
+    no_straggler: |ranks, steps| {
+        format!(
+            "{} 个迭代中，{} 个 rank 都不慢。",
+            format::count(steps),
+            format::count(ranks)
+        )
+    },
+    straggler: |from, steps, wait| {
+        format!(
+            "从迭代 {from} 开始，持续 {} 个迭代；其他 rank 每个迭代等它 {wait}。",
+            format::count(steps)
+        )
+    },
+    side_by_side: "各 rank 对照",
+    mean_step: "迭代平均",
+    ranks_ends: |shown, all| {
+        format!(
+            "迭代平均，{} 个中最慢与最快的 {} 个",
+            format::count(all),
+            format::count(shown)
+        )
+    },
+    rank_orders: ["rank", "计算"],
+    waits_for_others: "等待其他 rank",
+    slower: |share| format!("计算 +{share}"),
+    clock_offset: "时钟",
+    when_began: "何时开始",
+    map_beside: ["与该迭代各 rank 的中位数相比", "每个迭代的时间"],
+    quantities: ["计算", "等待", "迭代"],
+    median_of_ranks: "各 rank 的中位数",
+    collectives: "集合通信",
+    collectives_beside: "所有 rank 的平均值",
+    no_collectives: "未记录集合通信。",
+    collective_columns: [
+        "集合通信",
+        "次数",
+        "大小",
+        "耗时",
+        "被掩盖",
+        "到达差",
+        "总线",
+    ],
+    lost: "损失的时间",
+    lost_beside: "最慢的 rank 让所有 rank 付出的代价",
+    slowest: "最慢",
+    in_steps: |steps| format!("在这 {} 个迭代中", format::count(steps)),
+    times_ranks: |ranks| {
+        format!(
+            "乘以其他 {} 个 rank",
+            format::count(ranks.saturating_sub(1))
+        )
+    },
+
+    compare_with: "对比",
+    compare_none: "还没有可以对比的性能数据",
+    compare_next: "为该训练再记录一个会话或 rank，或选择另一个有性能数据的训练。",
+    diff_sentence: |here, there| format!("此处每个迭代耗时 {here}，对比的为 {there}。"),
+    ratio: |ratio, low, high| format!("中位数之比 {ratio}，95 % 区间 {low} 至 {high}。"),
+    ratio_unknown: "其中之一不足五个迭代，无法判断差异。",
+    diff_columns: ["名称", "此处每迭代", "对比", "差", "调用", "变化"],
+    only_here: "仅此处",
+    only_there: "仅对比",
+    side_by_side_parts: "迭代的组成",
+    here: "此处",
+    there: "对比",
+    peak: "内存峰值",
 };
