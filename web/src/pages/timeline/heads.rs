@@ -1,6 +1,6 @@
 //! Heads at the left: whole trace, unit of the ruler, steps, groups, lanes and counters; wheel over them scrolls.
 
-use super::layout::{Item, Place};
+use super::layout::{COUNTER, Item, Place};
 use super::model::{Model, use_model};
 use super::scene::counter_at;
 use super::times;
@@ -9,6 +9,9 @@ use crate::format;
 use crate::i18n::{I18n, use_i18n};
 use crate::pixels::pixels;
 use crate::prelude::*;
+
+/// Height of a line of a head, CSS pixels.
+const LINE: f64 = 16.0;
 
 /// Heads of the strip, the ruler and the steps.
 #[component]
@@ -205,8 +208,14 @@ fn head(model: Model, i18n: I18n, place: Place) -> AnyView {
         Item::Lane { .. } | Item::Counter(_) => "head",
         Item::Group(_) | Item::Counters | Item::Pins => "head group",
     };
+    // Names of lanes are in the middle of their first two rows.
+    let above = match place.item {
+        Item::Lane { .. } | Item::Counter(_) => (place.height.min(COUNTER) - LINE) / 2.0,
+        Item::Group(_) | Item::Counters | Item::Pins => 0.0,
+    };
+    let above = format!("{}px", pixels(above));
     view! {
-        <div class=class style:top=top style:height=height>
+        <div class=class style:top=top style:height=height style:padding-top=above>
             {content}
         </div>
     }

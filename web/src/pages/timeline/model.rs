@@ -1,5 +1,6 @@
 //! State of the page: the view, the cells at hand, and what is chosen, which is in the address.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -123,7 +124,7 @@ pub(super) struct Model {
     pub(super) is_up: Memo<bool>,
     /// The clock of the wall, if it is shown and known.
     pub(super) wall: Memo<Option<WallClock>>,
-    /// Steps with hits of watchpoints, and the worst severity of each.
+    /// Begins of steps with hits of watchpoints, and the worst severity of each.
     pub(super) hits: Memo<Vec<(i64, Severity)>>,
     /// Place of the pointer, CSS pixels from the top left of the time axis.
     pub(super) pointer: RwSignal<Option<(f64, f64)>>,
@@ -215,14 +216,17 @@ impl Model {
             },
         );
         let hits = Memo::new(move |_| {
-            let mut hits: Vec<(i64, Severity)> = Vec::new();
+            let mut hits: BTreeMap<i64, Severity> = BTreeMap::new();
             for hit in findings.answer.get().iter().flat_map(|all| &all.hits) {
-                match hits.iter_mut().find(|(step, _)| *step == hit.step) {
-                    Some(own) => own.1 = own.1.max(hit.severity),
-                    None => hits.push((hit.step, hit.severity)),
-                }
+                let own = hits.entry(hit.step).or_insert(hit.severity);
+                *own = (*own).max(hit.severity);
             }
-            hits
+            frame.with(|frame| {
+                let steps = frame.steps.iter();
+                let steps = steps.map(|step| (step.begin_nanos, hits.get(&step.number).copied()));
+                let steps = steps.filter_map(|(begin, severity)| Some((begin, severity?)));
+                steps.collect::<Vec<_>>()
+            })
         });
         let model = Self {
             profiles,

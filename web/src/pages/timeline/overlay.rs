@@ -41,6 +41,7 @@ pub(super) struct Overlay<'a> {
     pub(super) area: Option<&'a Area>,
     /// Number of matches in each of some equal stretches of the session.
     pub(super) matches: &'a [u32],
+    /// Begins of steps with hits.
     pub(super) hits: &'a [(i64, Severity)],
     pub(super) marks: &'a [Mark],
     /// Boxes around matches.
@@ -281,10 +282,8 @@ impl Overlay<'_> {
             }
         }
         flush(&mut joined);
-        for (step, severity) in self.hits {
-            let own = self.frame.steps.iter().find(|own| own.number == *step);
-            let Some(own) = own else { continue };
-            let x = self.x(own.begin_nanos);
+        for (begin, severity) in self.hits {
+            let x = self.x(*begin);
             if (0.0..=width).contains(&x) {
                 pen.round(
                     [x - 3.0, top, 6.0, 6.0],

@@ -78,7 +78,7 @@ pub(super) fn SliceFacts() -> impl IntoView {
                 </span>
                 <span class="ink3 regular cut">{of}</span>
             </h3>
-            {mark(model, slice.index)}
+            {mark(model, slice.index, texts)}
             <dl class="kv">{facts(model, &own, texts)}</dl>
         }
         .into_any()
@@ -86,8 +86,7 @@ pub(super) fn SliceFacts() -> impl IntoView {
 }
 
 /// The text of the mark for good, or the field for one.
-fn mark(model: Model, index: u32) -> AnyView {
-    let texts = use_i18n().texts().timeline;
+fn mark(model: Model, index: u32, texts: &'static TimelineTexts) -> AnyView {
     if model.marks.is_noting.get() {
         let on_key = move |event: web_sys::KeyboardEvent| match event.key().as_str() {
             "Enter" => model.mark_for_good(&event_target_value(&event)),

@@ -94,7 +94,11 @@ fn draw(model: Model, pixel_canvas: NodeRef<html::Canvas>, canvas: NodeRef<html:
             let found = model.found.answer.get_untracked();
             let frames = frames.get_untracked();
             let own = Overlay {
-                frames: scene.frames(|name, index| frames.has(name, index)),
+                frames: if frames.is_empty() {
+                    Vec::new()
+                } else {
+                    scene.frames(|name, index| frames.has(name, index))
+                },
                 scene,
                 paint: &paint,
                 texts: untrack(|| i18n.texts().timeline),

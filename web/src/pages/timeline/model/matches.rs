@@ -37,6 +37,11 @@ impl Frames {
         }
     }
 
+    /// `true` if no cell is framed.
+    pub(in crate::pages::timeline) fn is_empty(&self) -> bool {
+        self.names.is_empty() && self.slices.is_empty()
+    }
+
     /// `true` if a cell is framed.
     pub(in crate::pages::timeline) fn has(&self, name: u32, index: u32) -> bool {
         self.names.contains(&name) || self.slices.contains(&index)
