@@ -2,8 +2,9 @@
 //! The choice is in the address, and the links of the tabs keep it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use trainscope_api::profile::{ProfileEntry, ProfileList, ProfileQuery};
+use trainscope_api::profile::{ProfileEntry, ProfileList, ProfileQuery, ProfileState};
 
 use super::{Icon, IconName, Popover, StepRange};
 use crate::client;
@@ -14,6 +15,8 @@ use crate::query::{Query, query};
 use crate::route::{self, RunPage, use_run};
 use crate::url_state::{History, UrlState, use_url_state};
 
+/// Pause between two requests for the list while a profile is being read.
+const READING_PAUSE: Duration = Duration::from_millis(700);
 /// Key of the address: view of the page of profiles.
 pub(crate) const VIEW: &str = "view";
 /// Key of the address: id of the session.
@@ -130,6 +133,19 @@ impl Profiles {
             .cleared_with(move || run.get())
             .again_with_list()
             .again_with_runs(own);
+        // A profile is read when its first resource is asked for; its facts are in the list then.
+        Effect::new(move || {
+            let is_reading = |list: &Arc<ProfileList>| {
+                let mut sessions = list.sessions.iter();
+                sessions.any(|own| own.state == ProfileState::Reading)
+            };
+            if list
+                .answer
+                .with(|list| list.as_ref().is_some_and(is_reading))
+            {
+                set_timeout(move || list.ask_again(), READING_PAUSE);
+            }
+        });
         let (session, rank) = (url.param(SESSION), url.param(RANK));
         let (since, until) = (url.param(SINCE), url.param(UNTIL));
         let chosen = Memo::new(move |_| {

@@ -148,7 +148,7 @@ pub(super) fn css_of(shade: Shade) -> String {
 
 /// A square of a colour, for legends and tables.
 pub(super) fn swatch(shade: Shade) -> impl IntoView {
-    view! { <i class="sw" style=format!("--c:{}", css_of(shade))></i> }
+    view! { <i class="sw" style:--c=css_of(shade)></i> }
 }
 
 /// A duration: `141 ms`; one of a difference may be negative.

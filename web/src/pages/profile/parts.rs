@@ -93,7 +93,7 @@ pub(super) fn share_row(
                 {name.to_owned()}
             </span>
             <span class="track">
-                <i style:width=width style=format!("--c:{}", css_of(shade))></i>
+                <i style:width=width style:--c=css_of(shade)></i>
             </span>
             <b class="num med">{value}</b>
             <span class="num ink3 micro">{beside}</span>

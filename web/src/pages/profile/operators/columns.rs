@@ -46,9 +46,8 @@ impl Column {
     ];
 
     /// Columns of a short table.
-    pub(super) const FEW: [Self; 7] = [
+    pub(super) const FEW: [Self; 6] = [
         Self::Name,
-        Self::Type,
         Self::SelfStep,
         Self::Calls,
         Self::Mean,
@@ -60,7 +59,9 @@ impl Column {
     pub(super) fn of(by: OperatorGroup, rows: &[OperatorRow]) -> Vec<Self> {
         let has = |column: &Self| match column {
             Self::Type => {
-                by != OperatorGroup::Type && rows.iter().any(|row| !row.r#type.is_empty())
+                // Names of PyTorch end with their type.
+                let is_more = |row: &OperatorRow| !row.name.ends_with(&row.r#type);
+                by != OperatorGroup::Type && rows.iter().any(is_more)
             }
             Self::Shapes => by == OperatorGroup::Shape,
             Self::TotalStep => by != OperatorGroup::Kernel,
@@ -100,9 +101,9 @@ impl Column {
             Self::Name => "minmax(120px, 1fr)",
             Self::Type => "minmax(60px, 96px)",
             Self::Shapes => "minmax(80px, 180px)",
-            Self::SelfStep => "154px",
-            Self::Calls => "56px",
-            _ => "74px",
+            Self::SelfStep => "132px",
+            Self::Calls => "44px",
+            _ => "62px",
         }
     }
 
