@@ -1,11 +1,11 @@
 //! Rules about devices that wait, and about work that takes longer than needed.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use trainscope_api::profile::PhaseKind;
 use trainscope_format::Severity;
 use trainscope_format::digits::{brief, nanos, percent};
-use trainscope_format::trace::SliceClass;
+use trainscope_format::trace::{SliceClass, TextId};
 
 use super::super::idle::Cause;
 use super::super::kernels::{TensorCores, short_name};
@@ -107,9 +107,9 @@ pub(super) fn launches(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         let (begin, end) = model.span(slice);
         call.is_some_and(|call| end - begin < call.1 - call.0)
     };
-    let kernels = facts.slices_in_steps();
+    let kernels = facts.device.iter().copied();
     let kernels = kernels.filter(|slice| model.roles[*slice as usize] == Role::Kernel);
-    let kernels: Vec<u32> = kernels.filter(|slice| model.is_device(*slice)).collect();
+    let kernels: Vec<u32> = kernels.collect();
     let short = kernels.iter().filter(|slice| is_short(**slice)).count();
     let share = short as f64 / kernels.len().max(1) as f64;
     let causes = [Cause::Host, Cause::Kernel];
@@ -191,7 +191,7 @@ fn is_in_work(model: &Model, slice: u32) -> bool {
 pub(super) fn pageable(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     facts.needs_device()?;
     let model = facts.model;
-    let copies = facts.slices_in_steps().filter(|slice| {
+    let copies = facts.device.iter().copied().filter(|slice| {
         model.class(*slice) == SliceClass::Memcpy && {
             let name = model.name(*slice);
             name.contains("HtoD") && name.contains("Pageable")
@@ -234,8 +234,8 @@ pub(super) fn tensor_cores(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     let model = facts.model;
     let cores = TensorCores::new(model);
     let (mut all, mut could) = (0_i64, 0_i64);
-    for slice in facts.slices_in_steps() {
-        if model.roles[slice as usize] != Role::Kernel || !model.is_device(slice) {
+    for slice in facts.device.iter().copied() {
+        if model.roles[slice as usize] != Role::Kernel {
             continue;
         }
         if cores.uses(model, slice) {
@@ -281,16 +281,29 @@ pub(super) fn update_kernels(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     const MICRO: f64 = 1_000.0;
     facts.needs_launches()?;
     let model = facts.model;
-    let mut sums: HashMap<&str, (u64, i64), foldhash::fast::RandomState> = HashMap::default();
     let is_update = |slice: u32| {
-        model.is_device(slice)
-            && model.roles[slice as usize] == Role::Kernel
+        model.roles[slice as usize] == Role::Kernel
             && model.phases[slice as usize] == PhaseKind::Update
     };
-    for slice in facts.slices_in_steps().filter(|slice| is_update(*slice)) {
+    let mut names: BTreeMap<TextId, (u64, i64)> = BTreeMap::new();
+    for slice in facts
+        .device
+        .iter()
+        .copied()
+        .filter(|slice| is_update(*slice))
+    {
         let (begin, end) = model.span(slice);
-        let sum = sums.entry(short_name(model.name(slice))).or_default();
+        let sum = names
+            .entry(model.trace.slices.names[slice as usize])
+            .or_default();
         *sum = (sum.0 + 1, sum.1 + (end - begin));
+    }
+    let mut sums: BTreeMap<&str, (u64, i64)> = BTreeMap::new();
+    for (name, (count, nanos)) in names {
+        let sum = sums
+            .entry(short_name(model.trace.texts.get(name)))
+            .or_default();
+        *sum = (sum.0 + count, sum.1 + nanos);
     }
     let steps = facts.count() as f64;
     let mut worst: Option<(&str, f64, f64)> = None;
@@ -301,7 +314,7 @@ pub(super) fn update_kernels(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     for (name, (count, nanos)) in &sums {
         let (each, mean) = (*count as f64 / steps, *nanos as f64 / *count as f64);
         let is_hit = each > limits.update_kernels && mean < limits.update_kernel_micros * MICRO;
-        if is_hit && worst.is_none_or(|worst| (each, *name) > (worst.1, worst.0)) {
+        if is_hit && worst.is_none_or(|worst| each > worst.1) {
             worst = Some((name, each, mean));
         }
     }

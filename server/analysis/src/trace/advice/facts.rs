@@ -1,14 +1,14 @@
 //! Everything that the rules look at: the judged steps, the time of their parts, idle time, and the ranks.
 
 use trainscope_api::profile::{Parts, RanksAnswer, SessionSummary};
-use trainscope_format::trace::SliceClass;
+use trainscope_format::trace::{NONE, SliceClass};
 
 use super::super::figures::Lengths;
 use super::super::idle::{self, Cause, Gap};
 use super::super::parts::{RoleRanges, StepTime};
 use super::super::ranges::{self, Span};
 use super::super::steps::StepRange;
-use super::super::work::{is_waiting, launch};
+use super::super::work::is_waiting;
 use super::super::{Model, Role, Step};
 use super::{Lack, Rule};
 
@@ -37,6 +37,14 @@ pub struct Facts<'a> {
     pub(super) gaps: Vec<Gap>,
     /// Calls that wait for a device.
     pub(super) waits: Vec<u32>,
+    /// Device work that begins in the steps.
+    pub(super) device: Vec<u32>,
+    /// Calls of the runtime that begin in the steps.
+    pub(super) calls: Vec<u32>,
+    /// Cost of the profiler that it recorded of itself, merged.
+    pub(super) overhead: Vec<Span>,
+    /// Number of Python frames that begin in the steps.
+    pub(super) frames: i64,
     is_few: bool,
     has_launches: bool,
 }
@@ -67,9 +75,7 @@ impl<'a> Facts<'a> {
         };
         let mut gaps = idle::gaps(model);
         gaps.retain(|gap| !ranges::cut(&spans, gap.begin, gap.end).is_empty());
-        let waits = model.slices().filter(|slice| is_waiting(model, *slice));
-        let has_launches = model.slices().any(|slice| launch(model, slice).is_some());
-        Self {
+        let mut own = Self {
             model,
             summary,
             ranks,
@@ -81,10 +87,39 @@ impl<'a> Facts<'a> {
             ranges,
             idle,
             gaps,
-            waits: waits.collect(),
+            waits: Vec::new(),
+            device: Vec::new(),
+            calls: Vec::new(),
+            overhead: Vec::new(),
+            frames: 0,
             is_few,
-            has_launches,
+            has_launches: model.launches.iter().any(|call| *call != NONE),
+        };
+        own.sort_slices();
+        own
+    }
+
+    /// Sorts slices into the lists of the rules, in one pass.
+    fn sort_slices(&mut self) {
+        let model = self.model;
+        let mut overhead = Vec::new();
+        for slice in model.slices() {
+            if is_waiting(model, slice) {
+                self.waits.push(slice);
+            }
+            let (begin, end) = model.span(slice);
+            if !self.holds(begin) {
+                continue;
+            }
+            match model.class(slice) {
+                SliceClass::Runtime => self.calls.push(slice),
+                SliceClass::PythonFrame => self.frames += 1,
+                SliceClass::Overhead => overhead.push((begin, end)),
+                _ if model.is_device(slice) => self.device.push(slice),
+                _ => {}
+            }
         }
+        self.overhead = self.within(overhead);
     }
 
     /// Reason why no rule that needs steps can judge.
@@ -195,14 +230,6 @@ impl<'a> Facts<'a> {
         });
         let spans = self.within(behind.collect());
         ranges::meet(&spans, &self.idle)
-    }
-
-    /// Numbers of the slices that begin in the judged steps.
-    pub(super) fn slices_in_steps(&self) -> impl Iterator<Item = u32> {
-        self.model.slices().filter(|slice| {
-            let begin = self.model.span(*slice).0;
-            self.holds(begin)
-        })
     }
 
     /// `true` for a moment within the judged steps.

@@ -5,7 +5,7 @@ use trainscope_format::Severity;
 use trainscope_format::digits::{bytes, count};
 
 use super::super::ranges::{self, Span};
-use super::super::{Role, memory, robust};
+use super::super::{memory, robust};
 use super::facts::{Claim, Facts, Finding};
 use super::{Lack, Limits, Verdict};
 
@@ -162,9 +162,8 @@ pub(super) fn allocator(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         return Err(Lack::TooFewSteps);
     }
     let model = facts.model;
-    let calls = facts.slices_in_steps().filter(|slice| {
-        model.roles[*slice as usize] == Role::Runtime && ALLOCATOR.contains(&model.name(*slice))
-    });
+    let calls = facts.calls.iter().copied();
+    let calls = calls.filter(|slice| ALLOCATOR.contains(&model.name(*slice)));
     let is_later = |slice: &u32| {
         let begin = model.span(*slice).0;
         !ranges::cut(&later, begin, begin.saturating_add(1)).is_empty()

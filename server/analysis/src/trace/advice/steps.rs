@@ -3,7 +3,6 @@
 use trainscope_api::profile::Parts;
 use trainscope_format::Severity;
 use trainscope_format::digits::{count, nanos, percent};
-use trainscope_format::trace::SliceClass;
 
 use super::super::ranges::{self, Span};
 use super::super::{Role, figures, parts, robust};
@@ -238,17 +237,8 @@ pub(super) fn compilation(facts: &Facts<'_>, limits: &Limits) -> Verdict {
 
 pub(super) fn overhead(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     facts.needs_steps()?;
-    let model = facts.model;
-    let mut spans = Vec::new();
-    let mut frames = 0_i64;
-    for slice in facts.slices_in_steps() {
-        match model.class(slice) {
-            SliceClass::Overhead => spans.push(model.span(slice)),
-            SliceClass::PythonFrame => frames += 1,
-            _ => {}
-        }
-    }
-    let recorded = ranges::total(&facts.within(spans));
+    let frames = facts.frames;
+    let recorded = ranges::total(&facts.overhead);
     let cost = recorded.saturating_add(frames.saturating_mul(FRAME_NANOS));
     let share = facts.share(cost);
     if share <= limits.overhead_share {
