@@ -307,10 +307,6 @@ pub(super) fn update_kernels(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     }
     let steps = facts.count() as f64;
     let mut worst: Option<(&str, f64, f64)> = None;
-    #[expect(
-        clippy::iter_over_hash_type,
-        reason = "the most, then the name, decide"
-    )]
     for (name, (count, nanos)) in &sums {
         let (each, mean) = (*count as f64 / steps, *nanos as f64 / *count as f64);
         let is_hit = each > limits.update_kernels && mean < limits.update_kernel_micros * MICRO;
