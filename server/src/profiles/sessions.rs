@@ -43,7 +43,8 @@ impl SessionFiles {
             let modified = metadata.as_ref().and_then(|own| own.modified().ok());
             let len = metadata.map_or(0, |own| own.len());
             let path = file.full.display();
-            key.push_str(&format!("\0{path}\0{len}\0{modified:?}"));
+            let facts = format!("\0{path}\0{len}\0{modified:?}");
+            key.push_str(&facts);
         }
         key
     }
@@ -68,7 +69,7 @@ impl SessionFiles {
     }
 
     pub(crate) fn is_mindspore(&self) -> bool {
-        self.files.iter().any(|file| is_mindspore(file))
+        self.files.iter().any(is_mindspore)
     }
 
     /// Paths for display.

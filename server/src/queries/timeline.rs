@@ -110,7 +110,6 @@ pub(super) fn lanes_of(text: Option<&str>) -> Result<Option<Vec<u32>>, Failure> 
     text.map(view::lane_list).transpose().map_err(refused)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the signature of map_err")]
 fn refused(error: impl std::error::Error) -> Failure {
     Failure::bad_request(error.to_string())
 }

@@ -33,7 +33,7 @@ impl TraceFile {
         {
             return Some(Self::ChromeJson);
         }
-        let is_json = name.ends_with(".json") || name.ends_with(".json.gz");
+        let is_json = [".json", ".json.gz"].iter().any(|end| name.ends_with(end));
         (is_json && minddata::claims(file_name).is_none() && is_trace_json(&head()))
             .then_some(Self::ChromeJson)
     }

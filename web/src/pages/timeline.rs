@@ -2,6 +2,11 @@
 //!
 //! The stretch in view, what is selected, searched, folded, pinned and marked are in the address.
 
+#![expect(
+    clippy::large_types_passed_by_value,
+    reason = "the model is a handle of signals that closures copy"
+)]
+
 use trainscope_api::profile::{ProfileEntry, ProfileState};
 
 use crate::client::ClientError;
@@ -93,9 +98,8 @@ pub fn TimelinePage() -> impl IntoView {
 
 fn state_of(model: Model) -> PageState {
     let list = match model.profiles.list.load() {
-        Load::Loading => return PageState::Loading,
         Load::Failed(ClientError::Refused(error)) => return PageState::Refused(error.message),
-        Load::Failed(_) => return PageState::Loading,
+        Load::Loading | Load::Failed(_) => return PageState::Loading,
         Load::Ready(list) => list,
     };
     let Some(own) = model.profiles.chosen.get() else {

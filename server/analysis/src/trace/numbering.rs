@@ -86,7 +86,9 @@ mod tests {
     #[test]
     fn without_points_near_the_steps_or_without_a_clock_there_is_none() {
         let mut far = curve(2_600);
-        far.iter_mut().for_each(|point| point.1 += 50.0);
+        for point in &mut far {
+            point.1 += 50.0;
+        }
         assert_eq!(offset(&model(), &far), None);
         assert_eq!(offset(&model(), &[]), None);
         let mut model = model();

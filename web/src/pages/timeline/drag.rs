@@ -81,7 +81,7 @@ impl Drag {
         let aim = match band_at(at.1) {
             Band::Strip => {
                 let (from, to) = strip_frame(view, room.extent, room.width);
-                if (at.0 - from).abs() <= EDGE && at.0 < (from + to) / 2.0 {
+                if (at.0 - from).abs() <= EDGE && at.0 < f64::midpoint(from, to) {
                     Aim::FrameFrom
                 } else if (at.0 - to).abs() <= EDGE {
                     Aim::FrameTo

@@ -29,12 +29,12 @@ struct Place {
 
 /// Places of all frames below a root that are wide enough; without a root of all.
 fn places(frames: &[FlameFrame], root: Option<usize>) -> Vec<Place> {
-    let (first, top, total) = match root.and_then(|root| Some((root, frames.get(root)?))) {
-        Some((root, own)) => (root, own.depth, own.total_nanos),
-        None => {
-            let roots = frames.iter().filter(|frame| frame.depth == 0);
-            (0, 0, roots.map(|frame| frame.total_nanos).sum())
-        }
+    let root_frame = root.and_then(|root| Some((root, frames.get(root)?)));
+    let (first, top, total) = if let Some((root, own)) = root_frame {
+        (root, own.depth, own.total_nanos)
+    } else {
+        let roots = frames.iter().filter(|frame| frame.depth == 0);
+        (0, 0, roots.map(|frame| frame.total_nanos).sum())
     };
     let total = (total as f64).max(1.0);
     let mut places = Vec::new();
@@ -82,7 +82,10 @@ fn folded(frames: &[FlameFrame]) -> String {
         stack.push(&own.name);
         if own.self_nanos > 0 {
             let names: Vec<String> = stack.iter().map(|name| name.replace(';', ":")).collect();
-            text.push_str(&format!("{} {}\n", names.join(";"), own.self_nanos));
+            text += &names.join(";");
+            text += " ";
+            text += &own.self_nanos.to_string();
+            text.push('\n');
         }
     }
     text

@@ -284,6 +284,7 @@ impl Place {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "places are sums of whole numbers")]
 mod tests {
     use trainscope_api::timeline::{LaneEntry, LaneGroup, TimelineCounter};
 

@@ -106,11 +106,11 @@ impl Scene<'_> {
         }
     }
 
-    /// Calls `each` with every cell in view that is at least so wide, once for each row, until it says `false`.
-    fn cells(&self, least: f64, mut each: impl FnMut(&Row, &Cell, f64, f64) -> bool) {
+    /// Calls `visit` with every cell in view that is at least so wide, once for each row, until it says `false`.
+    fn cells(&self, least: f64, mut visit: impl FnMut(&Row, &Cell, f64, f64) -> bool) {
         let (from, to) = self.ends();
         for row in self.layout.rows(self.scroll, self.height) {
-            let mut last = None;
+            let mut previous = None;
             for piece in self
                 .cache
                 .pieces((row.lane, row.depth), from, to, self.bin())
@@ -119,12 +119,12 @@ impl Scene<'_> {
                     let (left, right) = self.across(cell.begin, cell.length);
                     let (left, right) = (left.max(0.0), right.min(self.width));
                     // A slice across two pieces is in both.
-                    let is_known = last == Some((cell.index, cell.begin));
+                    let is_known = previous == Some((cell.index, cell.begin));
                     if right - left < least || is_known {
                         continue;
                     }
-                    last = Some((cell.index, cell.begin));
-                    if !each(&row, cell, left, right) {
+                    previous = Some((cell.index, cell.begin));
+                    if !visit(&row, cell, left, right) {
                         return;
                     }
                 }
@@ -301,6 +301,11 @@ pub(super) fn counter_at(counter: &TimelineCounter, time: f64) -> Option<f64> {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "places are sums of whole numbers")]
+#[expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "the path of the method has one lifetime only"
+)]
 mod tests {
     use std::collections::BTreeMap;
 

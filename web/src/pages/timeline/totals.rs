@@ -61,15 +61,16 @@ fn table(answer: &AreaAnswer) -> String {
     let mut text = "name,lane,total_nanos,self_nanos,mean_nanos,count\n".to_owned();
     for own in &answer.names {
         let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
-        text.push_str(&format!(
-            "{},{},{},{},{},{}\n",
+        let cells = [
             quoted(&own.name),
             quoted(&own.lane),
-            own.total_nanos,
-            own.self_nanos,
-            mean(own),
-            own.count
-        ));
+            own.total_nanos.to_string(),
+            own.self_nanos.to_string(),
+            mean(own).to_string(),
+            own.count.to_string(),
+        ];
+        text.push_str(&cells.join(","));
+        text.push('\n');
     }
     text
 }

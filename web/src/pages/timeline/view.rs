@@ -127,6 +127,7 @@ pub(super) fn nanos(time: f64) -> i64 {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "times are whole numbers")]
 mod tests {
     use super::*;
 
