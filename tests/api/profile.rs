@@ -2,13 +2,14 @@
 
 use std::fs;
 use std::io::{Read as _, Write as _};
+use std::path::Path;
 
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use serde_json::Value;
 
-use crate::support::lab::fixture;
+use crate::support::lab::{fixture, workspace_root};
 use crate::support::server::query;
 use crate::support::terminal::trainscope_in;
 use crate::support::{Lab, Server};
@@ -28,7 +29,7 @@ fn ask(server: &Server, path: &str, parameters: &[(&str, &str)]) -> Value {
     server.get(&format!("{path}?{}", query(&all))).json()
 }
 
-fn text_of(path: &std::path::Path) -> String {
+fn text_of(path: &Path) -> String {
     let mut text = String::new();
     GzDecoder::new(fs::File::open(path).unwrap())
         .read_to_string(&mut text)
@@ -157,6 +158,22 @@ fn ranks_of_one_session_are_compared() {
 }
 
 #[test]
+fn the_slow_rank_of_the_sample_run_is_a_hit_of_check() {
+    let run = workspace_root().join("sample-runs/torch/eight-ranks");
+    let run = run.display().to_string();
+    let printed = trainscope_in(Path::new("."), &["check", &run, "--format", "json"]);
+    assert_eq!(
+        printed.status, 0,
+        "warnings do not fail a check: {printed:?}"
+    );
+    let report: Value = serde_json::from_str(&printed.out).unwrap();
+    let hits = report["runs"][0]["hits"].as_array().unwrap();
+    let slow = hits.iter().find(|hit| hit["condition"] == "straggler_rank");
+    let slow = slow.unwrap();
+    assert_eq!((&slow["step"], &slow["rank"]), (&18.into(), &5.into()));
+}
+
+#[test]
 fn what_is_not_there_is_refused_with_a_reason() {
     let lab = Lab::new();
     lab.record("run").scalar("loss", 0, 1.0);
@@ -184,10 +201,7 @@ fn exports_have_the_numbers_of_the_pages() {
     .unwrap();
     let folder = lab.base().display().to_string();
     let export = |flags: &[&str]| {
-        let printed = trainscope_in(
-            std::path::Path::new("."),
-            &[&["export", &folder], flags].concat(),
-        );
+        let printed = trainscope_in(Path::new("."), &[&["export", &folder], flags].concat());
         assert_eq!(printed.status, 0, "{printed:?}");
         printed.out
     };

@@ -1,12 +1,10 @@
 //! Events become rows of columns: texts, lanes, categories and slices, each within its limit.
 
-use std::collections::HashMap;
-
 use super::classes::{class_of, element_len};
 use super::cursor::{nanos, number, signed, unescaped, unsigned};
 use super::event::{Arguments, Event};
 use super::flows::{FlowPoint, PointKind};
-use super::points::Names;
+use super::names::{Map, Names};
 use crate::trace::{
     Category, DeviceWork, Lane, LaneKind, NONE, Shapes, Slice, SliceClass, TextId, Texts, Trace,
 };
@@ -23,9 +21,6 @@ const MAX_TEXTS_LEN: u64 = 256 << 20;
 const MAX_TEXT_LEN: usize = 64 << 10;
 /// Phases are single characters of ASCII; all others are counted together under `?`.
 const PHASES: usize = 128;
-
-/// Hash map with a seed: keys come from files of others.
-pub(super) type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
 /// Reasons for which an event becomes no row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! Everything that is only known at the end of a file: ends that are missing, flows, kinds of lanes, the clock.
 
 use super::classes::{is_device, is_mindspore, lane_meaning};
-use super::columns::{Columns, Map};
+use super::columns::Columns;
 use super::flows;
+use super::names::Map;
 use crate::trace::{Category, LaneKind, NONE, SliceClass, Slices, Trace, TraceFormat};
 
 /// Times from here on, in nanoseconds, count from 1970: 10¹⁵ µs, the year 2001.

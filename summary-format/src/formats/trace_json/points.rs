@@ -1,62 +1,13 @@
 //! Events without a length: instants, memory, counters, ends of flows and of asynchronous slices, names.
 
-use super::columns::{Columns, Loss, Map, cut};
+use super::columns::{Columns, Loss, cut};
 use super::cursor::{Cursor, Value, nanos, number, signed, unescaped, unsigned};
 use super::event::Event;
 use super::flows::{FlowPoint, PointKind};
-use crate::trace::{CounterSeries, Lane, LaneKind, Mark, MemoryEvent, NONE};
+use crate::trace::{CounterSeries, LaneKind, Mark, MemoryEvent, NONE};
 
 /// Most named processes, named threads and series of numbers, each: as many as lanes.
 const MAX_NAMES: usize = 65_535;
-
-/// Lanes of asynchronous slices are below the threads of their process.
-const ASYNC_SORT: i64 = 1 << 40;
-
-/// Names and places of processes and threads, which may come before and after the events.
-#[derive(Debug, Default)]
-pub(super) struct Names {
-    processes: Map<String, NamedPoint>,
-    threads: Map<(String, String), NamedPoint>,
-}
-
-#[derive(Debug, Default)]
-struct NamedPoint {
-    name: String,
-    label: String,
-    sort: i64,
-}
-
-impl Names {
-    /// Gives a lane the names that are known so far. `thread` is that of the file, without a depth.
-    pub(super) fn give(&self, lane: &mut Lane, thread: &str) {
-        if let Some(process) = self.processes.get(&lane.process) {
-            let name = if process.name.is_empty() {
-                &process.label
-            } else {
-                &process.name
-            };
-            name.clone_into(&mut lane.process_name);
-            lane.process_sort = process.sort;
-        }
-        if lane.kind == LaneKind::Async {
-            thread.clone_into(&mut lane.thread_name);
-            lane.thread_sort = ASYNC_SORT;
-            return;
-        }
-        let key = (lane.process.clone(), thread.to_owned());
-        if let Some(thread) = self.threads.get(&key) {
-            thread.name.clone_into(&mut lane.thread_name);
-            lane.thread_sort = thread.sort;
-        }
-    }
-
-    /// Label of a process, as `GPU 0`; empty without one.
-    pub(super) fn label(&self, process: &str) -> &str {
-        self.processes
-            .get(process)
-            .map_or("", |process| process.label.as_str())
-    }
-}
 
 /// The value of one argument.
 fn argument<'a>(arguments: &'a [u8], wanted: &[u8]) -> Option<Value<'a>> {

@@ -1,4 +1,4 @@
-//! What is alive at a moment: by operator or scope, with its lifetime on the axis of the step.
+//! Memory that is alive at a moment: by operator or scope, with its lifetime on the axis of the step.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
