@@ -178,6 +178,12 @@ impl Profiles {
         }
     }
 
+    /// Run, session and rank of the address, whatever the steps; reactive.
+    pub(crate) fn subject(self) -> (String, Option<String>, Option<u32>) {
+        self.query
+            .with(|own| (own.run.clone(), own.session.clone(), own.rank))
+    }
+
     /// `true` once the run has a profile; reactive.
     pub(crate) fn is_there(self) -> bool {
         self.chosen.with(Option::is_some)

@@ -31,6 +31,7 @@ use memory::MemoryView;
 use model::Model;
 use operators::Operators;
 use overview::Overview;
+use parts::Refusal;
 use recording::Recording;
 use steps::Steps;
 
@@ -66,20 +67,6 @@ pub fn ProfilePage() -> impl IntoView {
         }
         Load::Ready(_) => PageState::View(view.get()),
     });
-    let fault = move || {
-        let error = model.overview.error.get()?;
-        let ClientError::Refused(error) = error else {
-            return None;
-        };
-        Some(view! {
-            <Note
-                kind=NoteKind::Warning
-                icon=IconName::Warning
-                title=i18n.label(|t| t.profile.unread)
-                next=Signal::stored(error.message)
-            />
-        })
-    };
     let note = move || {
         let texts = i18n.texts().profile;
         let (icon, title, next) = profiles
@@ -122,7 +109,7 @@ pub fn ProfilePage() -> impl IntoView {
             aria-busy=move || (state.get() == PageState::Loading).to_string()
         >
             {note}
-            {fault}
+            <Refusal error=model.overview.error />
             {content}
         </main>
     }

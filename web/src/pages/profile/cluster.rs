@@ -15,7 +15,7 @@ use lost::Lost;
 use map::Map;
 
 use super::model::{DATA, IDLE, Model, kinds_of, said, signed, time, use_model};
-use super::parts::{downloads, read_out, verdict};
+use super::parts::{Refusal, downloads, read_out, verdict};
 use crate::client;
 use crate::components::profile_tabs::{ProfileTab, RANK};
 use crate::components::{ProfileChart, SegOption, Segmented};
@@ -71,7 +71,7 @@ impl ClusterModel {
             move || Some(asked.get()),
             |wanted| async move { client::profile_ranks(&wanted).await },
         )
-        .cleared_with(move || asked.get())
+        .cleared_with(move || asked.with(|own| (own.run.clone(), own.session.clone())))
         .again_with_runs(run);
         let cluster = Self { model, answer };
         provide_context(cluster);
@@ -134,7 +134,7 @@ pub(super) fn Cluster() -> impl IntoView {
         })
     };
     move || match ranks.get() {
-        None => ().into_any(),
+        None => view! { <Refusal error=cluster.answer.error /> }.into_any(),
         Some(0 | 1) => view! {
             <section class="card state-page">
                 <h1>{i18n.text(|t| t.profile.one_rank)}</h1>

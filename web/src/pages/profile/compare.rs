@@ -9,7 +9,7 @@ use trainscope_charts::profile::Shade;
 use trainscope_format::Severity;
 
 use super::model::{KINDS, Model, kinds_of, said, share, signed, swatch, time, use_model};
-use super::parts::{downloads, verdict};
+use super::parts::{Refusal, downloads, verdict};
 use crate::client;
 use crate::components::{RowHeights, RowList, SegOption, Segmented};
 use crate::format;
@@ -161,6 +161,7 @@ pub(super) fn Compare() -> impl IntoView {
     view! {
         {sentence}
         {choices(&other)}
+        <Refusal error=diff.error />
         {nothing}
         <Show when=move || has_diff.get()>
             <div class="profile-low all">

@@ -15,7 +15,7 @@ use beside::{MemoryAdvice, OverSession};
 use holders::Holders;
 
 use super::model::{Model, time, use_model};
-use super::parts::{missing, read_out, verdict};
+use super::parts::{Refusal, missing, read_out, verdict};
 use crate::client;
 use crate::components::{ProfileChart, SegOption, Segmented};
 use crate::format;
@@ -98,7 +98,7 @@ impl MemoryModel {
             move || asked.get(),
             |wanted| async move { client::profile_memory(&wanted).await },
         )
-        .cleared_with(move || model.profiles.query.get())
+        .cleared_with(move || model.profiles.subject())
         .again_with_runs(run);
         let total = Memo::new(move |_| {
             let answer = answer.answer.get()?;
@@ -162,7 +162,7 @@ pub(super) fn MemoryView() -> impl IntoView {
         Some(verdict(severity, sentence, detail, Some(open)))
     };
     move || match has_memory.get() {
-        None => ().into_any(),
+        None => view! { <Refusal error=memory.answer.error /> }.into_any(),
         Some(false) => {
             let [text, code] = i18n.texts().profile.no_memory;
             view! {

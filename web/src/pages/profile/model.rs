@@ -50,7 +50,7 @@ impl Model {
             move || profiles.is_there().then(|| profiles.query.get()),
             |wanted| async move { client::profile_overview(&wanted).await },
         )
-        .cleared_with(move || profiles.query.get())
+        .cleared_with(move || profiles.subject())
         .again_with_runs(own);
         let summary = Memo::new(move |_| {
             let answer = overview.answer.get()?;

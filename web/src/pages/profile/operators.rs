@@ -15,7 +15,7 @@ use panel::OperatorPanel;
 use table::OperatorTable;
 
 use super::model::{share, time, use_model};
-use super::parts::{downloads, missing, verdict};
+use super::parts::{Refusal, downloads, missing, verdict};
 use crate::client;
 use crate::components::{IconName, SegOption, Segmented, fixed_icon};
 use crate::format;
@@ -217,6 +217,7 @@ pub(super) fn Operators() -> impl IntoView {
     };
     view! {
         {sentence}
+        <Refusal error=answer.error />
         <div class="profile-low all">
             <section class="card" data-part="operators">
                 <div class="head tall">

@@ -6,8 +6,9 @@ use trainscope_charts::profile::Shade;
 use trainscope_format::Severity;
 
 use super::model::{css_of, swatch, use_model};
+use crate::client::ClientError;
 use crate::components::download::{download, file_name};
-use crate::components::{IconName, MenuItem, Popover, fixed_icon, severity_icon};
+use crate::components::{IconName, MenuItem, Note, NoteKind, Popover, fixed_icon, severity_icon};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 
@@ -100,6 +101,25 @@ pub(super) fn share_row(
         </li>
     }
     .into_any()
+}
+
+/// The line that says why the server refused a request of a view.
+#[component]
+pub(super) fn Refusal(error: RwSignal<Option<ClientError>>) -> impl IntoView {
+    let i18n = use_i18n();
+    move || {
+        let Some(ClientError::Refused(error)) = error.get() else {
+            return None;
+        };
+        Some(view! {
+            <Note
+                kind=NoteKind::Warning
+                icon=IconName::Warning
+                title=i18n.label(|t| t.profile.unread)
+                next=Signal::stored(error.message)
+            />
+        })
+    }
 }
 
 /// The line that says what is missing, and the argument of the profiler that adds it.
