@@ -19,6 +19,9 @@ use crate::query::{Query, query};
 use crate::state::use_app_state;
 use crate::url_state::History;
 
+/// Widths of the columns of the table.
+const COLUMNS: &str = "minmax(120px, 1fr) 84px 84px 150px 110px 64px";
+
 /// Keys of the address: run, session and rank to compare with.
 const OTHER: [&str; 3] = ["other", "other_session", "other_rank"];
 /// Key of the address: `kernel` for kernels instead of operators.
@@ -311,7 +314,7 @@ fn Differences(diff: Query<ProfileDiff>) -> impl IntoView {
             <div
                 class="optable"
                 role="table"
-                style:--cols="minmax(120px, 1fr) 84px 84px 150px 110px 64px"
+                style:--cols=COLUMNS
             >
                 <div class="r heads" role="row">
                     {move || {

@@ -193,7 +193,7 @@ fn cells(
         <td>
             <span class="tb">
                 <span class="num">{format::bytes(row.bytes)}</span>
-                <i style:width=bar style=format!("background:{}", super::super::model::css_of(shade_of(row.category)))></i>
+                <i style:width=bar style:background=super::super::model::css_of(shade_of(row.category))></i>
             </span>
         </td>
         <td class="num">{format::count(row.count)}</td>
