@@ -8,6 +8,7 @@ mod hits;
 mod odd_recordings;
 mod overview;
 mod pipeline;
+mod profile;
 mod run_controls;
 mod runs;
 mod scalar_controls;
