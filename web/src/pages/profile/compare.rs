@@ -185,7 +185,12 @@ fn choices(other: &Other) -> AnyView {
         let own = other.model.profiles.run.get();
         state.runs.with(|list| {
             let all = list.runs.iter();
-            let all = all.filter(|run| run.id == own || ["profile", "traces"].iter().any(|kind| run.kinds.contains_key(*kind)));
+            let all = all.filter(|run| {
+                run.id == own
+                    || ["profile", "traces"]
+                        .iter()
+                        .any(|kind| run.kinds.contains_key(*kind))
+            });
             all.map(|run| run.id.clone()).collect::<Vec<_>>()
         })
     });

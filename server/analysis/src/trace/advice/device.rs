@@ -210,9 +210,7 @@ pub(super) fn pageable(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         limit: limits.pageable_share,
         severity: Severity::Warning,
         evidence: [
-            format!(
-                "{count} copies a step come from pageable memory and take {part} of the steps."
-            ),
+            format!("Copies from pageable memory take {part} of the steps: {count} a step."),
             format!("每次迭代有 {count} 次拷贝来自可分页内存，占迭代的 {part}。"),
         ],
         step: facts.clearest_of(&spans),
