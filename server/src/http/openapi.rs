@@ -9,6 +9,7 @@ use axum::{Extension, Router};
 use serde_json::Value;
 use trainscope_api::error::ApiError;
 use trainscope_api::live::ChangeNotice;
+use trainscope_api::profile::OperatorGroup;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{ContentBuilder, HttpMethod, Ref, RefOr, ResponseBuilder, Server};
 use utoipa::{Modify, OpenApi, Path};
@@ -109,7 +110,7 @@ routes! {
                        `Authorization: Bearer` with the server's token, or the cookie that `/?token=` sets.",
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
-    components(schemas(ApiError, ChangeNotice)),
+    components(schemas(ApiError, ChangeNotice, OperatorGroup)),
     modifiers(&Token),
     // No authentication on this machine, the token beyond.
     security((), ("bearer" = []), ("cookie" = []))

@@ -125,7 +125,12 @@ fn row(at: usize, one: &Advice, whole: i64) -> AnyView {
         view! {
             <span class="gain" title=title>
                 {time(-one.gain_nanos)}
-                <span class="ink3 micro">{format::percent(share(one.gain_nanos, whole))}</span>
+                // Waiting between steps may be longer than a step.
+                {(one.gain_nanos <= whole)
+                    .then(|| {
+                        let part = format::percent(share(one.gain_nanos, whole));
+                        view! { <span class="ink3 micro">{part}</span> }
+                    })}
             </span>
         }
         .into_any()
