@@ -350,7 +350,7 @@ async fn the_debugger_of_a_healthy_run_says_how_much_was_checked() {
     let browser = Browser::open().await;
     browser.goto(&server, "/run/healthy/debugger").await;
     browser
-        .wait_for_text("No problems found in 15 tensors, 7 scalars and 1 profile over 200 steps.")
+        .wait_for_text("No problems found in 15 tensors and 7 scalars over 200 steps.")
         .await;
     browser.wait_for_text("No hits.").await;
     let any = "tr[data-severity], [data-part=cause] button";
