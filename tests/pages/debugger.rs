@@ -120,9 +120,10 @@ async fn two_clicks_lead_to_each_cause(server: &Server, least_runs: usize) {
             })
             .await;
         browser.wait_for_element(FIRST_CAUSE).await;
-        // A tensor has its elements, a scalar its curve; hyper-parameters have neither.
+        // A tensor has its elements, a scalar its curve; hyper-parameters and profiles have neither.
         let found = first_cause(server, id);
-        let is_about_settings = found.hit.condition == "settings";
+        let is_about_settings =
+            found.hit.condition == "settings" || run.kinds.contains_key("traces");
         let values = format!("{CLASSES}, {INSPECTOR} a[href*=scalars]");
         browser
             .wait_for(&format!("what is known of {cause} in {id}"), async || {
