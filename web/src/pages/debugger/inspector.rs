@@ -228,12 +228,17 @@ fn subject(model: &Model, state: AppState) -> Subject {
         tags.any(|tag| tag.kind == kind && tag.tag == tensor && tag.rank == rank)
     };
     let is_recorded = has(Kind::Statistics);
-    // Hits about the program name a node of it, or a part of its settings.
+    // Hits about the program name a node of it, or a part of its settings; hits about a profile name its session.
     let is_of_program = model.selected.get_untracked().is_some_and(|hit| {
-        let is_about_run = model
+        let target = model
             .findings
-            .with_untracked(|found| is_about_run(found, &hit));
-        is_about_run && hit.tensor == tensor && hit.values.is_empty()
+            .with_untracked(|found| target_of(found, &hit).map(str::to_owned));
+        let has_no_values = match target.as_deref() {
+            Some("profile") => true,
+            Some("run") => hit.values.is_empty(),
+            _ => false,
+        };
+        has_no_values && hit.tensor == tensor
     });
     if (has(Kind::Scalars) || is_of_program) && !is_recorded {
         return Subject::Nothing;
@@ -271,10 +276,15 @@ fn lost(run: &str, named: Option<String>) -> Option<AnyView> {
     Some(view.into_any())
 }
 
-/// True if a hit is about the program or the run as a whole, so that there are no values to show.
+/// True if a hit is about the program, the run as a whole or a profile, so that there are no values to show.
 fn is_about_run(found: &Findings, hit: &Hit) -> bool {
+    matches!(target_of(found, hit), Some("run" | "profile"))
+}
+
+/// Target of the condition of a hit.
+fn target_of<'a>(found: &'a Findings, hit: &Hit) -> Option<&'a str> {
     let watched = found.watchpoints.get(hit.watchpoint as usize);
-    watched.is_some_and(|own| own.target == "run")
+    watched.map(|own| &*own.target)
 }
 
 /// The text in place of values: a link to a histogram; a tensor whose files are gone has none.
