@@ -4,14 +4,12 @@
 //! picoseconds from the begin of a line; begins and ends are cut to nanoseconds, so that what is nested stays
 //! nested.
 
-mod events;
 mod plane;
 
 use super::trace_builder::TraceBuilder;
 use crate::trace::{DeclaredStep, Trace, TraceFormat};
 use crate::wire::{Fields, Value, text};
-use events::Links;
-use plane::Plane;
+use plane::{Links, Plane};
 
 /// Begins above this are nanoseconds since 1970, below since the profiler was started.
 const UNIX_FROM_NANOS: i64 = 1_000_000_000_000_000_000;
