@@ -35,6 +35,7 @@ pub mod parts;
 pub mod ranges;
 pub mod ranks;
 pub mod robust;
+mod rows;
 pub mod scopes;
 pub mod search;
 pub mod slice;

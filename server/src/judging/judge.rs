@@ -17,6 +17,7 @@ use trainscope_analysis::watchpoint::{
 use trainscope_format::{Role, TensorSummary};
 
 use super::events::{EventRecords, Listener as _};
+pub(crate) use super::fault::Fault;
 use super::observer::{Observer, Unreadable};
 use super::profiles::JudgedProfiles;
 use crate::discovery::runs::{EventSource, RunFiles, TensorSource};
@@ -65,19 +66,6 @@ pub struct Judgement {
     pub(crate) shared: Vec<SharedNames>,
     /// Source lines in the training's own code that compute the tensors with hits, if a graph has them: file and line.
     pub(crate) sources: FxHashMap<Arc<str>, (String, u32)>,
-}
-
-/// A place in a file that could not be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
-    /// Path relative to the walked folder.
-    pub(crate) file: Arc<str>,
-    /// Offset in bytes from the start of the file.
-    pub(crate) offset: u64,
-    /// Description, as a sentence without the file's name.
-    pub(crate) reason: String,
-    /// Size of the file.
-    pub(crate) len_bytes: u64,
 }
 
 /// A tensor of a step, before it is read.

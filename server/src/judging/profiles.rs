@@ -13,7 +13,7 @@ use trainscope_analysis::watchpoint::{Evaluator, ProfileJudgement};
 use trainscope_api::profile::{InputShare, ProfileState, RanksAnswer};
 use trainscope_format::Format;
 
-use super::judge::Fault;
+use super::fault::Fault;
 use crate::discovery::runs::RunFiles;
 use crate::index::TraceEntry;
 use crate::profiles::{LoadedProfile, Progress, SessionFiles, input, of_files, read_files};

@@ -2,7 +2,7 @@
 
 use trainscope_format::trace::{LaneKind, NONE, SliceClass};
 
-use super::nest::nest_lane;
+use super::rows::nest_lane;
 use super::{Model, Role};
 
 /// Calls of operators and annotations as columns, in the order of their slices: parents come before children.

@@ -6,6 +6,7 @@ use trainscope_format::trace::{DeviceWork, NONE, SliceClass};
 use super::kernels::TensorCores;
 use super::parts::{RoleRanges, StepTime};
 use super::ranges::{Span, merge, within};
+pub(super) use super::robust::rounded;
 use super::steps::StepRange;
 use super::{Model, Role, Step};
 
@@ -51,12 +52,6 @@ impl Lengths {
         length > self.median.saturating_add(deviations)
             && length as f64 > OUTLIER_SHARE * self.median as f64
     }
-}
-
-/// Quotient to the nearest integer.
-pub(super) fn rounded(sum: i64, count: i64) -> i64 {
-    let half = (count / 2) * sum.signum();
-    sum.saturating_add(half) / count.max(1)
 }
 
 /// Median, the mean of the two in the middle of an even number; reorders the values.

@@ -29,7 +29,7 @@ pub fn of_calls(model: &Model, calls: &Calls) -> Vec<u64> {
             let name = model.trace.texts.get(name);
             if is_mindspore {
                 of_graph_operator(
-                    super::operators::type_of(name, TraceFormat::Mindspore),
+                    super::meaning::type_of(name, TraceFormat::Mindspore),
                     shapes,
                 )
             } else {

@@ -361,3 +361,18 @@ fn launches(trace: &Trace) -> Vec<u32> {
     }
     launches
 }
+
+/// Type of an operator: its name without namespaces and overload; for operators of graphs without scope and number.
+pub fn type_of(name: &str, format: TraceFormat) -> &str {
+    if format == TraceFormat::Mindspore {
+        let last = name.rsplit_once('/').map_or(name, |(_, last)| last);
+        return last.rsplit_once("-op").map_or(last, |(own, _)| own);
+    }
+    if let Some(function) = name.strip_prefix("autograd::engine::evaluate_function: ") {
+        return function;
+    }
+    match name.rsplit_once("::") {
+        Some((_, own)) => own.split_once('.').map_or(own, |(own, _)| own),
+        None => name,
+    }
+}

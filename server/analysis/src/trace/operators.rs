@@ -3,7 +3,6 @@
 use trainscope_api::profile::{
     DEFAULT_OPERATORS, MAX_OPERATORS, OperatorGroup, OperatorRow, OperatorsAnswer,
 };
-use trainscope_format::trace::TraceFormat;
 
 use super::calls::{Calls, LaunchedWork};
 use super::kernels::TensorCores;
@@ -16,23 +15,9 @@ mod sums;
 
 pub use detail::operator;
 
+pub use super::meaning::type_of;
 use groups::Groups;
 use sums::Sums;
-
-/// Type of an operator: its name without namespaces and overload; for operators of graphs without scope and number.
-pub fn type_of(name: &str, format: TraceFormat) -> &str {
-    if format == TraceFormat::Mindspore {
-        let last = name.rsplit_once('/').map_or(name, |(_, last)| last);
-        return last.rsplit_once("-op").map_or(last, |(own, _)| own);
-    }
-    if let Some(function) = name.strip_prefix("autograd::engine::evaluate_function: ") {
-        return function;
-    }
-    match name.rsplit_once("::") {
-        Some((_, own)) => own.split_once('.').map_or(own, |(own, _)| own),
-        None => name,
-    }
-}
 
 /// Rows that are asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -323,6 +308,8 @@ fn nanos(text: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use trainscope_format::trace::TraceFormat;
+
     use super::*;
 
     #[test]

@@ -145,7 +145,7 @@ pub fn mean(parts: &[Parts]) -> Parts {
     let count = i64::try_from(parts.len()).unwrap_or(i64::MAX).max(1);
     let mean = |part: fn(&Parts) -> i64| {
         let sum = parts.iter().map(part).fold(0, i64::saturating_add);
-        super::figures::rounded(sum, count)
+        super::robust::rounded(sum, count)
     };
     Parts {
         kernel: mean(|own| own.kernel),

@@ -156,6 +156,12 @@ impl Random {
     }
 }
 
+/// Quotient to the nearest integer.
+pub(super) fn rounded(sum: i64, count: i64) -> i64 {
+    let half = (count / 2) * sum.signum();
+    sum.saturating_add(half) / count.max(1)
+}
+
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "differences of small integers are exact")]
 mod tests {

@@ -76,7 +76,7 @@ impl MainThread {
             };
             // Slices back to back would pile up.
             while open.pop_if(|outer| outer.0 <= begin).is_some() {}
-            if begin < end && open.len() <= usize::from(super::nest::MAX_ROW) {
+            if begin < end && open.len() <= usize::from(super::rows::MAX_ROW) {
                 open.push((end, kind));
             }
         }

@@ -6,8 +6,8 @@ use trainscope_api::profile::StepSource;
 use trainscope_format::trace::{NONE, SliceClass, TextId, TraceFormat};
 
 use super::meaning::step_number;
-use super::nest::nest_lane;
 use super::ranges::{Span, merge};
+use super::rows::nest_lane;
 use super::{Model, Step, Steps};
 
 /// A last step with a smaller share of the launches of the one before was cut off by the end of the recording.

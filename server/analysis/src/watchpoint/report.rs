@@ -9,7 +9,7 @@ use trainscope_format::float::Float;
 use super::catalogue::activations::{DEAD_RELU, SATURATED_ACTIVATION};
 use super::catalogue::scalars::SCALAR_NOT_FINITE;
 use super::catalogue::tensors::{INPUT_RANGE, NEAR_OVERFLOW, TENSOR_ALL_ZERO};
-use super::checks::judge;
+use super::checks::{judge, profile};
 use super::config::Watchpoints;
 use super::first_cause;
 use super::histograms;
@@ -63,7 +63,7 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
         Target::Scalar if is_of_any_scalar(watchpoint) => series + others == 0,
         Target::Scalar => series == 0,
         Target::Run => !has_data_of(run, watchpoint),
-        Target::Profile => run.profile_outcomes(index, watchpoint).next().is_none(),
+        Target::Profile => profile::outcomes(run, index, watchpoint).next().is_none(),
         Target::Tensor | Target::Weight | Target::Gradient | Target::Activation => {
             let mut histograms = run.histograms.iter();
             let reads = |tensor: &Tensor| {
@@ -104,7 +104,7 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
     let profiles: BTreeMap<u32, u64> = (0..)
         .zip(watchpoints.all())
         .filter(|(_, own)| own.on)
-        .flat_map(|(index, own)| run.profile_outcomes(index, own))
+        .flat_map(|(index, own)| profile::outcomes(run, index, own))
         .filter(|(_, outcome)| !matches!(outcome, Outcome::NotJudged(_)))
         .map(|(profile, _)| (profile.rank, profile.steps))
         .collect();

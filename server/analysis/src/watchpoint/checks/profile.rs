@@ -17,7 +17,7 @@ const SECOND_NANOS: f64 = 1e9;
 /// The findings of the rule of the condition, one for each rank that they are about.
 pub(crate) fn advised(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> Judgement {
     let mut judged = Judgement::default();
-    for (profile, outcome) in run.profile_outcomes(index, watchpoint) {
+    for (profile, outcome) in outcomes(run, index, watchpoint) {
         match outcome {
             Outcome::Hit(advice) => {
                 let hit = hit(profile, advice, watchpoint);
@@ -38,6 +38,17 @@ pub(crate) fn advised(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> Jud
         }
     }
     judged
+}
+
+/// Results of the rule of a watchpoint for the profiles that it covers.
+pub(crate) fn outcomes<'a>(
+    run: &Run<'a>,
+    index: u32,
+    watchpoint: &Watchpoint,
+) -> impl Iterator<Item = (&'a ProfileJudgement, Outcome<'a>)> {
+    let rule = watchpoint.condition.profile_rule.into_iter();
+    rule.flat_map(move |rule| run.profile_outcomes(index, rule))
+        .filter(|(profile, _)| watchpoint.covers(&profile.session))
 }
 
 fn hit(profile: &ProfileJudgement, advice: &Advice, watchpoint: &Watchpoint) -> NewHit {

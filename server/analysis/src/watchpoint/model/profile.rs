@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use trainscope_api::profile::Advice;
 
-use super::condition::Watchpoint;
-use crate::trace::advice::{Judgement, Lack};
+use crate::trace::advice::{Judgement, Lack, Rule};
 
 /// Judgement of the profile of one rank.
 #[derive(Clone, Debug, Default)]
@@ -33,10 +32,9 @@ pub(crate) enum Outcome<'a> {
 }
 
 impl ProfileJudgement {
-    /// Result of the rule of a watchpoint; `None` if the profile has nothing that the rule is about. `place` is the index
-    /// of the judgement by its limits.
-    pub(crate) fn outcome(&self, watchpoint: &Watchpoint, place: usize) -> Option<Outcome<'_>> {
-        let rule = watchpoint.condition.profile_rule?;
+    /// Result of a rule; `None` if the profile has nothing that the rule is about. `place` is the index of the judgement
+    /// by its limits.
+    pub(crate) fn outcome(&self, rule: Rule, place: usize) -> Option<Outcome<'_>> {
         let judged = self.judged.get(place)?;
         let advice = judged.advice.iter().find(|own| own.id == rule.name());
         let lack = || judged.not_judged.iter().find(|own| own.0 == rule);

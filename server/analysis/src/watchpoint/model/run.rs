@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use foldhash::fast::RandomState;
 
-use super::condition::Watchpoint;
 use super::history::Digest;
 use super::knowledge::{Knowledge, Places};
 use super::missing::Missing;
@@ -15,6 +14,7 @@ use super::steps::Steps;
 use super::subject::{Class, Family, Subject};
 use super::tensor::{Episode, Tensor};
 use crate::diagnosis::Remark;
+use crate::trace::advice::Rule;
 
 /// Phases of a step in the order of its data flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -270,16 +270,15 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// Results of the rule of a watchpoint for the profiles that it covers.
+    /// Results of a rule for all profiles, by the limits of the watchpoint of that index.
     pub(crate) fn profile_outcomes(
         &self,
         index: u32,
-        watchpoint: &Watchpoint,
+        rule: Rule,
     ) -> impl Iterator<Item = (&'a ProfileJudgement, Outcome<'a>)> {
         let place = self.profile_places.get(index as usize).copied();
-        let covered = self.profiles.values();
-        let covered = covered.filter(|own| watchpoint.covers(&own.session));
-        covered.filter_map(move |own| Some((own, own.outcome(watchpoint, place?)?)))
+        let profiles = self.profiles.values();
+        profiles.filter_map(move |own| Some((own, own.outcome(rule, place?)?)))
     }
 
     /// Number of outputs of the model per sample or position, if known: the width of its last layer. That is the last
