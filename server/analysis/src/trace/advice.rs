@@ -1,15 +1,15 @@
 //! Advice about a profile: rules over its steps, device, memory and ranks, with the time that each finding would save.
 //!
 //! The pages and the conditions of watchpoints about profiles show the same judgement. Ids of rules are those of their
-//! conditions, and limits are the parameters of these. Gains are taken from disjoint parts of the steps, so their sum
-//! never exceeds the time without compute; only tensor cores would make compute itself shorter.
+//! conditions, and limits are the parameters of these. Gains are taken from disjoint parts of the steps and of the
+//! waiting between them, so their sum never exceeds that time less its compute; only tensor cores would make compute itself shorter.
 
 use trainscope_api::profile::{
     Advice, NotJudged, ProfileState, RanksAnswer, Sentence, SessionSummary,
 };
 
 use super::Model;
-use facts::{Claim, Claims, Finding, claim_order};
+use facts::{Claims, Finding, claim_order};
 
 pub mod baseline;
 mod device;
@@ -142,12 +142,7 @@ fn advise(facts: &Facts<'_>, mut findings: Vec<(Rule, Finding)>) -> Vec<Advice> 
     findings.sort_by_key(|(rule, _)| claim_order(*rule));
     let mut claims = Claims::new(facts);
     let advice = findings.into_iter().map(|(rule, finding)| {
-        let gain_nanos = match &finding.claim {
-            Claim::None => 0,
-            Claim::Spans(spans) => claims.take(spans, i64::MAX),
-            Claim::AtMost(spans, limit) => claims.take(spans, *limit),
-            Claim::Apart(nanos) => *nanos,
-        };
+        let gain_nanos = claims.gain(&finding.claim);
         let [en, zh] = finding.evidence;
         Advice {
             id: rule.name().to_owned(),

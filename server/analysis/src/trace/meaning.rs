@@ -9,6 +9,18 @@ use trainscope_format::trace::{LaneKind, NONE, SliceClass, Trace, TraceFormat};
 use super::{Model, Role};
 use crate::pipeline::{INPUT_NAMES, is_input};
 
+/// Name under which annotations of steps are one row: their own names have the number of the step.
+pub const STEP: &str = "ProfilerStep";
+
+/// Name of the row of a slice: annotations that the profiler numbers are one.
+pub fn row_name(name: &str) -> &str {
+    if step_number(name).is_some() {
+        STEP
+    } else {
+        name
+    }
+}
+
 /// Number of a step in the name of its annotation, `ProfilerStep#N`.
 pub fn step_number(name: &str) -> Option<i64> {
     let digits = name.strip_prefix("ProfilerStep#")?;

@@ -4,7 +4,7 @@ use trainscope_api::profile::{Advice, OperatorRow, Sentence, SessionSummary};
 use trainscope_format::Severity;
 use trainscope_format::digits::{nanos, percent};
 
-use super::super::meaning::step_number;
+use super::super::meaning::{STEP, row_name};
 use super::super::robust;
 use super::{Judgement, Lack, Limits, Rule, texts};
 
@@ -123,9 +123,9 @@ fn operators(now: &SessionSummary, good: &SessionSummary, limits: &Limits) -> Ve
         return Err(Lack::NoSteps);
     }
     let mut worst: Option<(i64, f64, &OperatorRow, &OperatorRow)> = None;
-    // Steps are annotations too, with a number in their name.
+    // Steps are annotations too, and compared by their length.
     let compared = now.operators.iter();
-    let compared = compared.filter(|own| step_number(&own.name).is_none());
+    let compared = compared.filter(|own| row_name(&own.name) != STEP);
     for own in compared {
         let Some(before) = good.operators.iter().find(|other| other.name == own.name) else {
             continue;

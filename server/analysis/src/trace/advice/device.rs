@@ -256,7 +256,7 @@ pub(super) fn tensor_cores(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         value: share,
         limit: limits.tensor_core_share,
         severity: Severity::Info,
-        claim: Claim::Apart(gain),
+        claim: Claim::Compute(gain),
         evidence: [
             format!(
                 "Products of matrices take {part} of the kernel time, none of it on tensor cores; {less} less a step if they were twice as fast."

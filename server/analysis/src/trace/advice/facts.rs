@@ -31,6 +31,8 @@ pub struct Facts<'a> {
     pub(super) length: i64,
     pub(super) lengths: Lengths,
     pub(super) ranges: RoleRanges,
+    /// Time of compute: kernels, without a device operators.
+    compute: Vec<Span>,
     /// Time in the steps in which no device works; empty without a device.
     pub(super) idle: Vec<Span>,
     /// Gaps of streams that begin in the steps.
@@ -84,6 +86,7 @@ impl<'a> Facts<'a> {
             times,
             spans,
             lengths,
+            compute: compute(&ranges),
             ranges,
             idle,
             gaps,
@@ -174,10 +177,18 @@ impl<'a> Facts<'a> {
         nanos as f64 / self.length.max(1) as f64
     }
 
-    /// Mean time of a judged step without compute: gains do not exceed it.
+    /// Mean time of a judged step without compute: the gains of what happens in steps do not exceed it.
     pub fn without_compute(&self) -> i64 {
-        let rest = ranges::minus(&self.spans, self.ranges.of(Role::Kernel));
-        self.a_step(ranges::total(&rest))
+        self.a_step(ranges::total(&ranges::minus(&self.spans, &self.compute)))
+    }
+
+    /// Mean time from the begin of a judged step to that of the next one, less its compute: the sum of all gains does
+    /// not exceed it, except those within compute.
+    pub fn outside_of_compute(&self) -> i64 {
+        let edges = self.steps.first().zip(self.steps.last());
+        let span = edges.map_or(0, |(first, last)| last.end.saturating_sub(first.begin));
+        let computed = ranges::total(&ranges::meet(&self.spans, &self.compute));
+        self.a_step(span.saturating_sub(computed))
     }
 
     /// Time a step.
@@ -279,6 +290,25 @@ fn range(model: &Model, summary: &SessionSummary) -> StepRange {
     }
 }
 
+/// Ranges of compute; without a device, operators compute, except while they wait or communicate.
+fn compute(ranges: &RoleRanges) -> Vec<Span> {
+    if !ranges.device.is_empty() {
+        return ranges.of(Role::Kernel).to_vec();
+    }
+    let others = [
+        Role::Memcpy,
+        Role::Memset,
+        Role::Communication,
+        Role::Runtime,
+        Role::Data,
+    ];
+    others
+        .iter()
+        .fold(ranges.of(Role::Operators).to_vec(), |own, role| {
+            ranges::minus(&own, ranges.of(*role))
+        })
+}
+
 pub(super) fn length(step: &Step) -> i64 {
     step.end.saturating_sub(step.begin)
 }
@@ -300,6 +330,8 @@ pub(super) fn named(parts: &Parts) -> [(i64, &'static str, &'static str); 8] {
 /// Time of steps that no finding has claimed: gains are disjoint, so they may be added.
 pub(super) struct Claims {
     left: Vec<Span>,
+    /// Time a step, with the waiting between steps, that is left for gains outside of compute.
+    room: i64,
     steps: i64,
 }
 
@@ -307,13 +339,28 @@ impl Claims {
     /// Everything but compute.
     pub(super) fn new(facts: &Facts<'_>) -> Self {
         Self {
-            left: ranges::minus(&facts.spans, facts.ranges.of(Role::Kernel)),
+            left: ranges::minus(&facts.spans, &facts.compute),
+            room: facts.outside_of_compute(),
             steps: facts.count(),
         }
     }
 
+    /// The gain of a finding; other findings cannot claim its time any more.
+    pub(super) fn gain(&mut self, claim: &Claim) -> i64 {
+        let gain = match claim {
+            Claim::None => 0,
+            Claim::Compute(nanos) => return *nanos,
+            Claim::Spans(spans) => self.take(spans, i64::MAX),
+            Claim::AtMost(spans, limit) => self.take(spans, *limit),
+            Claim::Apart(nanos) => *nanos,
+        };
+        let gain = gain.clamp(0, self.room);
+        self.room -= gain;
+        gain
+    }
+
     /// Time a step of some ranges that was not claimed, at most `limit`; it is now.
-    pub(super) fn take(&mut self, spans: &[Span], limit: i64) -> i64 {
+    fn take(&mut self, spans: &[Span], limit: i64) -> i64 {
         let mut room = limit.saturating_mul(self.steps);
         let mut own = ranges::meet(&self.left, spans);
         own.retain_mut(|(begin, end)| {
@@ -349,8 +396,10 @@ pub(super) enum Claim {
     Spans(Vec<Span>),
     /// That of some ranges, at most so many nanoseconds a step.
     AtMost(Vec<Span>, i64),
-    /// Nanoseconds a step within compute, or outside of the steps, which no other rule claims.
+    /// Nanoseconds a step of waiting that may be between steps.
     Apart(i64),
+    /// Nanoseconds a step within compute, which no other rule claims.
+    Compute(i64),
 }
 
 /// Rules in the order in which they claim time: the nearer the cause, the earlier.

@@ -62,8 +62,7 @@ pub(super) fn data(facts: &Facts<'_>, limits: &Limits) -> Verdict {
             ),
             format!("训练每次迭代等待数据 {wait}，占其时间的 {part}；队列为空 {empty} 次。"),
         ];
-        // Between steps that are made of operators alone nothing else is claimed.
-        (Claim::Apart(each.min(outside_of_compute(facts))), evidence)
+        (Claim::Apart(each), evidence)
     } else {
         let wait = text(facts.a_step(total));
         let evidence = [
@@ -92,14 +91,6 @@ pub(super) fn data(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         step: facts.clearest(|_, time| time.parts.data),
         ..Finding::default()
     }))
-}
-
-/// Time from one step to the next without compute, a step.
-fn outside_of_compute(facts: &Facts<'_>) -> i64 {
-    let edges = facts.steps.first().zip(facts.steps.last());
-    let span = edges.map_or(0, |(first, last)| last.end.saturating_sub(first.begin));
-    let computed = facts.sum(|time| time.parts.kernel + time.parts.operators);
-    facts.a_step(span.saturating_sub(computed).max(0))
 }
 
 pub(super) fn outliers(facts: &Facts<'_>, limits: &Limits) -> Verdict {

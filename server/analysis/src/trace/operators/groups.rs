@@ -7,6 +7,7 @@ use trainscope_format::trace::NONE;
 
 use super::type_of;
 use crate::trace::kernels::short_name;
+use crate::trace::meaning::row_name;
 use crate::trace::scopes::Scopes;
 use crate::trace::{Model, Role};
 
@@ -73,7 +74,7 @@ impl<'a> Groups<'a> {
 
     fn label(&self, slice: u32) -> Label {
         let trace = &self.model.trace;
-        let name = self.model.name(slice);
+        let name = row_name(self.model.name(slice));
         let own_type = type_of(name, trace.head.format).to_owned();
         match self.by {
             OperatorGroup::Name => Label {

@@ -3,12 +3,13 @@
 use proptest::prelude::*;
 
 use crate::critical::any_trace;
-use crate::support::{generated, model};
+use crate::support::{generated, model, unpacked};
 use trainscope_analysis::trace::Model;
 use trainscope_analysis::trace::advice::baseline::{self, Baseline};
 use trainscope_analysis::trace::advice::{self, Facts, Lack, Limits, Rule};
-use trainscope_api::profile::{ProfileState, SessionSummary};
+use trainscope_api::profile::{InputShare, ProfileState, SessionSummary};
 use trainscope_format::Severity;
+use trainscope_format::formats::mindspore_profile::{MindsporeFiles, read};
 use trainscope_format::trace::{MemoryEvent, SliceClass, TraceDamage};
 
 use super::{STEP, Training, fault, judge, of, whole};
@@ -255,35 +256,112 @@ fn baselines_are_compared_on_the_same_device() {
     assert_eq!((none.passed.len(), none.not_judged.len()), (0, 2));
 }
 
+/// Limits at which nearly every rule finds something.
+fn no_limits() -> Limits {
+    Limits {
+        data_share: 0.0,
+        idle_share: 0.0,
+        host_idle_share: 0.0,
+        short_kernel_share: 0.0,
+        launch_idle_share: 0.0,
+        sync_calls: 0.0,
+        sync_idle_share: 0.0,
+        pageable_share: 0.0,
+        exposed_share: 0.0,
+        outlier_share: 0.0,
+        ..Limits::default()
+    }
+}
+
+/// An iterator that is said to have waited for so long between two batches.
+fn waited(nanos: i64) -> InputShare {
+    InputShare {
+        share: 1.0,
+        batches: 2,
+        waited_nanos: nanos,
+        empty: 1,
+    }
+}
+
+/// Sum of the gains that are not within compute, and the time that they are taken from.
+fn sum_of_gains(model: &Model, input: Option<InputShare>) -> (i64, i64) {
+    let summary = SessionSummary {
+        input,
+        ..whole(model)
+    };
+    let facts = Facts::new(model, &summary, None);
+    let judged = advice::judge(&facts, &no_limits());
+    let apart = Rule::TensorCoresUnused.name();
+    let gains = judged.advice.iter().filter(|own| own.id != apart);
+    let gains: Vec<i64> = gains.map(|own| own.gain_nanos).collect();
+    assert!(gains.iter().all(|gain| *gain >= 0), "{:?}", judged.advice);
+    let room = facts.outside_of_compute();
+    assert!(facts.without_compute() <= room);
+    (gains.iter().sum(), room)
+}
+
+#[test]
+fn gains_of_real_traces_never_exceed_the_rest_of_a_step() {
+    for path in [
+        "generated/steps4-layers2.pt.trace.json.gz",
+        "generated/steps8-healthy.pt.trace.json.gz",
+        "torch-cnn/plain.pt.trace.json.gz",
+        "torch-cnn/stack.pt.trace.json.gz",
+        "torch-cnn/tb.pt.trace.json.gz",
+        "torch-transformer/plain.pt.trace.json.gz",
+        "torch-transformer/stack.pt.trace.json.gz",
+        "torch-transformer/tb.pt.trace.json.gz",
+        "ms20-lenet/cpu_timeline_display_0.json.gz",
+        "ms210-lenet/trace_view.json.gz",
+        "jax-cpu/host.trace.json.gz",
+    ] {
+        let model = model(path);
+        for input in [None, Some(waited(1_000_000)), Some(waited(i64::MAX))] {
+            let (sum, room) = sum_of_gains(&model, input);
+            assert!(sum <= room, "{path}: {sum} of {room}");
+        }
+    }
+    for folder in [
+        "ms20-lenet",
+        "ms20-slow-data",
+        "ms210-lenet",
+        "ms210-slow-data",
+    ] {
+        let executions = unpacked(&format!("{folder}/cpu_op_execute_timestamp_0.txt.gz"));
+        let files = MindsporeFiles {
+            executions: Some(&executions),
+            ..MindsporeFiles::default()
+        };
+        let model = Model::new(read(&files, None).0);
+        let (sum, room) = sum_of_gains(&model, Some(waited(i64::MAX)));
+        assert_eq!(
+            sum, room,
+            "{folder}: the wait for data takes all that is left"
+        );
+        // From the begin of one step to that of the next one, less the operators in it.
+        let summary = whole(&model);
+        let steps = &summary.steps[1..];
+        let span = steps[steps.len() - 1].end_nanos - steps[0].begin_nanos;
+        let computed: i64 = steps.iter().map(|step| step.parts_nanos.operators).sum();
+        assert_eq!(room, (span - computed) / 11, "{folder}");
+    }
+}
+
 proptest! {
     #[test]
-    fn gains_never_exceed_a_step_without_compute(made in any_trace(), edges in proptest::collection::vec(1_i64..50, 6..10)) {
+    fn gains_never_exceed_a_step_without_compute(
+        made in any_trace(),
+        edges in proptest::collection::vec((1_i64..50, 0_i64..9), 6..10),
+        wait in proptest::option::of(0_i64..200),
+    ) {
         let mut made = made;
         let mut begin = 0;
-        for (number, length) in edges.iter().enumerate() {
+        for (number, (length, gap)) in edges.iter().enumerate() {
             let name = format!("ProfilerStep#{number}");
             made = made.slice(0, SliceClass::Annotation, &name, (begin, begin + length), None);
-            begin += length;
+            begin += length + gap;
         }
-        let model = made.model();
-        let summary = whole(&model);
-        let none = Limits {
-            data_share: 0.0,
-            idle_share: 0.0,
-            host_idle_share: 0.0,
-            short_kernel_share: 0.0,
-            launch_idle_share: 0.0,
-            sync_calls: 0.0,
-            sync_idle_share: 0.0,
-            pageable_share: 0.0,
-            exposed_share: 0.0,
-            outlier_share: 0.0,
-            ..Limits::default()
-        };
-        let facts = Facts::new(&model, &summary, None);
-        let judged = advice::judge(&facts, &none);
-        let sum: i64 = judged.advice.iter().map(|own| own.gain_nanos).sum();
-        prop_assert!(judged.advice.iter().all(|own| own.gain_nanos >= 0));
-        prop_assert!(sum <= facts.without_compute(), "{} {}", sum, facts.without_compute());
+        let (sum, room) = sum_of_gains(&made.model(), wait.map(waited));
+        prop_assert!(sum <= room, "{} of {}", sum, room);
     }
 }
