@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
 /// Deadline of every wait: far longer than needed on a busy machine.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
+pub(crate) const DEADLINE: Duration = Duration::from_mins(2);
 
 /// Polling interval.
 pub(crate) const PAUSE: Duration = Duration::from_millis(15);

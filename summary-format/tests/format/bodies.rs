@@ -135,7 +135,7 @@ fn every_body_is_stored_and_sent_without_loss() {
         assert_eq!(format!("{back:?}"), expected);
     }
     // All kinds but explanations, which no fixture has.
-    assert_eq!(kinds.len(), 12);
+    assert_eq!(kinds.len(), 13);
 }
 
 #[test]
