@@ -229,11 +229,17 @@ impl Collector {
 
     /// Ends an arrow at the innermost span that is open on this thread.
     pub fn end_flow(&self, begin: FlowBegin) {
+        let FlowBegin { lane, nanos } = begin;
+        let end_nanos = self.nanos();
+        with_lane(|own| self.ended_flow((&lane, nanos), (own, end_nanos)));
+    }
+
+    /// Records an arrow that has ended. Each end is a lane and a time of [`Self::nanos`], and belongs to the innermost
+    /// span of that lane around that time.
+    pub fn ended_flow(&self, from: (&str, i64), to: (&str, i64)) {
         let shared = self.shared();
         if shared.is_open(1) {
-            let FlowBegin { lane, nanos } = begin;
-            let end_nanos = self.nanos();
-            with_lane(|own| shared.queue.push_flow((&lane, nanos), (own, end_nanos)));
+            shared.queue.push_flow(from, to);
         }
     }
 
@@ -254,11 +260,17 @@ impl Collector {
 
     /// Records a span that began at a time of [`Self::nanos`] and has ended; `lane` is the row in which it is shown.
     #[inline]
-    pub fn ended_span(&self, names: SpanNames<'_>, step: i64, start_nanos: i64, nanos: u64) {
+    pub fn ended_span(
+        &self,
+        names: SpanNames<'_>,
+        kind: SpanKind,
+        step: i64,
+        start_nanos: i64,
+        nanos: u64,
+    ) {
         let shared = self.shared();
         if shared.is_open(1) {
             let names = [names.name, names.lane];
-            let kind = SpanKind::Other;
             shared
                 .queue
                 .push_span(kind, names, step, start_nanos, nanos);

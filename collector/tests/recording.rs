@@ -538,10 +538,11 @@ fn kinds_of_spans_and_lanes_and_flows_between_threads_are_recorded() {
         name: "kernel",
         lane: "stream 7",
     };
-    collector.ended_span(names, 0, 5, 10);
+    collector.ended_span(names, SpanKind::Other, 0, 5, 10);
     assert!(collector.flush());
     // The lane keeps its kind in the next record.
-    collector.ended_span(names, 1, 25, 10);
+    collector.ended_span(names, SpanKind::Compute, 1, 25, 10);
+    collector.ended_flow(("stream 7", 30), ("stream 7", 12));
     assert!(collector.finish().is_complete());
 
     let batch = read_run(folder.path());
@@ -573,11 +574,9 @@ fn kinds_of_spans_and_lanes_and_flows_between_threads_are_recorded() {
             ("wait", "idle", trace::LaneKind::Host),
             ("copy", "", trace::LaneKind::Host),
             ("kernel", "", trace::LaneKind::Device),
-            ("kernel", "", trace::LaneKind::Device),
+            ("kernel", "compute", trace::LaneKind::Device),
         ]
     );
-    let [flow] = trace.flows[..] else {
-        panic!("{:?}", trace.flows);
-    };
-    assert_eq!((flow.from, flow.to), (1, 0));
+    let flows = trace.flows.iter().map(|flow| (flow.from, flow.to));
+    assert_eq!(flows.collect::<Vec<_>>(), [(1, 0), (4, 3)]);
 }

@@ -20,5 +20,5 @@ mod _native {
     #[pymodule_export]
     use crate::recorder::Recorder;
     #[pymodule_export]
-    use crate::span::Span;
+    use crate::span::{Flow, Span};
 }

@@ -1,12 +1,11 @@
-//! Methods of a recorder for numbers, texts, spans and counters.
+//! Methods of a recorder for numbers, texts and counters.
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyFloat, PyInt, PyString};
+use pyo3::types::{PyDict, PyFloat, PyInt};
 
 use crate::recorder::Recorder;
 use crate::refusal::{Outcome, Refusal};
-use crate::span::Span;
 use crate::value::{self, Number};
 
 #[pymethods]
@@ -137,25 +136,6 @@ impl Recorder {
             Ok(())
         };
         Self::settle(this, record())
-    }
-
-    /// Span of time: a context manager, and a decorator for functions, generators and coroutines.
-    ///
-    /// Records the time, in ns, that this thread spends inside, at the current step. Names like those of graph nodes
-    /// colour the graph. Takes less than 1 µs. After `finish` it is counted as lost.
-    ///
-    /// >>> with run.span("load"): batch = list(range(10))
-    fn span(this: &Bound<'_, Self>, name: &Bound<'_, PyAny>) -> PyResult<Span> {
-        let py = this.py();
-        let name = match (value::name(name), name.cast::<PyString>()) {
-            (Ok(_), Ok(name)) => name.clone(),
-            (Err(reason), _) => {
-                Self::refuse(this, reason)?;
-                PyString::new(py, "span")
-            }
-            (Ok(_), Err(_)) => PyString::new(py, "span"),
-        };
-        Ok(Span::new(this.clone().unbind(), name.unbind()))
     }
 
     /// Records the value of a counter at this moment, beside the spans: the length of a queue, memory in use.

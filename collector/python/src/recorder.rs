@@ -10,11 +10,12 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyDict;
 use trainscope_collector::{
-    Collector, CollectorReport, SessionStatus, SpanNames, StepRecorder, StepTime,
+    Collector, CollectorReport, SessionStatus, SpanKind, SpanNames, StepRecorder, StepTime,
 };
 
 use crate::options::{Options, seconds};
 use crate::refusal::{Outcome, Refusal};
+use crate::span::span_kind;
 use crate::value;
 
 /// Above this length of a tensor other threads of the program run while it is read. Below it, taking the interpreter
@@ -120,27 +121,24 @@ impl Recorder {
         }
     }
 
-    /// Records a span of this thread at the current step.
-    pub(crate) fn push_span(&self, py: Python<'_>, name: &str, start_nanos: i64, nanos: i64) {
-        self.push_span_at(py, name, (start_nanos, nanos), self.current_step());
-    }
-
-    fn push_span_at(
+    /// Records a span with its begin and duration, in a lane or that of this thread.
+    pub(crate) fn push_span(
         &self,
         py: Python<'_>,
-        name: &str,
+        (name, lane): (&str, Option<&str>),
+        kind: SpanKind,
         (start_nanos, nanos): (i64, i64),
         step: i64,
     ) {
         let nanos = u64::try_from(nanos).unwrap_or(0);
         let push = |lane: &str| {
             let names = SpanNames { name, lane };
-            self.collector.ended_span(names, step, start_nanos, nanos);
+            self.collector
+                .ended_span(names, kind, step, start_nanos, nanos);
         };
-        let pushed = LANE.try_with(|lane| push(lane.get_or_init(|| thread_name(py))));
-        // During thread shutdown the name may be gone already.
-        if pushed.is_err() {
-            push("a thread that ends");
+        match lane {
+            Some(lane) => push(lane),
+            None => with_lane(py, push),
         }
     }
 
@@ -267,6 +265,13 @@ impl Recorder {
 thread_local! {
     /// Name of this thread as Python has it.
     static LANE: OnceCell<String> = const { OnceCell::new() };
+}
+
+/// Calls a function with the lane of this thread.
+pub(crate) fn with_lane<T>(py: Python<'_>, take: impl Fn(&str) -> T) -> T {
+    // During thread shutdown the name may be gone already.
+    LANE.try_with(|lane| take(lane.get_or_init(|| thread_name(py))))
+        .unwrap_or_else(|_| take("a thread that ends"))
 }
 
 fn thread_name(py: Python<'_>) -> String {
@@ -448,18 +453,25 @@ impl Recorder {
         self.collector.nanos()
     }
 
-    /// Records a span of this thread that has ended.
-    #[pyo3(signature = (name, start_nanos, duration_nanos, step=None))]
+    /// Records a span of this thread that has ended; `kind` as in `span`.
+    #[pyo3(signature = (name, start_nanos, duration_nanos, step=None, kind=None))]
     fn _push_span(
-        &self,
-        py: Python<'_>,
+        this: &Bound<'_, Self>,
         name: &str,
         start_nanos: i64,
         duration_nanos: i64,
         step: Option<i64>,
-    ) {
-        let step = step.unwrap_or_else(|| self.current_step());
-        self.push_span_at(py, name, (start_nanos, duration_nanos), step);
+        kind: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let recorder = this.get();
+        let record = || -> Outcome {
+            let kind = kind.map_or(Ok(SpanKind::Other), span_kind)?;
+            let step = step.unwrap_or_else(|| recorder.current_step());
+            let times = (start_nanos, duration_nanos);
+            recorder.push_span(this.py(), (name, None), kind, times, step);
+            Ok(())
+        };
+        Self::settle(this, record())
     }
 
     /// Counts a record that could not be made, and warns of it once for each place; raises if the run is strict.

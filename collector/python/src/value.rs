@@ -30,6 +30,13 @@ pub(crate) fn name<'a>(object: &'a Bound<'_, PyAny>) -> Outcome<&'a str> {
     }
 }
 
+/// The object itself, if it is the text of a name.
+pub(crate) fn text<'py>(object: &Bound<'py, PyAny>) -> Outcome<Bound<'py, PyString>> {
+    name(object)?;
+    let text = object.cast::<PyString>().map_err(PyErr::from)?;
+    Ok(text.clone())
+}
+
 /// The number of a float, int, bool, NumPy scalar or anything else with `__float__`.
 #[inline]
 pub(crate) fn number(object: &Bound<'_, PyAny>) -> Outcome<Number> {

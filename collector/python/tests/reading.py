@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 import subprocess
 from collections import defaultdict
@@ -92,6 +93,15 @@ def spans(folder: Path) -> list[tuple[str, int, int]]:
                         step += (difference >> 1) ^ -(difference & 1)
                         found.append((names[name], step, duration))
     return found
+
+
+def profile(folder: Path) -> dict[str, Any]:
+    """The session of the spans, as `trainscope export --kind profile` has it."""
+    command = [PROGRAM, "export", str(folder), "--kind", "profile", "--format", "json", "-o", "-"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (session,) = json.loads(done.stdout)["sessions"]
+    return dict(session)
 
 
 def _events(folder: Path) -> Iterator[Any]:

@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 from trainscope import _lost, _options, _process
+from trainscope._native import Flow
 from trainscope.report import Report
 from trainscope.run import Run
 
@@ -252,10 +253,30 @@ def gate(place: str = "after_step") -> None:
         run.gate(place)
 
 
-def span(name: str) -> AbstractContextManager[Any]:
+def span(name: str, *, kind: str | None = None, lane: str | None = None) -> AbstractContextManager[Any]:
     """`Run.span` of the run started last."""
     run = _get("span")
-    return run.span(name) if run is not None else contextlib.nullcontext()
+    return run.span(name, kind=kind, lane=lane) if run is not None else contextlib.nullcontext()
+
+
+def lane(name: str, kind: str) -> None:
+    """`Run.lane` of the run started last."""
+    run = _get("lane")
+    if run is not None:
+        run.lane(name, kind)
+
+
+def flow(*, lane: str | None = None) -> Flow | None:
+    """`Run.flow` of the run started last; `None` if there is none."""
+    run = _get("flow")
+    return run.flow(lane=lane) if run is not None else None
+
+
+def end_flow(flow: Flow | None, *, lane: str | None = None) -> None:
+    """`Run.end_flow` of the run started last; `None` is a flow that began before there was one."""
+    run = _get("end_flow")
+    if run is not None and flow is not None:
+        run.end_flow(flow, lane=lane)
 
 
 def step(number: int | None = None) -> AbstractContextManager[Any]:

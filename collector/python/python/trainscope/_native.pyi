@@ -1,4 +1,4 @@
-"""Types of the native module: the class that records, and spans."""
+"""Types of the native module: the class that records, spans and flows."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -8,7 +8,7 @@ from typing_extensions import disjoint_base
 
 from trainscope.report import Report
 
-__all__ = ["Recorder", "Span"]
+__all__ = ["Flow", "Recorder", "Span"]
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -121,13 +121,39 @@ class Recorder:
 
         >>> run.audio("voice", [0.0, 0.5, 0.0, -0.5] * 100, 16000, step=3)
         """
-    def span(self, name: str) -> Span:
+    def span(self, name: str, *, kind: str | None = None, lane: str | None = None) -> Span:
         """Span of time: a context manager, and a decorator for functions, generators and coroutines.
 
         Records the time, in ns, that this thread spends inside, at the current step. Names like those of graph nodes
-        colour the graph. Takes less than 1 µs. After `finish` it is counted as lost.
+        colour the graph. `kind`: compute, communication, copy, data (waiting for a batch), host, idle (other waiting)
+        or other; without one the name tells: data, forward, all_reduce. `lane`: the row of the timeline; that of the
+        thread by default. A wrong kind or lane is counted as invalid, and the span recorded without it. Takes less than
+        1 µs. After `finish` it is counted as lost.
 
-        >>> with run.span("load"): batch = list(range(10))
+        >>> with run.span("load", kind="data"): batch = list(range(10))
+        """
+    def lane(self, name: str, kind: str) -> None:
+        """Declares what a lane is, for all its spans that follow: thread, device, stream or process.
+
+        Lanes are threads unless declared. Spans of a stream or device are its work; those of threads are the host's. A
+        wrong kind is counted as invalid. After `finish` it is counted as lost.
+
+        >>> run.lane("stream 7", "stream")
+        >>> with run.span("copy to device", kind="copy", lane="stream 7"): batch = list(range(10))
+        """
+    def flow(self, *, lane: str | None = None) -> Flow:
+        """Begins an arrow at the innermost span that is open now, on this thread or in `lane`; `end_flow` ends it.
+
+        Nothing is recorded until then. A wrong lane is counted as invalid, and the arrow begins on this thread.
+
+        >>> with run.span("put"): flow = run.flow()
+        >>> with run.span("get"): run.end_flow(flow)
+        """
+    def end_flow(self, flow: Flow, *, lane: str | None = None) -> None:
+        """Ends an arrow at the innermost span that is open now, on this thread or in `lane`; any thread may end it.
+
+        `flow`: what `flow` has returned; anything else is counted as invalid. Ended more than once, it has as many
+        arrows. After `finish` it is counted as lost.
         """
     def counter(self, name: str, value: SupportsFloat) -> None:
         """Records the value of a counter at this moment, beside the spans: the length of a queue, memory in use.
@@ -220,8 +246,10 @@ class Recorder:
         """Records an image of bytes, rows from the top, channels interleaved; several frames become an animation."""
     def _nanos(self) -> int:
         """Time of the recording's clock, in ns since 1970."""
-    def _push_span(self, name: str, start_nanos: int, duration_nanos: int, step: int | None = None) -> None:
-        """Records a span of this thread that has ended."""
+    def _push_span(
+        self, name: str, start_nanos: int, duration_nanos: int, step: int | None = None, kind: str | None = None
+    ) -> None:
+        """Records a span of this thread that has ended; `kind` as in `span`."""
     def _count_invalid(self, message: str) -> None:
         """Counts a record that could not be made, and warns of it once for each place; raises if the run is strict."""
 
@@ -232,3 +260,7 @@ class Span:
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> bool: ...
     def __call__(self, function: Callable[_P, _T]) -> Callable[_P, _T]: ...
+
+@final
+class Flow:
+    """Begin of an arrow between two spans; `Run.flow` creates one, `Run.end_flow` ends it."""

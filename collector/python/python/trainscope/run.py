@@ -169,7 +169,7 @@ class Run(Recorder):
                     if number > start:
                         self._begin_step(number - 1)
                     return
-                self._push_span("data", begun, self._nanos() - begun)
+                self._push_span("data", begun, self._nanos() - begun, kind="data")
                 with self.step(number), self.span("step"):
                     yield batch
                 number += 1

@@ -564,7 +564,7 @@ class Watch:
     def _push_span(self, name: str, step: int) -> None:
         start = self._starts.pop(name, None)
         if start is not None:
-            self._run._push_span(name, start, self._run._nanos() - start, step)
+            self._run._push_span(name, start, self._run._nanos() - start, step, "compute")
 
     def _note_compiled(self) -> None:
         """Notes, once, that no module was called in a looked-at step."""

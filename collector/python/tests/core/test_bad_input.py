@@ -7,6 +7,7 @@ import math
 import os
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 import time
@@ -55,6 +56,9 @@ BAD: dict[str, Any] = {
     "strided array": np.broadcast_to(np.float32(1), (10**6, 10**6)), "broken": Broken(),
 }
 
+with tempfile.TemporaryDirectory() as folder, Run(folder) as begun:
+    FLOW = begun.flow()
+
 VALID: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "scalar": (["x", 1.0, 3], {"wall_time": 1.5}),
     "log": ([{"x": 1.0}, 3], {"wall_time": 1.5}),
@@ -69,7 +73,10 @@ VALID: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "graph": ([b"graph"], {"name": "model"}),
     "lineage": ([], {"optimizer": "SGD", "learning_rate": 0.1, "other": 1}),
     "dataset": ([[{"op": "Mnist"}, "Shuffle"]], {}),
-    "span": (["x"], {}),
+    "span": (["x"], {"kind": "compute", "lane": "stream 7"}),
+    "lane": (["stream 7", "stream"], {}),
+    "flow": ([], {"lane": "stream 7"}),
+    "end_flow": ([FLOW], {"lane": "stream 7"}),
     "counter": (["x", 1.0], {}),
     "step": ([3], {}),
     "watch": ([None, None], {"names": (), "gradients": "raw", "every": 3}),
@@ -168,6 +175,17 @@ INVALID: dict[str, Call] = {
     "dataset that is a number": lambda run: run.dataset(5),
     "dataset without an operation": lambda run: run.dataset([{"path": "data"}]),
     "span with another name": lambda run: run.span(5),
+    "span of a kind that is none": lambda run: run.span("x", kind="gpu"),
+    "span of a kind that is a number": lambda run: run.span("x", kind=1),
+    "span in a lane that is a number": lambda run: run.span("x", lane=7),
+    "span of which all is wrong": lambda run: run.span(5, kind="", lane=b"x"),
+    "lane of a kind that is none": lambda run: run.lane("x", "gpu"),
+    "lane without a kind": lambda run: run.lane("x", None),
+    "lane that is a number": lambda run: run.lane(7, "stream"),
+    "flow in a lane that is a number": lambda run: run.flow(lane=7),
+    "flow that is none": lambda run: run.end_flow(None),
+    "flow that is a number": lambda run: run.end_flow(5),
+    "flow to a lane that is a number": lambda run: run.end_flow(FLOW, lane=7),
     "counter that is text": lambda run: run.counter("x", "1"),
     "step that is no number": lambda run: run.step("x").__enter__(),
     "phase that is a number": lambda run: run.phase(5).__enter__(),
@@ -285,13 +303,15 @@ def test_the_functions_of_the_module_do_nothing_before_start_and_say_so_once(tmp
                 trainscope.scalar("x", 1.0)
                 trainscope.log({"x": 1.0})
                 trainscope.hparams(None)
-                with trainscope.step(3), trainscope.span("x"), trainscope.phase("eval"):
+                with trainscope.step(3), trainscope.span("x", kind="copy"), trainscope.phase("eval"):
                     assert list(trainscope.steps([1, 2], start=5)) == [1, 2]
+                trainscope.lane("x", "stream")
+                trainscope.end_flow(trainscope.flow())
                 assert trainscope.watch(None) is None
                 assert trainscope.flush() is False
                 assert trainscope.report() is trainscope.finish() is trainscope.current() is None
         lines = [warning.lineno for warning in caught]
-        assert len(lines) == len(set(lines)) == 8, lines
+        assert len(lines) == len(set(lines)) == 10, lines
         assert all(warning.filename == __file__ for warning in caught)
         assert str(caught[0].message) == "trainscope: scalar does nothing before trainscope.start(folder)"
     """

@@ -83,6 +83,8 @@ EVERY_CALL = """
         run.note("child")
         run.audio("child", [0.0, 1.0], 8000)
         run.counter("child", 1)
+        run.lane("child", "stream")
+        run.end_flow(run.flow())
         run.trigger("child")
         run.hparams({"child": 1})
         run.lineage(optimizer="child")

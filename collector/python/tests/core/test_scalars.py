@@ -265,13 +265,15 @@ def test_a_name_is_written_as_it_is(run: Run, name: str) -> None:
 
 
 def test_the_end_of_the_batches_is_no_step(tmp_path: Path) -> None:
-    spans: list[tuple[str, int]] = []
+    spans: list[tuple[str, int, str | None]] = []
 
     class Spans(trainscope.Run):
-        def _push_span(self, name: str, start_nanos: int, duration_nanos: int, step: int | None = None) -> None:
-            spans.append((name, self._step() if step is None else step))
+        def _push_span(
+            self, name: str, start_nanos: int, duration_nanos: int, step: int | None = None, kind: str | None = None
+        ) -> None:
+            spans.append((name, self._step() if step is None else step, kind))
 
     with Spans(tmp_path) as run:
         assert list(run.steps("abc", start=4)) == ["a", "b", "c"]
         assert run._step() == 6
-    assert spans == [("data", 4), ("data", 5), ("data", 6)]
+    assert spans == [("data", 4, "data"), ("data", 5, "data"), ("data", 6, "data")]

@@ -76,11 +76,18 @@ def train(run: Run, batches: list[int]) -> Iterator[int]:
     for batch in run.steps(batches, start=3):
         assert_type(batch, int)
         yield batch
-    with run.step(3), run.span("body"), run.phase("eval"):
+    with run.step(3), run.span("body", kind="copy", lane="stream 7"), run.phase("eval"):
         run.gate()
     for text in trainscope.steps(["a", "b"]):
         assert_type(text, str)
     run.steps(5)  # type: ignore[arg-type]
+    run.lane("stream 7", "stream")
+    run.end_flow(run.flow(), lane="stream 7")
+    trainscope.end_flow(trainscope.flow())
+    run.span("body", kind=1)  # type: ignore[arg-type]
+    run.span("body", "copy")  # type: ignore[call-arg]
+    run.lane("stream 7")  # type: ignore[call-arg]
+    run.end_flow(None)  # type: ignore[arg-type]
 
 
 def decorate(run: Run) -> None:

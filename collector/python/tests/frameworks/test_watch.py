@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import torch
 import trainscope
-from reading import export, graph, notes, scalars, spans, statistics
+from reading import export, graph, notes, profile, scalars, spans, statistics
 from torch import nn
 from torch.nn import functional
 
@@ -216,6 +216,7 @@ def test_spans_are_recorded_on_looked_at_steps(tmp_path: Path) -> None:
     assert [(name, step) for name, step, _ in found] == [
         (name, step) for step in (0, 2) for name in ("forward", "backward", "update")
     ]
+    assert profile(tmp_path)["categories"].keys() == {"compute"}
     times = {(name, step): duration for name, step, duration in found}
     assert times["forward", 2] >= 20_000_000
     # The pause after the backward pass belongs to none.
