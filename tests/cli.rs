@@ -1,7 +1,9 @@
 //! The commands, apart from `start`.
 
+pub(crate) mod against;
 pub(crate) mod check;
 mod check_input;
 mod diff;
 mod export;
+mod profiles;
 mod report;

@@ -85,6 +85,16 @@ pub(crate) fn buffer(len_bytes: u64) -> io::Result<Vec<u8>> {
     Ok(buffer)
 }
 
+/// The first entries of a folder, in no order: their names, and `true` for folders. Empty if it cannot be listed.
+pub(crate) fn entries(folder: &Path, most: usize) -> Vec<(String, bool)> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().take(most);
+    let named = entries.flatten().map(|entry| {
+        let is_folder = entry.file_type().is_ok_and(|own| own.is_dir());
+        (entry.file_name().to_string_lossy().into_owned(), is_folder)
+    });
+    named.collect()
+}
+
 /// Type of a special file in words; `None` for a regular file.
 pub(crate) fn special(kind: FileType) -> Option<&'static str> {
     Some(match () {

@@ -3,6 +3,7 @@
 //!
 //! `check`, `diff`, `export` and the server report the same findings for the same files, because all of them judge here.
 
+pub(crate) mod baseline;
 pub(crate) mod events;
 mod fault;
 mod hit_list;

@@ -11,10 +11,11 @@ use crate::index::{Index, ReadError};
 mod loaded;
 mod read;
 mod sessions;
+mod unread;
 
 pub(crate) use loaded::LoadedProfile;
 pub(crate) use read::{input, read_files};
-pub(crate) use sessions::{SessionFiles, of_files};
+pub(crate) use sessions::{SessionFiles, recorded_by};
 
 /// Maximum number of profiles in memory.
 const MAX_PROFILES: usize = 16;
@@ -92,9 +93,15 @@ impl Profiles {
                 },
             }
         });
+        let shown = if run == "." {
+            String::new()
+        } else {
+            format!("{run}/")
+        };
+        let folder = self.index.folder(run);
         Ok(ProfileList {
             sessions: entries.collect(),
-            unread: Vec::new(),
+            unread: folder.map_or_else(Vec::new, |folder| unread::unread(&folder, &shown)),
             cut,
         })
     }

@@ -220,3 +220,21 @@ fn exports_have_the_numbers_of_the_pages() {
     assert!(slices.filter(|event| event["ph"] == "X").count() > 700);
     assert!(export(&["--kind", "stacks"]).contains("ProfilerStep#0;"));
 }
+
+#[test]
+fn profiles_in_formats_that_are_not_read_are_named() {
+    let lab = Lab::new();
+    let server = serve(
+        &lab,
+        "torch-cnn/plain.pt.trace.json.gz",
+        "plain.pt.trace.json.gz",
+    );
+    fs::write(lab.base().join("run/report.nsys-rep"), b"").unwrap();
+    let list = ask(&server, "/api/profile", &[]);
+    assert_eq!(list["sessions"].as_array().unwrap().len(), 1);
+    let unread = list["unread"].as_array().unwrap();
+    assert_eq!(unread.len(), 1, "{list}");
+    assert_eq!(unread[0]["path"], "run/report.nsys-rep");
+    let reason = unread[0]["reason"].as_str().unwrap();
+    assert!(reason.starts_with("not read"), "{reason}");
+}

@@ -266,7 +266,7 @@ pub struct SessionSummary {
     pub flops: BTreeMap<String, u64>,
     /// Measurements of the data set's iterator, if it was profiled.
     pub input: Option<InputShare>,
-    /// The ten operators with the most self time.
+    /// The ten operators with the most self time; all of them in an export.
     pub operators: Vec<OperatorRow>,
     /// Number of operators by name.
     pub operator_count: u64,

@@ -35,5 +35,7 @@ pub mod svg;
 pub mod theme;
 pub mod ticks;
 pub mod timeline;
+#[cfg(feature = "svg")]
+pub mod timeline_svg;
 
 pub use paint::SUBPIXELS;

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
@@ -17,6 +18,7 @@ use crate::discovery::runs::RunFiles;
 use crate::judging::judge;
 use crate::watchpoints::Sets;
 
+mod against;
 mod baseline;
 mod explain;
 mod progress;
@@ -35,7 +37,7 @@ use report::Report;
 #[derive(Args, Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(super) struct CheckFlags {
-    /// Folders with training runs, or single files of tensors
+    /// Folders with training runs, or single files of them
     #[arg(value_name = "DIR", required_unless_present_any = ["explain", "list_conditions"])]
     dirs: Vec<PathBuf>,
 
@@ -54,6 +56,14 @@ pub(super) struct CheckFlags {
     /// Leave out the hits of an earlier check: its output as JSON
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
+
+    /// Judge profiles against a good one: another run, or the output of `export --kind profile --format json`
+    #[arg(long, value_name = "RUN_OR_FILE")]
+    against: Option<PathBuf>,
+
+    /// Compare with a profile of another device too
+    #[arg(long, requires = "against")]
+    any_device: bool,
 
     /// Output format
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Text)]
@@ -171,10 +181,18 @@ fn check(flags: &CheckFlags) -> Result<Report, CommandError> {
         Some(path) => Baseline::read(path)?,
         None => Baseline::default(),
     };
+    let threads = flags.threads.map_or_else(cores, usize::from);
+    let against = flags.against.as_deref();
+    let good = against.map(|path| against::read(path, flags.any_device, threads).map(Arc::new));
+    let good = good.transpose()?;
+    let watchpoints_of = |name: &str| match good {
+        Some(_) => sets.of(name).0.with_baseline(),
+        None => sets.of(name).0.clone(),
+    };
     let mut report = Report {
         title: titles(&flags.dirs),
         runs: Vec::new(),
-        watchpoints: sets.of("").0.clone(),
+        watchpoints: watchpoints_of(""),
         fail_on: flags.fail_on.into(),
         is_strict: flags.strict,
         since_step: flags.since_step,
@@ -183,7 +201,6 @@ fn check(flags: &CheckFlags) -> Result<Report, CommandError> {
         special: Vec::new(),
         took: began.elapsed(),
     };
-    let threads = flags.threads.map_or_else(cores, usize::from);
     let mut runs: Vec<(RunFiles, Watchpoints)> = Vec::new();
     for dir in &flags.dirs {
         let mut found = look(dir, threads)?;
@@ -192,7 +209,7 @@ fn check(flags: &CheckFlags) -> Result<Report, CommandError> {
         }
         hint(flags, dir)?;
         for mut run in std::mem::take(&mut found.runs) {
-            let own = sets.of(&name_in_file(flags, dir, &run.name)).0.clone();
+            let own = watchpoints_of(&name_in_file(flags, dir, &run.name));
             run.title = title(dir, &run.name);
             if flags.dirs.len() > 1 {
                 run.name.clone_from(&run.title);
@@ -207,7 +224,7 @@ fn check(flags: &CheckFlags) -> Result<Report, CommandError> {
     let mut done = 0;
     for (run, watchpoints) in &runs {
         let read = |bytes| progress.read(bytes);
-        let mut judged = judge::judge(run, watchpoints, threads, read);
+        let mut judged = judge::judge_against(good.clone(), run, watchpoints, threads, read);
         if let Some(step) = flags.since_step {
             baseline::retain(&mut judged.findings, |hit| hit.last_step >= step);
         }

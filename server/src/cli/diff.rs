@@ -1,4 +1,4 @@
-//! `trainscope diff`: first step and size of the differences between two runs.
+//! `trainscope diff`: first step and size of the differences between two runs, or of their profiles.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -12,13 +12,14 @@ use crate::discovery::runs::RunFiles;
 
 mod compare;
 mod measure;
+mod profile;
 mod recorded;
 mod render;
 
 /// The flags of `trainscope diff`.
 #[derive(Args, Clone, Debug)]
 pub(super) struct DiffFlags {
-    /// The folder of a run
+    /// The folder of a run, or a single file of one
     #[arg(value_name = "RUN_A")]
     a: PathBuf,
 
@@ -34,15 +35,35 @@ pub(super) struct DiffFlags {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     since_step: Option<i64>,
 
+    /// Compare profiles instead: that of the first run with that of the second, its baseline
+    #[arg(long, conflicts_with = "tolerance")]
+    profile: bool,
+
+    /// The session of a profile of both, by its id [default: the newest]
+    #[arg(long, value_name = "ID", requires = "profile")]
+    session: Option<String>,
+
+    /// The rank of both [default: the lowest]
+    #[arg(long, value_name = "N", requires = "profile")]
+    rank: Option<u32>,
+
+    /// Another session of the second run
+    #[arg(long, value_name = "ID", requires = "profile")]
+    other_session: Option<String>,
+
+    /// Another rank of the second run
+    #[arg(long, value_name = "N", requires = "profile")]
+    other_rank: Option<u32>,
+
     /// Output format
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Text)]
     format: OutputFormat,
 
-    /// List every tensor and scalar that differs
+    /// List everything that differs
     #[arg(long)]
     all: bool,
 
-    /// Print the last line only
+    /// Print the last line only, of profiles the sentence
     #[arg(long, short)]
     quiet: bool,
 }
@@ -64,6 +85,12 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 pub(super) fn run(flags: &DiffFlags) -> Result<u8, CommandError> {
+    if flags.profile {
+        let mut out = BufWriter::new(anstream::stdout().lock());
+        let status = profile::run(flags, &mut out)?;
+        out.flush().map_err(CommandError::Output)?;
+        return Ok(status);
+    }
     let [a, b] = [&flags.a, &flags.b].map(|dir| only_run(dir));
     let (a, b) = (a?, b?);
     let outcome = compare::compare(&a, &b, flags.tolerance, flags.since_step);

@@ -25,6 +25,7 @@ mod profile;
 pub(super) mod records;
 mod statistics;
 mod table;
+mod timeline;
 
 use left_out::SkippedTensors;
 use profile::SessionChoice;
@@ -36,7 +37,7 @@ const TOLD_TAGS: usize = 8;
 /// The flags of `trainscope export`.
 #[derive(Args, Clone, Debug)]
 pub(super) struct ExportFlags {
-    /// The folder of a run
+    /// The folder of a run, or a single file of one
     #[arg(value_name = "RUN")]
     run: PathBuf,
 
@@ -44,7 +45,7 @@ pub(super) struct ExportFlags {
     #[arg(long, short, value_name = "KIND", value_enum)]
     kind: ExportKind,
 
-    /// Output format; pictures are for scalars, histograms and graphs (SVG), files for images, audio and tensors
+    /// Output format; pictures are for scalars, histograms, timelines and graphs (SVG), files for images, audio and tensors
     #[arg(long, short, value_name = "FORMAT", value_enum, default_value_t = ExportFormat::Csv)]
     format: ExportFormat,
 
@@ -139,7 +140,7 @@ enum ExportKind {
     Advice,
     /// Folded stacks of a profile, for flame graphs
     Stacks,
-    /// Timeline of a profile as Chrome JSON, for Perfetto
+    /// Timeline of a profile: as Chrome JSON, which Perfetto opens, or as a picture
     Timeline,
 }
 
@@ -220,8 +221,13 @@ impl ExportKind {
         match format {
             ExportFormat::Csv => !matches!(self, Self::Timeline),
             ExportFormat::Json => !matches!(self, Self::Stacks),
-            ExportFormat::Svg => matches!(self, Self::Scalars | Self::Histograms | Self::Graph),
-            ExportFormat::Png => matches!(self, Self::Scalars | Self::Histograms),
+            ExportFormat::Svg => matches!(
+                self,
+                Self::Scalars | Self::Histograms | Self::Graph | Self::Timeline
+            ),
+            ExportFormat::Png => {
+                matches!(self, Self::Scalars | Self::Histograms | Self::Timeline)
+            }
             ExportFormat::Files => matches!(self, Self::Images | Self::Audio | Self::Tensors),
         }
     }
@@ -247,7 +253,7 @@ pub(super) fn run(flags: &ExportFlags) -> Result<u8, CommandError> {
             .attempt(asked(until, since))
             .into());
     }
-    let reading = Reading::of(&flags.run, "export")?;
+    let reading = Reading::of(&flags.run)?;
     if flags.kind.is_of_profiles() {
         profile::write(flags, &reading)?;
         return Ok(0);

@@ -37,9 +37,9 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Reads all records of the run in a folder.
-    pub(super) fn of(dir: &Path, command: &str) -> Result<Self, Mistake> {
-        let found = only_run(dir, command)?;
+    /// Reads all records of the run in a folder, or of a single file.
+    pub(super) fn of(dir: &Path) -> Result<Self, Mistake> {
+        let found = only_run(dir)?;
         let failed = |error: &dyn std::fmt::Display| {
             Mistake::new(2, format!("{} cannot be read: {error}", words::path(dir)))
                 .at(words::path(dir))
@@ -61,12 +61,14 @@ impl Reading {
         while !index.ingest().idle {
             std::thread::sleep(PAUSE);
         }
+        let folder = base.parent().filter(|_| base.is_file());
+        let dir_of_run = folder.unwrap_or(&base).to_owned();
         Ok(Self {
             index,
             run: found.name.clone(),
             title: title(dir, &found.name),
             found,
-            dir: base,
+            dir: dir_of_run,
             _ingester: ingester,
             _cache: cache,
         })
@@ -131,16 +133,8 @@ impl Reading {
     }
 }
 
-/// The run in a folder: its own, or the only one below it.
-fn only_run(dir: &Path, command: &str) -> Result<RunFiles, Mistake> {
-    if dir.is_file() {
-        let folder = dir.parent().filter(|folder| *folder != Path::new(""));
-        let folder = words::path(folder.unwrap_or(Path::new(".")));
-        let what = format!("{} is a file, and a run is a folder", words::path(dir));
-        return Err(Mistake::new(2, what)
-            .at(words::path(dir))
-            .attempt(format!("trainscope {command} {folder}")));
-    }
+/// The run in a folder: its own, or the only one below it. A single file is a run of its own.
+fn only_run(dir: &Path) -> Result<RunFiles, Mistake> {
     let mut found = look(dir, cores())?;
     note_special(&found);
     let count = found.runs.len();

@@ -7,8 +7,11 @@ use std::path::PathBuf;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use clap::{Args, ValueEnum};
+use trainscope_analysis::trace::ranks;
+use trainscope_analysis::trace::steps::StepRange;
 use trainscope_analysis::watchpoint::role_of_name;
 use trainscope_api::findings::{Findings, FindingsQuery};
+use trainscope_api::profile::{MAX_STRETCHES, RankRow, SessionSummary};
 use trainscope_api::runs::{FileStatus, Run};
 use trainscope_api::scalars::Series;
 use trainscope_api::tags::Tag;
@@ -20,6 +23,8 @@ use super::export::pictures::{COLOURS, curve, heat_map, heat_request, read_curve
 use super::mistake::Mistake;
 use super::reading::Reading;
 use super::{CommandError, words};
+use crate::profiles::Profiles;
+use crate::queries::profile::judged;
 use crate::queries::{distributions, findings, media};
 
 mod page;
@@ -40,7 +45,7 @@ const HEAT: (usize, usize) = (96, 48);
 /// The flags of `trainscope report`.
 #[derive(Args, Clone, Debug)]
 pub(super) struct ReportFlags {
-    /// The folder of a run
+    /// The folder of a run, or a single file of one
     #[arg(value_name = "RUN")]
     run: PathBuf,
 
@@ -76,8 +81,18 @@ struct Contents {
     pictures: Vec<Picture>,
     /// Names and values of the lineage.
     lineage: Vec<(String, String)>,
+    profile: Option<ProfileContent>,
     /// Program and time of the report.
     made: String,
+}
+
+/// The newest profile, of its lowest rank.
+struct ProfileContent {
+    summary: SessionSummary,
+    /// Ranks of its session; empty for a single one.
+    ranks: Vec<RankRow>,
+    /// Problems of its files, as sentences.
+    faults: Vec<String>,
 }
 
 /// A scalar.
@@ -97,7 +112,7 @@ struct Picture {
 }
 
 pub(super) fn run(flags: &ReportFlags) -> Result<u8, CommandError> {
-    let reading = Reading::of(&flags.run, "report")?;
+    let reading = Reading::of(&flags.run)?;
     let contents = gather(&reading)?;
     let page = page::page(&contents, flags.lang);
     if flags.output.as_os_str() == "-" {
@@ -131,6 +146,7 @@ fn gather(reading: &Reading) -> Result<Contents, Mistake> {
         heat_maps: heat_maps(reading, &findings)?,
         pictures: pictures(reading)?,
         lineage: lineage(reading, info.as_ref())?,
+        profile: profile(reading),
         made: format!(
             "{} · trainscope {}",
             jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC"),
@@ -138,6 +154,27 @@ fn gather(reading: &Reading) -> Result<Contents, Mistake> {
         ),
         info,
         findings,
+    })
+}
+
+/// The newest profile; `None` for a run without one.
+fn profile(reading: &Reading) -> Option<ProfileContent> {
+    let loaded = Profiles::new(&reading.index)
+        .ranks(&reading.run, None)
+        .ok()?;
+    let own = loaded.first()?;
+    let all = StepRange::default();
+    let summary = judged(&reading.index, own, &loaded, all, MAX_STRETCHES);
+    let models: Vec<_> = loaded.iter().map(|own| own.rank_model()).collect();
+    let cluster = if models.len() > 1 {
+        ranks::ranks(&models).ranks
+    } else {
+        Vec::new()
+    };
+    Some(ProfileContent {
+        summary,
+        ranks: cluster,
+        faults: own.faults(),
     })
 }
 

@@ -1,6 +1,6 @@
 //! Files of profilers of a run. Their content is not in the index: it is read when a page asks for it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use trainscope_format::Format;
@@ -49,5 +49,49 @@ impl Index {
             .collect();
         files.sort();
         Ok(files)
+    }
+
+    /// The folder of a run; `None` if no file of it is known.
+    pub(crate) fn folder(&self, run: &str) -> Option<PathBuf> {
+        let own = self.0.catalog.run(run).and_then(|entry| {
+            let sources = entry.sources();
+            let mut places = sources.iter().map(|source| source.place());
+            places.find_map(|place| folder_above(run, &place.path, &place.full))
+        });
+        own.or_else(|| {
+            let recording = self.recording(run)?;
+            let tensors = recording.run.ranks.values();
+            let mut tensors = tensors.flat_map(|rank| rank.steps.values().flatten());
+            tensors.find_map(|source| folder_above(run, &source.shown, &source.path))
+        })
+    }
+}
+
+/// The folder of a run, from the path of one of its files for display and the one to open.
+fn folder_above(run: &str, shown: &str, full: &Path) -> Option<PathBuf> {
+    let run = if run == "." { "" } else { run };
+    let below = Path::new(shown).strip_prefix(run).ok()?;
+    full.ancestors()
+        .nth(below.components().count())
+        .map(Path::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use super::folder_above;
+
+    #[test]
+    fn the_folder_of_a_run_is_above_its_files() {
+        for (run, shown, full, folder) in [
+            ("a/b", "a/b/x.json", "/base/a/b/x.json", Some("/base/a/b")),
+            ("a", "a/tb/x.json", "/base/a/tb/x.json", Some("/base/a")),
+            (".", "tb/x.json", "/base/tb/x.json", Some("/base")),
+            ("a", "b/x.json", "/base/b/x.json", None),
+        ] {
+            let found = folder_above(run, shown, Path::new(full));
+            assert_eq!(found, folder.map(PathBuf::from), "{run} {shown}");
+        }
     }
 }

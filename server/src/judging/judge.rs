@@ -16,6 +16,7 @@ use trainscope_analysis::watchpoint::{
 };
 use trainscope_format::{Role, TensorSummary};
 
+use super::baseline::GoodProfiles;
 use super::events::{EventRecords, Listener as _};
 pub(crate) use super::fault::Fault;
 use super::observer::{Observer, Unreadable};
@@ -92,10 +93,22 @@ pub(crate) fn judge(
     run: &RunFiles,
     watchpoints: &Watchpoints,
     threads: usize,
+    progress: impl FnMut(u64),
+) -> Judgement {
+    judge_against(None, run, watchpoints, threads, progress)
+}
+
+/// The same, with profiles compared with good ones if there are some.
+pub(crate) fn judge_against(
+    good: Option<Arc<GoodProfiles>>,
+    run: &RunFiles,
+    watchpoints: &Watchpoints,
+    threads: usize,
     mut progress: impl FnMut(u64),
 ) -> Judgement {
     let started = Instant::now();
     let mut judging = Judging::new(run, watchpoints.clone(), None);
+    judging.profiles = JudgedProfiles::against(good);
     judging.show(run, |_, _| true, threads, &mut progress);
     let mut judged = judging.judged();
     judged.took = started.elapsed();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use trainscope_analysis::pipeline::Clock;
-use trainscope_analysis::trace::advice::{self, Facts, Limits, baseline};
+use trainscope_analysis::trace::advice::{self, Facts, Lack, Limits, Rule, baseline};
 use trainscope_analysis::trace::numbering;
 use trainscope_analysis::trace::ranks::{RankModel, ranks};
 use trainscope_analysis::trace::steps::StepRange;
@@ -13,10 +13,10 @@ use trainscope_analysis::watchpoint::{Evaluator, ProfileJudgement};
 use trainscope_api::profile::{InputShare, ProfileState, RanksAnswer};
 use trainscope_format::Format;
 
+use super::baseline::{GoodProfiles, operators};
 use super::fault::Fault;
 use crate::discovery::runs::RunFiles;
-use crate::index::TraceEntry;
-use crate::profiles::{LoadedProfile, Progress, SessionFiles, input, of_files, read_files};
+use crate::profiles::{LoadedProfile, Progress, SessionFiles, input, read_files, recorded_by};
 
 /// Sessions that were judged, by rank.
 #[derive(Default)]
@@ -25,9 +25,19 @@ pub(super) struct JudgedProfiles {
     keys: BTreeMap<u32, String>,
     /// Profiles that could not be read, by rank.
     faults: BTreeMap<u32, Fault>,
+    /// Profiles to compare with.
+    baseline: Option<Arc<GoodProfiles>>,
 }
 
 impl JudgedProfiles {
+    /// Profiles that are compared with good ones, if there are some.
+    pub(super) fn against(baseline: Option<Arc<GoodProfiles>>) -> Self {
+        Self {
+            baseline,
+            ..Self::default()
+        }
+    }
+
     /// Profiles that could not be read.
     pub(super) fn faults(&self) -> impl Iterator<Item = &Fault> {
         self.faults.values()
@@ -39,7 +49,10 @@ impl JudgedProfiles {
         if limits.is_empty() {
             return;
         }
-        let sessions = of_files(&run.name, files_of(run));
+        let sessions = recorded_by(run);
+        if sessions.is_empty() && self.baseline.is_some() {
+            evaluator.profile(without_profile(&limits));
+        }
         let mut newest: BTreeMap<u32, &SessionFiles> = BTreeMap::new();
         for session in &sessions {
             newest.entry(session.rank).or_insert(session);
@@ -59,7 +72,8 @@ impl JudgedProfiles {
                 self.keys.insert(own.rank(), own.files().key());
                 self.note_fault(own);
                 let input = input_of(run, own.rank());
-                let judged = judged(own, &limits, input, cluster.as_ref(), evaluator);
+                let good = self.baseline.as_deref();
+                let judged = judged(own, &limits, (input, cluster.as_ref(), good), evaluator);
                 evaluator.profile(judged);
             }
         }
@@ -79,26 +93,6 @@ impl JudgedProfiles {
     }
 }
 
-/// Files of profilers of a run.
-fn files_of(run: &RunFiles) -> Vec<TraceEntry> {
-    let of_rank = run
-        .ranks
-        .iter()
-        .flat_map(|(rank, found)| found.events.iter().map(move |source| (*rank, source)));
-    let entries = of_rank.filter_map(|(rank, source)| match source.format {
-        Format::Trace(format) => Some(TraceEntry {
-            path: Arc::clone(&source.shown),
-            full: source.path.clone(),
-            rank,
-            format,
-        }),
-        _ => None,
-    });
-    let mut files: Vec<TraceEntry> = entries.collect();
-    files.sort();
-    files
-}
-
 /// Waiting of a rank for its data set, from the last of the profiler's files about it; those of the iterator say more
 /// than those of the device.
 fn input_of(run: &RunFiles, rank: u32) -> Option<InputShare> {
@@ -111,11 +105,27 @@ fn input_of(run: &RunFiles, rank: u32) -> Option<InputShare> {
     Some(last.summary())
 }
 
+/// Judgement of a run without profiles of which a comparison was asked for.
+fn without_profile(limits: &[Limits]) -> ProfileJudgement {
+    let rules = Rule::ALL.into_iter().filter(|rule| rule.needs_baseline());
+    let judged = advice::Judgement {
+        not_judged: rules.map(|rule| (rule, Lack::NoProfile)).collect(),
+        ..advice::Judgement::default()
+    };
+    ProfileJudgement {
+        judged: vec![judged; limits.len()],
+        ..ProfileJudgement::default()
+    }
+}
+
 fn judged(
     own: &LoadedProfile,
     limits: &[Limits],
-    input: Option<InputShare>,
-    cluster: Option<&RanksAnswer>,
+    (input, cluster, good): (
+        Option<InputShare>,
+        Option<&RanksAnswer>,
+        Option<&GoodProfiles>,
+    ),
     evaluator: &Evaluator,
 ) -> ProfileJudgement {
     let steps = &own.model.steps.list;
@@ -125,9 +135,13 @@ fn judged(
     facts.input = input;
     let curve = evaluator.loss_curve(own.rank());
     facts.step_offset = numbering::offset(&own.model, &curve).unwrap_or(0);
+    if good.is_some() {
+        facts.operators = operators(own);
+    }
+    let good = good.map(|good| good.baseline(own.rank()));
     let judge = |limits: &Limits| {
         let mut judged = advice::judge(&Facts::new(&own.model, &facts, cluster), limits);
-        judged.add(baseline::judge(&facts, None, limits));
+        judged.add(baseline::judge(&facts, good, limits));
         judged
     };
     ProfileJudgement {

@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
-use trainscope_format::Kind;
 use trainscope_format::trace::{TraceFile, TraceFormat};
+use trainscope_format::{Format, Kind};
 
+use crate::discovery::runs::RunFiles;
 use crate::files;
 use crate::index::{Index, ReadError, TraceEntry};
 
@@ -81,9 +83,24 @@ impl SessionFiles {
     }
 }
 
-/// The sessions of files of a run, the newest first, in each the lowest rank first.
-pub(crate) fn of_files(run: &str, files: Vec<TraceEntry>) -> Vec<SessionFiles> {
-    newest_first(grouped(run, files))
+/// The sessions of the files that a walk has found, the newest first, in each the lowest rank first.
+pub(crate) fn recorded_by(run: &RunFiles) -> Vec<SessionFiles> {
+    let of_rank = run
+        .ranks
+        .iter()
+        .flat_map(|(rank, found)| found.events.iter().map(move |source| (*rank, source)));
+    let entries = of_rank.filter_map(|(rank, source)| match source.format {
+        Format::Trace(format) => Some(TraceEntry {
+            path: Arc::clone(&source.shown),
+            full: source.path.clone(),
+            rank,
+            format,
+        }),
+        _ => None,
+    });
+    let mut files: Vec<TraceEntry> = entries.collect();
+    files.sort();
+    newest_first(grouped(&run.name, files))
 }
 
 /// The sessions of a run with those of its spans, the newest first, in each the lowest rank first.

@@ -46,7 +46,7 @@ type Verdict = Result<Option<Finding>, Lack>;
 pub fn judge(facts: &Facts<'_>, limits: &Limits) -> Judgement {
     let mut judged = Judgement::default();
     let mut findings = Vec::new();
-    for rule in Rule::ALL.into_iter().filter(|rule| !needs_baseline(*rule)) {
+    for rule in Rule::ALL.into_iter().filter(|rule| !rule.needs_baseline()) {
         match verdict(rule, facts, limits) {
             Ok(Some(finding)) => findings.push((rule, finding)),
             Ok(None) => judged.passed.push(rule),
@@ -99,10 +99,6 @@ impl Judgement {
 
 fn sort(advice: &mut [Advice]) {
     advice.sort_by_key(|own| std::cmp::Reverse((own.gain_nanos, own.severity)));
-}
-
-const fn needs_baseline(rule: Rule) -> bool {
-    matches!(rule, Rule::StepTimeRegression | Rule::OperatorRegression)
 }
 
 fn verdict(rule: Rule, facts: &Facts<'_>, limits: &Limits) -> Verdict {

@@ -347,6 +347,20 @@ impl Watchpoints {
         }
     }
 
+    /// These watchpoints, and those about a baseline that are not among them.
+    #[must_use]
+    pub fn with_baseline(&self) -> Self {
+        let of_baseline = CONDITIONS
+            .iter()
+            .filter(|c| c.profile_rule.is_some_and(advice::Rule::needs_baseline));
+        let others = of_baseline.filter(|c| !self.all.iter().any(|own| own.condition == **c));
+        let others = others.map(|c| Watchpoint::of(c, true));
+        Self {
+            all: self.all.iter().cloned().chain(others).collect(),
+            recommended: self.recommended,
+        }
+    }
+
     /// An empty list.
     pub fn none() -> Self {
         Self {

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use trainscope_analysis::trace::flame::Stacks;
-use trainscope_analysis::trace::memory::{MemoryAsk, memory};
+use trainscope_analysis::trace::memory::{self as memories, MemoryAsk, memory};
 use trainscope_analysis::trace::operators::Operators;
 use trainscope_analysis::trace::steps::StepRange;
 use trainscope_analysis::trace::{export_json, ranks};
 use trainscope_api::profile::{
-    Advice, OperatorGroup, ProfileOverview, ProfileStep, SessionSummary,
+    Advice, MemoryAnswer, OperatorGroup, ProfileOverview, ProfileStep, SessionSummary,
 };
 use trainscope_format::digits;
 
 use super::table::{Table, number};
-use super::{ExportFlags, ExportFormat, ExportKind, write_out};
+use super::{ExportFlags, ExportFormat, ExportKind, timeline, write_out};
 use crate::cli::mistake::Mistake;
 use crate::cli::reading::Reading;
 use crate::cli::{CommandError, words};
@@ -89,6 +89,10 @@ pub(super) fn write(flags: &ExportFlags, reading: &Reading) -> Result<(), Comman
                     .attempt("--session newest --rank 0")
                     .into());
             };
+            if flags.format != ExportFormat::Json {
+                let picture = timeline::picture(flags, &reading.title, own, area(flags, own))?;
+                return write_out(flags, |out| Ok(out.write_all(&picture)?));
+            }
             write_out(flags, |out| {
                 let area = area(flags, own);
                 Ok(export_json::write(&own.model, own.levels(), area, &mut {
@@ -97,11 +101,15 @@ pub(super) fn write(flags: &ExportFlags, reading: &Reading) -> Result<(), Comman
             })
         }
         ExportKind::Profile if flags.format == ExportFormat::Json => {
-            let sessions = loaded.iter();
+            // As a baseline it is compared by every operator.
+            let whole = |own: &Arc<LoadedProfile>| SessionSummary {
+                operators: Operators::new(&own.model)
+                    .table(OperatorGroup::Name, range)
+                    .rows,
+                ..summary(reading, own, &loaded, range)
+            };
             let overview = ProfileOverview {
-                sessions: sessions
-                    .map(|own| summary(reading, own, &loaded, range))
-                    .collect(),
+                sessions: loaded.iter().map(whole).collect(),
             };
             write_out(flags, |out| {
                 serde_json::to_writer_pretty(&mut *out, &overview).map_err(std::io::Error::from)?;
@@ -316,26 +324,41 @@ fn write_memory(loaded: &[Arc<LoadedProfile>], table: &mut Table<'_>) -> Result<
         "reserved_bytes",
     ])?;
     for own in loaded {
-        for device in memory(&own.model, &MemoryAsk::default()).devices {
+        let devices = memory(&own.model, &MemoryAsk::default()).devices;
+        let has_none = devices.is_empty();
+        for device in devices {
             let ask = MemoryAsk {
                 device: Some(device.device),
                 ..MemoryAsk::default()
             };
-            let answer = memory(&own.model, &ask);
-            table.object(&answer)?;
-            let columns = answer.times_nanos.iter();
-            let columns = columns.zip(&answer.allocated).zip(&answer.reserved);
-            for ((time, allocated), reserved) in columns {
-                table.cells(&[
-                    own.session().to_owned(),
-                    own.rank().to_string(),
-                    answer.device.clone(),
-                    time.to_string(),
-                    allocated.to_string(),
-                    reserved.to_string(),
-                ])?;
-            }
+            write_series(own, &memory(&own.model, &ask), table)?;
         }
+        if let Some(recorded) = own.memory_timeline.as_ref().filter(|_| has_none) {
+            let mut answer = MemoryAnswer::default();
+            memories::timeline::apply(&own.model, recorded, &mut answer);
+            write_series(own, &answer, table)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_series(
+    own: &LoadedProfile,
+    answer: &MemoryAnswer,
+    table: &mut Table<'_>,
+) -> Result<(), CommandError> {
+    table.object(answer)?;
+    for (at, (time, allocated)) in answer.times_nanos.iter().zip(&answer.allocated).enumerate() {
+        // A file of memory over time does not tell it.
+        let reserved = answer.reserved.get(at);
+        table.cells(&[
+            own.session().to_owned(),
+            own.rank().to_string(),
+            answer.device.clone(),
+            time.to_string(),
+            allocated.to_string(),
+            reserved.map_or_else(String::new, u64::to_string),
+        ])?;
     }
     Ok(())
 }

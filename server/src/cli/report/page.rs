@@ -12,10 +12,12 @@ use super::{Contents, Language};
 use crate::cli::words;
 
 mod diagnosis;
+mod profile;
 mod sections;
 mod style;
 
 use diagnosis::diagnosis;
+use profile::profile;
 use sections::{
     advice, curves, facts, files, first_cause, hits, images, not_judged, plots, settings,
 };
@@ -84,6 +86,7 @@ pub(super) fn page(contents: &Contents, language: Language) -> String {
                     (first_cause(pen, &contents.findings))
                     (diagnosis(pen, contents))
                     (hits(pen, &contents.findings))
+                    (profile(pen, contents))
                     (curves(pen, contents))
                     (plots(pen.texts.distributions, &contents.heat_maps))
                     (images(pen, contents))

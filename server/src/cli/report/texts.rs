@@ -72,6 +72,23 @@ texts! {
         |count| format!("{count} more are not on this page"),
         |count| format!("另有 {count} 项未列出");
     last: Text = "last", "最新";
+    profile: Text = "Profile", "性能";
+    part: Text = "Part of a step", "迭代的组成";
+    parts: [Text; 8] =
+        ["kernels", "copies", "fills of memory", "communication", "calls of the runtime", "waiting for data", "operators", "other"],
+        ["内核", "拷贝", "内存填充", "通信", "运行时调用", "等待数据", "算子", "其他"];
+    per_step: Text = "A step", "每次迭代";
+    share: Text = "Share", "占比";
+    at_best: Text = "A step, at best", "每次迭代最多";
+    operator: Text = "Operator", "算子";
+    operator_columns: [Text; 4] =
+        ["Calls", "Self time a step", "Share", "FLOPs"],
+        ["调用次数", "每次迭代自身时间", "占比", "FLOPs"];
+    peak_memory: Text = "Peak of memory, device", "内存峰值，设备";
+    since_recording: Text = "counted since the recording began", "自采集开始起计";
+    rank_columns: [Text; 4] =
+        ["Step, median", "Compute, all steps", "Waiting for others", "Slow steps"],
+        ["迭代中位数", "计算（全部迭代）", "等待其他 rank", "慢迭代数"];
 }
 
 pub(super) const fn of(language: Language) -> &'static Texts {

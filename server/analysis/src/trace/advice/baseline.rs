@@ -1,6 +1,8 @@
 //! Rules that compare a profile with a baseline.
 
-use trainscope_api::profile::{Advice, OperatorRow, Sentence, SessionSummary};
+use std::collections::HashMap;
+
+use trainscope_api::profile::{Advice, OperatorRow, ProfileState, Sentence, SessionSummary};
 use trainscope_format::Severity;
 use trainscope_format::digits::{nanos, percent};
 
@@ -11,8 +13,8 @@ use super::{Judgement, Lack, Limits, Rule, texts};
 /// A profile that is known to be good.
 #[derive(Clone, Copy, Debug)]
 pub struct Baseline<'a> {
-    /// Its summary, with all of its steps.
-    pub summary: &'a SessionSummary,
+    /// Its summary, with all of its steps and operators; `None` if it has no profile.
+    pub summary: Option<&'a SessionSummary>,
     /// `true` to compare with a profile of another device too.
     pub any_device: bool,
 }
@@ -48,9 +50,15 @@ fn comparable<'a>(
     baseline: Option<Baseline<'a>>,
 ) -> Result<&'a SessionSummary, Lack> {
     let own = baseline.ok_or(Lack::NoBaseline)?;
-    let is_same = own.summary.device_name == summary.device_name;
+    match summary.state {
+        ProfileState::Reading => return Err(Lack::Reading),
+        ProfileState::Unreadable => return Err(Lack::Unreadable),
+        _ => {}
+    }
+    let good = own.summary.ok_or(Lack::NoBaselineProfile)?;
+    let is_same = good.device_name == summary.device_name;
     if is_same || own.any_device {
-        Ok(own.summary)
+        Ok(good)
     } else {
         Err(Lack::OtherDevice)
     }
@@ -71,14 +79,20 @@ fn lengths(summary: &SessionSummary, needed: usize) -> Vec<i64> {
 fn steps(now: &SessionSummary, good: &SessionSummary, limits: &Limits) -> Verdict {
     let needed = usize::try_from(limits.regression_steps).unwrap_or(usize::MAX);
     let [own, before] = [now, good].map(|summary| lengths(summary, needed));
-    if own.is_empty() || before.is_empty() {
+    if own.is_empty() {
         return Err(Lack::NoSteps);
     }
-    if own.len() < needed || before.len() < needed {
+    if before.is_empty() {
+        return Err(Lack::NoBaselineSteps);
+    }
+    if own.len() < needed {
         return Err(Lack::TooFewSteps);
     }
+    if before.len() < needed {
+        return Err(Lack::TooFewBaselineSteps);
+    }
     let Some((ratio, low, high)) = robust::ratio(&own, &before) else {
-        return Err(Lack::NoSteps);
+        return Err(Lack::NoBaselineSteps);
     };
     if ratio <= limits.regression_factor || low <= 1.0 {
         return Ok(None);
@@ -119,15 +133,23 @@ fn steps(now: &SessionSummary, good: &SessionSummary, limits: &Limits) -> Verdic
 }
 
 fn operators(now: &SessionSummary, good: &SessionSummary, limits: &Limits) -> Verdict {
-    if now.operators.is_empty() || good.operators.is_empty() || now.median_step_nanos <= 0 {
+    if now.median_step_nanos <= 0 {
         return Err(Lack::NoSteps);
     }
+    if good.median_step_nanos <= 0 {
+        return Err(Lack::NoBaselineSteps);
+    }
+    if now.operators.is_empty() || good.operators.is_empty() {
+        return Err(Lack::NoOperators);
+    }
+    let of_baseline: HashMap<&str, &OperatorRow> =
+        good.operators.iter().map(|own| (&*own.name, own)).collect();
     let mut worst: Option<(i64, f64, &OperatorRow, &OperatorRow)> = None;
     // Steps are annotations too, and compared by their length.
     let compared = now.operators.iter();
     let compared = compared.filter(|own| row_name(&own.name) != STEP);
     for own in compared {
-        let Some(before) = good.operators.iter().find(|other| other.name == own.name) else {
+        let Some(&before) = of_baseline.get(&*own.name) else {
             continue;
         };
         let grown = own.self_step_nanos.saturating_sub(before.self_step_nanos);

@@ -30,6 +30,16 @@ pub enum Lack {
     NoBaseline,
     /// The baseline was recorded on another device.
     OtherDevice,
+    /// The baseline has no profile that could be read.
+    NoBaselineProfile,
+    /// The profile of the baseline does not say where steps begin.
+    NoBaselineSteps,
+    /// The baseline has fewer steps than the rule needs.
+    TooFewBaselineSteps,
+    /// The profile has no operators, or the baseline has none.
+    NoOperators,
+    /// There is a baseline, and no file of a profiler to compare with it.
+    NoProfile,
     /// Its files are still being read.
     Reading,
     /// None of its files could be read.
@@ -60,6 +70,20 @@ impl Lack {
             Self::OtherDevice => (
                 "the baseline was recorded on another device",
                 "基线在另一种设备上采集",
+            ),
+            Self::NoBaselineProfile => (
+                "the baseline has no readable profile",
+                "基线中没有可读取的性能数据",
+            ),
+            Self::NoBaselineSteps => ("the baseline has no steps", "基线中没有迭代"),
+            Self::TooFewBaselineSteps => ("too few steps in the baseline", "基线的迭代数过少"),
+            Self::NoOperators => (
+                "one of the profiles has no operators",
+                "其中一个性能数据没有算子",
+            ),
+            Self::NoProfile => (
+                "the run has no file of a profiler",
+                "运行中没有性能分析器的文件",
             ),
             Self::Reading => ("the profile is still being read", "性能数据仍在读取"),
             Self::Unreadable => ("the profile could not be read", "性能数据无法读取"),

@@ -76,6 +76,12 @@ impl Rule {
         Self::ProfileDamaged,
     ];
 
+    /// True for rules that compare a profile with a baseline.
+    #[must_use]
+    pub const fn needs_baseline(self) -> bool {
+        matches!(self, Self::StepTimeRegression | Self::OperatorRegression)
+    }
+
     /// Name in answers and files of watchpoints.
     pub const fn name(self) -> &'static str {
         match self {

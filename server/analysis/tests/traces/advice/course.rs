@@ -223,7 +223,7 @@ fn baselines_are_compared_on_the_same_device() {
     let limits = Limits::default();
     let against = |now: &SessionSummary, good: &SessionSummary, any_device| {
         let baseline = Baseline {
-            summary: good,
+            summary: Some(good),
             any_device,
         };
         baseline::judge(now, Some(baseline), &limits)

@@ -102,8 +102,8 @@ pub(crate) static STEP_TIME_REGRESSION: Condition = Condition {
         checks: "The median step, divided by that of the baseline, exceeds factor_gt, and its 95 % interval (bootstrap with a fixed \
          seed) is above 1; an error beyond factor_error_gt. At least steps steps of either.",
         matters: "A change of the program, a library or the machine that makes steps slower is found when it is made.",
-        not_judged: "No baseline was given (check RUN --against RUN_OR_FILE), it was recorded on another device, or there are fewer \
-         steps.",
+        not_judged: "No baseline was given (check RUN --against RUN_OR_FILE), it was recorded on another device (and no --any-device was \
+         given), one of the two has no profile, or there are fewer steps.",
         advice: "Compare the parts and the operators of both: trainscope diff A B --profile.",
     },
     zh: Prose {
@@ -111,7 +111,7 @@ pub(crate) static STEP_TIME_REGRESSION: Condition = Condition {
         checks: "迭代时间中位数除以基线的中位数，超过 factor_gt，且其 95 % 区间（固定种子的自助法）大于 1；超过 factor_error_gt 为错误。\
          双方至少 steps 次迭代。",
         matters: "在程序、库或机器的改动使迭代变慢时立即发现。",
-        not_judged: "未指定基线（check RUN --against RUN_OR_FILE），基线在另一种设备上采集，或迭代数更少。",
+        not_judged: "未指定基线（check RUN --against RUN_OR_FILE），基线在另一种设备上采集（且未指定 --any-device），其中一方没有性能数据，或迭代数更少。",
         advice: "比较双方的组成部分与算子：trainscope diff A B --profile。",
     },
     ..of(Rule::StepTimeRegression)
@@ -135,14 +135,15 @@ pub(crate) static OPERATOR_REGRESSION: Condition = Condition {
         checks: "The self time of an operator a step has grown by more than growth_gt of that of the baseline, and by more than \
          step_share_gt of the step.",
         matters: "It names the operators that make steps slower, also where others became faster.",
-        not_judged: "No baseline was given, it was recorded on another device, or there are no steps.",
+        not_judged: "No baseline was given (check RUN --against RUN_OR_FILE), it was recorded on another device (and no --any-device was \
+         given), or one of the two has no profile, no steps or no operators.",
         advice: "Compare shapes, element types and kernels of the operator in both.",
     },
     zh: Prose {
         says: "算子比基线慢",
         checks: "算子每次迭代的自身时间比基线增长超过 growth_gt，且增长超过迭代时间的 step_share_gt。",
         matters: "指出使迭代变慢的算子，即使其他算子变快了。",
-        not_judged: "未指定基线，基线在另一种设备上采集，或没有迭代。",
+        not_judged: "未指定基线（check RUN --against RUN_OR_FILE），基线在另一种设备上采集（且未指定 --any-device），或其中一方没有性能数据、迭代或算子。",
         advice: "比较双方该算子的形状、元素类型与 kernel。",
     },
     ..of(Rule::OperatorRegression)

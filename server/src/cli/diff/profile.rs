@@ -1,0 +1,222 @@
+//! Profiles of two runs side by side: steps and their parts, operators and kernels, as the page Compare has them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::Serialize;
+use trainscope_analysis::trace::diff::{Side, diff};
+use trainscope_analysis::trace::steps::StepRange;
+use trainscope_api::profile::{OperatorDifference, ProfileDiff};
+use trainscope_format::digits;
+
+use super::{DiffFlags, Out, OutputFormat, WriteResult};
+use crate::cli::mistake::Mistake;
+use crate::cli::reading::Reading;
+use crate::cli::style::{OK, QUIET, STRONG, WARNING};
+use crate::cli::table::{Cell, Column, Table, styled};
+use crate::cli::{CommandError, words};
+use crate::profiles::{LoadedProfile, Profiles};
+
+/// Maximum number of operators, and of kernels, without `--all`.
+const MAX_LINES: usize = 10;
+
+/// A profile with the path that was typed.
+struct Subject {
+    title: String,
+    loaded: Arc<LoadedProfile>,
+}
+
+impl Subject {
+    fn read(dir: &Path, session: Option<&str>, rank: Option<u32>) -> Result<Self, Mistake> {
+        let reading = Reading::of(dir)?;
+        let profiles = Profiles::new(&reading.index);
+        let loaded = profiles.get(&reading.run, session, rank).map_err(|error| {
+            Mistake::new(2, error.to_string())
+                .at(words::name(&reading.title, None))
+                .attempt("a folder with the trace of a profiler, or another session or rank")
+        })?;
+        Ok(Self {
+            title: reading.title.clone(),
+            loaded,
+        })
+    }
+}
+
+/// Compares the profile of the first run with that of the second, its baseline. Returns the exit status: 0 for steps as
+/// long, 1 for steps longer or shorter than by chance, 2 for too few steps to tell.
+pub(super) fn run(flags: &DiffFlags, out: Out<'_>) -> Result<u8, CommandError> {
+    let other_session = flags.other_session.as_ref().or(flags.session.as_ref());
+    let other_rank = flags.other_rank.or(flags.rank);
+    let a = Subject::read(&flags.a, flags.session.as_deref(), flags.rank)?;
+    let b = Subject::read(&flags.b, other_session.map(String::as_str), other_rank)?;
+    let all = StepRange {
+        since: flags.since_step,
+        until: None,
+    };
+    let [own, base] = [&a, &b].map(|subject| Side::new(&subject.loaded.model, all));
+    let found = diff(&own, &base);
+    match flags.format {
+        OutputFormat::Text if flags.quiet => writeln!(out, "{}", found.sentence.en)?,
+        OutputFormat::Text => text([&a, &b], &found, flags.all, out)?,
+        OutputFormat::Json => json([&a, &b], &found, out)?,
+    }
+    Ok(match found.ratio {
+        Some((_, low, high)) if low <= 1.0 && high >= 1.0 => 0,
+        Some(_) => 1,
+        None => 2,
+    })
+}
+
+fn text(
+    subjects: [&Subject; 2],
+    found: &ProfileDiff,
+    shows_all: bool,
+    out: Out<'_>,
+) -> WriteResult {
+    let mut heads = Table::new([Column::left(""); 3]);
+    for (letter, own) in ["A", "B"].into_iter().zip(subjects) {
+        let session = words::name(own.loaded.session(), None);
+        let place = format!("session {session}, rank {}", own.loaded.rank());
+        let title = words::name(&own.title, None);
+        heads.row([letter.into(), styled(STRONG, title), place.into()]);
+    }
+    heads.write(out)?;
+    writeln!(out, "\n{STRONG}{}{STRONG:#}", found.sentence.en)?;
+    writeln!(
+        out,
+        "{QUIET}B is the baseline; times and calls are those of a step.{QUIET:#}\n"
+    )?;
+    let mut table = sides("");
+    table.row(row("step, median", found.median_step_nanos));
+    let (own, base) = found.parts_nanos;
+    for (name, own, base) in [
+        ("kernels", own.kernel, base.kernel),
+        ("copies", own.memcpy, base.memcpy),
+        ("fills of memory", own.memset, base.memset),
+        ("communication", own.communication, base.communication),
+        ("runtime", own.runtime, base.runtime),
+        ("waiting for data", own.data, base.data),
+        ("operators", own.operators, base.operators),
+        ("other", own.other, base.other),
+    ] {
+        if own != 0 || base != 0 {
+            table.row(row(name, (own, base)));
+        }
+    }
+    let (own, base) = found.peak_len_bytes;
+    if own > 0 || base > 0 {
+        let change = change(own as f64, base as f64);
+        let [own, base] = [own, base].map(words::size);
+        table.row(["peak of memory".into(), own.into(), base.into(), change]);
+    }
+    table.write(out)?;
+    let limit = if shows_all { usize::MAX } else { MAX_LINES };
+    rows("OPERATOR", &found.operators, limit, out)?;
+    rows("KERNEL", &found.kernels, limit, out)?;
+    if found.cut {
+        writeln!(
+            out,
+            "\n  {QUIET}operators with smaller differences were left out{QUIET:#}"
+        )?;
+    }
+    Ok(())
+}
+
+fn sides(head: &'static str) -> Table<4> {
+    let columns = [
+        Column::left(head),
+        Column::right("A"),
+        Column::right("B"),
+        Column::right("CHANGE"),
+    ];
+    Table::new(columns).indent(2)
+}
+
+/// A row of times.
+fn row(name: &str, (own, base): (i64, i64)) -> [Cell; 4] {
+    let time = |nanos: i64| digits::nanos(u64::try_from(nanos).unwrap_or(0));
+    let change = change(own as f64, base as f64);
+    [name.into(), time(own).into(), time(base).into(), change]
+}
+
+/// Change from the baseline.
+fn change(own: f64, base: f64) -> Cell {
+    if own.total_cmp(&base).is_eq() {
+        return "equal".into();
+    }
+    if base <= 0.0 {
+        return styled(WARNING, "new");
+    }
+    if own <= 0.0 {
+        return styled(OK, "gone");
+    }
+    let share = own / base - 1.0;
+    let (sign, style) = if share > 0.0 {
+        ("+", WARNING)
+    } else {
+        ("−", OK)
+    };
+    styled(style, format!("{sign}{}", digits::percent(share.abs())))
+}
+
+/// Operators or kernels by what they cost a step.
+fn rows(head: &'static str, all: &[OperatorDifference], limit: usize, out: Out<'_>) -> WriteResult {
+    let differs = |own: &&OperatorDifference| own.self_step_nanos.0 != own.self_step_nanos.1;
+    let count = all.iter().filter(differs).count();
+    if count == 0 {
+        return Ok(());
+    }
+    let columns = [
+        Column::left(head),
+        Column::right("A"),
+        Column::right("B"),
+        Column::right("CHANGE"),
+        Column::right("CALLS"),
+    ];
+    let mut table = Table::new(columns).indent(2);
+    for own in all.iter().filter(differs).take(limit) {
+        let name = words::name(&own.name, None);
+        let [name, a, b, change] = row(&name, own.self_step_nanos);
+        let [of_a, of_b] =
+            [own.calls_step.0, own.calls_step.1].map(|calls| digits::trimmed(calls, 3));
+        let calls = if of_a == of_b {
+            of_a
+        } else {
+            format!("{of_a}, B {of_b}")
+        };
+        table.row([name, a, b, change, calls.into()]);
+    }
+    writeln!(out)?;
+    table.write(out)?;
+    if count > limit {
+        let more = words::plural((count - limit) as u64, "more", "more");
+        writeln!(out, "  {QUIET}{more}: --all{QUIET:#}")?;
+    }
+    Ok(())
+}
+
+/// A profile in the answer.
+#[derive(Serialize)]
+struct JsonSubject<'a> {
+    run: &'a str,
+    session: &'a str,
+    rank: u32,
+}
+
+#[derive(Serialize)]
+struct JsonDiff<'a> {
+    a: JsonSubject<'a>,
+    b: JsonSubject<'a>,
+    #[serde(flatten)]
+    diff: &'a ProfileDiff,
+}
+
+fn json(subjects: [&Subject; 2], found: &ProfileDiff, out: Out<'_>) -> WriteResult {
+    let [a, b] = subjects.map(|own| JsonSubject {
+        run: &own.title,
+        session: own.loaded.session(),
+        rank: own.loaded.rank(),
+    });
+    serde_json::to_writer_pretty(&mut *out, &JsonDiff { a, b, diff: found })?;
+    writeln!(out)
+}

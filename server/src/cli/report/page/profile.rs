@@ -1,0 +1,191 @@
+//! The section about the profile of a run: sentence, parts of a step, advice, operators, memory and ranks.
+
+use maud::{Markup, html};
+use trainscope_api::profile::{Parts, Sentence, SessionSummary};
+use trainscope_format::digits::{bytes, nanos, percent, trimmed};
+
+use super::super::{Contents, Language, ProfileContent};
+use super::{Pen, Sign, icon};
+use crate::cli::words;
+
+/// Maximum number of ranks in the table; slow ones are among the advice.
+const MAX_RANKS: usize = 64;
+/// Number of operators in the table.
+const MAX_OPERATORS: usize = 10;
+
+fn said(pen: Pen, sentence: &Sentence) -> &str {
+    match pen.language {
+        Language::En => &sentence.en,
+        Language::Zh => &sentence.zh,
+    }
+}
+
+fn time(of: i64) -> String {
+    nanos(u64::try_from(of).unwrap_or(0))
+}
+
+pub(super) fn profile(pen: Pen, contents: &Contents) -> Markup {
+    let Some(ProfileContent {
+        summary,
+        ranks,
+        faults,
+    }) = &contents.profile
+    else {
+        return html! {};
+    };
+    let steps = words::count(summary.step_count);
+    html! {
+        section id="profile" {
+            h2 {
+                (pen.texts.profile)
+                small { (summary.session) " · rank " (summary.rank) " · " (steps) " " (pen.texts.facts[1]) }
+            }
+            div class="cause" {
+                p { (said(pen, &summary.sentence)) " " (said(pen, &summary.detail)) }
+                @for fault in faults { p class="w" { (fault) } }
+            }
+            (parts(pen, summary))
+            (advice(pen, summary))
+            (operators(pen, summary))
+            (memory(pen, summary))
+            @if ranks.len() > 1 {
+                table {
+                    thead { tr {
+                        th { (pen.texts.rank) }
+                        @for name in pen.texts.rank_columns { th class="n" { (name) } }
+                    } }
+                    tbody {
+                        @for own in ranks.iter().take(MAX_RANKS) {
+                            tr {
+                                td { (own.rank) @if let Some(host) = &own.host { " " (host) } }
+                                td class="n" { (time(own.median_step_nanos)) }
+                                td class="n" { (time(own.compute_nanos)) }
+                                td class="n" { (time(own.wait_nanos)) }
+                                td class=(if own.slow_steps > 0 { "n w" } else { "n" }) { (words::count(own.slow_steps)) }
+                            }
+                        }
+                    }
+                }
+                @if ranks.len() > MAX_RANKS {
+                    p class="note" { ((pen.texts.left_out)(&words::count((ranks.len() - MAX_RANKS) as u64))) }
+                }
+            }
+        }
+    }
+}
+
+/// Mean parts of a step; those that are 0 are left out.
+fn parts(pen: Pen, summary: &SessionSummary) -> Markup {
+    let Parts {
+        kernel,
+        memcpy,
+        memset,
+        communication,
+        runtime,
+        data,
+        operators,
+        other,
+    } = summary.mean_parts_nanos;
+    let values = [
+        kernel,
+        memcpy,
+        memset,
+        communication,
+        runtime,
+        data,
+        operators,
+        other,
+    ];
+    let whole: i64 = values.iter().fold(0, |sum, part| sum.saturating_add(*part));
+    let rows = pen.texts.parts.iter().zip(values);
+    html! {
+        @if whole > 0 {
+            table {
+                thead { tr {
+                    th { (pen.texts.part) }
+                    th class="n" { (pen.texts.per_step) }
+                    th class="n" { (pen.texts.share) }
+                } }
+                tbody {
+                    @for (name, value) in rows.filter(|(_, value)| *value > 0) {
+                        tr {
+                            td { (name) }
+                            td class="n" { (time(value)) }
+                            td class="n" { (percent(value as f64 / whole as f64)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn advice(pen: Pen, summary: &SessionSummary) -> Markup {
+    html! {
+        @if !summary.advice.is_empty() {
+            table {
+                thead { tr {
+                    th { (pen.texts.severity) }
+                    th { (pen.texts.advice) }
+                    th class="n" { (pen.texts.at_best) }
+                } }
+                tbody {
+                    @for own in &summary.advice {
+                        @let sign = Sign::of(own.severity);
+                        tr {
+                            td class="nb" { span class=(format!("s {}", sign.class())) { (icon(sign, 14)) (pen.severity(own.severity)) } }
+                            td {
+                                (said(pen, &own.title))
+                                p { (said(pen, &own.evidence)) }
+                                @if !own.remedy.en.is_empty() { p class="rec" { (said(pen, &own.remedy)) } }
+                            }
+                            td class="n" { @if own.gain_nanos > 0 { "−" (time(own.gain_nanos)) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn operators(pen: Pen, summary: &SessionSummary) -> Markup {
+    html! {
+        @if !summary.operators.is_empty() {
+            table {
+                thead { tr {
+                    th { (pen.texts.operator) }
+                    @for name in pen.texts.operator_columns { th class="n" { (name) } }
+                } }
+                tbody {
+                    @for own in summary.operators.iter().take(MAX_OPERATORS) {
+                        tr {
+                            td { code { (own.name) } }
+                            td class="n" { (words::count(own.calls)) }
+                            td class="n" { (time(own.self_step_nanos)) }
+                            td class="n" { (percent(own.share)) }
+                            td class="n" { @if own.flops > 0 { (trimmed(own.flops as f64, 3)) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn memory(pen: Pen, summary: &SessionSummary) -> Markup {
+    html! {
+        @if !summary.memory.is_empty() {
+            table { tbody {
+                @for own in &summary.memory {
+                    tr {
+                        td { (pen.texts.peak_memory) " " code { (own.device) } @if own.since_recording { p { (pen.texts.since_recording) } } }
+                        td class="n" {
+                            (bytes(own.peak_len_bytes))
+                            @if own.device_len_bytes > 0 { " / " (bytes(own.device_len_bytes)) }
+                        }
+                    }
+                }
+            } }
+        }
+    }
+}
