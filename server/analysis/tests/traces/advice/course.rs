@@ -273,7 +273,7 @@ fn no_limits() -> Limits {
     }
 }
 
-/// An iterator that is said to have waited for so long between two batches.
+/// An iterator that waited for so long between two batches.
 fn waited(nanos: i64) -> InputShare {
     InputShare {
         share: 1.0,
