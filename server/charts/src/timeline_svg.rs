@@ -275,7 +275,7 @@ mod tests {
             "h500.0v12.0h-500.0z",
             "h10.0v9.0h-10.0z",
             ">7<",
-            ">0 µs<",
+            ">0.0 µs<",
             ">lanes were left out<",
         ] {
             assert!(text.contains(wanted), "{wanted}: {text}");
