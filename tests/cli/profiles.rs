@@ -178,4 +178,19 @@ fn memory_over_time_is_exported_from_the_file_beside_a_trace_without_events() {
     assert_eq!(rows.len(), 2, "{exported:?}");
     assert!(rows[0].ends_with(",1000000,13,"), "{rows:?}");
     assert!(rows[1].ends_with(",2000000,8,"), "{rows:?}");
+    // Without a trace it is a session of its own, which begins with its first point.
+    place.write("alone/memory_timeline.json", timeline.as_bytes());
+    let alone = run(&place, &["export", "alone", "--kind", "memory"]);
+    let rows: Vec<&str> = alone.out.lines().skip(1).collect();
+    assert_eq!(
+        rows,
+        ["memory_timeline,0,,0,13,", "memory_timeline,0,,1000000,8,"]
+    );
+    place.write("empty/memory_timeline.json", b"[[], []]");
+    let empty = run(
+        &place,
+        &["export", "empty", "--kind", "profile", "--format", "json"],
+    )
+    .json();
+    assert_eq!(empty["sessions"][0]["state"], "unreadable", "{empty}");
 }

@@ -109,9 +109,15 @@ fn one(format: TraceFile, path: &Path, progress: &Progress) -> io::Result<Trace>
     match format {
         TraceFile::Folded => Ok(folded::read(&whole(path, progress)?)),
         TraceFile::Xplane => Ok(xplane::read(&whole(path, progress)?)),
-        TraceFile::ChromeJson | TraceFile::MindsporeExecutions | TraceFile::MemoryTimeline => {
-            chrome(path, progress)
-        }
+        TraceFile::ChromeJson | TraceFile::MindsporeExecutions => chrome(path, progress),
+        // Its points are read beside the trace, which is empty here.
+        TraceFile::MemoryTimeline => match MemoryTimeline::read(&whole(path, progress)?) {
+            timeline if timeline.times.is_empty() => Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "it has no points",
+            )),
+            _ => Ok(Trace::default()),
+        },
     }
 }
 

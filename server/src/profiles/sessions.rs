@@ -130,6 +130,12 @@ fn grouped(run: &str, all: Vec<TraceEntry>) -> Vec<SessionFiles> {
     let (timelines, traces): (Vec<_>, Vec<_>) = all
         .into_iter()
         .partition(|file| file.format == TraceFile::MemoryTimeline);
+    // Memory over time alone is a session of its own.
+    let traces = if traces.is_empty() {
+        timelines.clone()
+    } else {
+        traces
+    };
     for (id, rank, file) in named(run, traces) {
         let group = groups
             .entry((id.clone(), rank))
@@ -283,7 +289,7 @@ fn stem_of(run: &str, file: &TraceEntry) -> String {
     let name = file.full.file_name().unwrap_or_default().to_string_lossy();
     // Two files of one name and other formats are two sessions.
     let ends: &[&str] = match file.format {
-        TraceFile::ChromeJson => &[".gz", ".json", ".trace", ".pt"],
+        TraceFile::ChromeJson | TraceFile::MemoryTimeline => &[".gz", ".json", ".trace", ".pt"],
         _ => &[".gz", ".txt", ".pb"],
     };
     let stem = ends

@@ -21,11 +21,17 @@ const COLUMNS: [MemoryCategory; 9] = [
 /// Replaces the series of an answer by those of a file, if both are of the same time: files of other sessions of the
 /// profiler may be beside a trace. Of more points than fit, the one with most bytes of each stretch is taken.
 pub fn apply(model: &Model, timeline: &MemoryTimeline, answer: &mut MemoryAnswer) {
-    let Some(offset) = model.trace.head.unix_offset_nanos else {
-        return;
+    let is_alone = model.trace.slices.is_empty() && model.trace.counts.events == 0;
+    let edges = timeline.times.iter().min().zip(timeline.times.iter().max());
+    let (origin, extent) = match (model.trace.head.unix_offset_nanos, edges) {
+        // Without a trace the file is the session.
+        (_, Some((first, last))) if is_alone => (*first, last.saturating_sub(*first)),
+        (Some(offset), _) => (
+            model.origin().saturating_add(offset),
+            model.extent.end.saturating_sub(model.origin()),
+        ),
+        (None, _) => return,
     };
-    let origin = model.origin().saturating_add(offset);
-    let extent = model.extent.end.saturating_sub(model.origin());
     let points: Vec<(i64, &[u64; 9])> = (timeline.times.iter())
         .map(|time| time.saturating_sub(origin))
         .zip(&timeline.bytes)
@@ -68,6 +74,7 @@ mod tests {
     fn model() -> Model {
         let mut trace = Trace::default();
         trace.head.unix_offset_nanos = Some(1_000);
+        trace.counts.events = 1;
         let mut model = Model::new(trace);
         model.extent = 500..900;
         model
@@ -95,6 +102,15 @@ mod tests {
             MemoryCategory::Other,
         ];
         assert_eq!(categories, expected);
+    }
+
+    #[test]
+    fn a_file_without_a_trace_is_the_session() {
+        let mut answer = MemoryAnswer::default();
+        let empty = Model::new(Trace::default());
+        apply(&empty, &timeline(&[9_500, 9_600]), &mut answer);
+        assert_eq!(answer.times_nanos, [0, 100]);
+        assert_eq!(answer.allocated, [13, 13]);
     }
 
     #[test]
