@@ -126,7 +126,7 @@ class Recorder:
 
         Records the time, in ns, that this thread spends inside, at the current step. Names like those of graph nodes
         colour the graph. `kind`: compute, communication, copy, data (waiting for a batch), host, idle (other waiting)
-        or other; without one the name tells: data, forward, all_reduce. `lane`: the row of the timeline; that of the
+        or other; without one the name tells: data, forward, `all_reduce`. `lane`: the row of the timeline; that of the
         thread by default. A wrong kind or lane is counted as invalid, and the span recorded without it. Takes less than
         1 µs. After `finish` it is counted as lost.
 
