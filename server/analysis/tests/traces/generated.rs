@@ -6,6 +6,7 @@ use trainscope_analysis::trace::steps::StepRange;
 use trainscope_analysis::trace::summary::summary;
 use trainscope_api::profile::{Delays, OperatorGroup, Parts, PhaseKind, StepSource};
 use trainscope_api::timeline::TimeKind;
+use trainscope_format::formats::trace_json::TraceReader;
 use trainscope_format::trace::{NONE, SliceClass};
 
 use crate::support::model;
@@ -118,6 +119,30 @@ fn has_class(model: &Model, class: SliceClass) -> Vec<u32> {
     slices
         .filter(|slice| model.class(*slice) == class)
         .collect()
+}
+
+#[test]
+fn all_kernels_of_a_launched_graph_belong_to_the_call_of_their_correlation() {
+    let mut reader = TraceReader::new();
+    // The operator's own number is another one than the correlation, and may be equal to that of another call.
+    reader.push(
+        br#"[{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":0,"dur":9,"args":{"External id":7}},
+        {"ph":"X","cat":"cuda_runtime","name":"cudaGraphLaunch","pid":1,"tid":1,"ts":1,"dur":3,"args":{"correlation":7,"External id":3}},
+        {"ph":"X","cat":"kernel","name":"a","pid":0,"tid":7,"ts":10,"dur":5,"args":{"correlation":7,"External id":3}},
+        {"ph":"X","cat":"kernel","name":"b","pid":0,"tid":7,"ts":20,"dur":5,"args":{"correlation":7,"External id":3}},
+        {"ph":"X","cat":"kernel","name":"c","pid":0,"tid":7,"ts":30,"dur":5,"args":{"correlation":8}}]"#,
+    );
+    let model = Model::new(reader.finish());
+    let launches: Vec<_> = has_class(&model, SliceClass::Kernel)
+        .into_iter()
+        .map(|slice| {
+            let call = model.launches[slice as usize] as usize;
+            let name = model.trace.slices.names.get(call);
+            name.map(|name| model.trace.texts.get(*name))
+        })
+        .collect();
+    let call = Some("cudaGraphLaunch");
+    assert_eq!(launches, [call, call, None]);
 }
 
 #[test]
