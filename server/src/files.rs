@@ -5,7 +5,7 @@
 //! place of a file between a look and the opening gets through.
 
 use std::fs::{File, FileType, OpenOptions};
-use std::io::{self, BufRead as _, Read as _};
+use std::io::{self, BufRead as _, Read as _, Seek as _};
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
@@ -57,6 +57,18 @@ pub(crate) fn head(path: &Path) -> Vec<u8> {
         .and_then(unpacked)
         .and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut bytes));
     // The beginning of an incomplete gzip file is enough.
+    drop(read);
+    bytes
+}
+
+/// The last bytes of a file as they are, at most so many; empty for an unreadable file.
+pub(crate) fn tail(path: &Path, max_bytes: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let read = open(path).and_then(|mut file| {
+        let len = file.metadata()?.len();
+        file.seek(io::SeekFrom::Start(len.saturating_sub(max_bytes)))?;
+        file.take(max_bytes).read_to_end(&mut bytes)
+    });
     drop(read);
     bytes
 }
@@ -136,6 +148,9 @@ mod tests {
         }
         assert!(open(&path("socket")).is_err());
         assert_eq!(head(&path("file")), b"content");
+        assert_eq!(tail(&path("file"), 3), b"ent");
+        assert_eq!(tail(&path("file"), 30), b"content");
+        assert_eq!(tail(&path("pipe"), 3), b"");
         assert_eq!(read(&path("file"), 7).unwrap(), b"content");
         assert!(read(&path("file"), 6).is_err());
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::lab::{fixture, workspace_root};
 use crate::support::server::query;
@@ -237,4 +237,56 @@ fn profiles_in_formats_that_are_not_read_are_named() {
     assert_eq!(unread[0]["path"], "run/report.nsys-rep");
     let reason = unread[0]["reason"].as_str().unwrap();
     assert!(reason.starts_with("not read"), "{reason}");
+}
+
+/// The session of the only trace of a folder, and the events of its timeline.
+fn exported(lab: &Lab) -> (Value, Vec<Value>) {
+    let folder = lab.base().display().to_string();
+    let export = |kind: &str| -> Value {
+        let flags = ["export", &folder, "--kind", kind, "--format", "json"];
+        let printed = trainscope_in(Path::new("."), &flags);
+        assert_eq!(printed.status, 0, "{printed:?}");
+        serde_json::from_str(&printed.out).unwrap()
+    };
+    let events = export("timeline")["traceEvents"].take();
+    (
+        export("profile")["sessions"][0].take(),
+        serde_json::from_value(events).unwrap(),
+    )
+}
+
+#[test]
+fn a_span_at_the_very_end_of_a_trace_is_exported_too() {
+    let lab = Lab::new();
+    let trace = "threaded.json.gz";
+    let from = fixture("profile/tracing-chrome").join(trace);
+    fs::copy(from, lab.base().join(trace)).unwrap();
+    let (session, events) = exported(&lab);
+    assert_eq!(session["categories"]["tc"]["count"], 13);
+    assert_eq!(session["extent_nanos"], 11_291_765);
+    let slices = events.iter().filter(|event| event["ph"] == "X");
+    let names: Vec<_> = slices
+        .map(|event| event["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names.len(), 13);
+    assert!(names.contains(&"never left"), "{names:?}");
+}
+
+#[test]
+fn a_rank_behind_the_events_is_that_of_the_session() {
+    let lab = Lab::new();
+    let event = r#"{"ph":"X","name":"aten::mm","cat":"cpu_op","pid":1,"tid":1,"ts":1,"dur":2},"#;
+    let groups = r#"{"pg_name":"0","pg_desc":"default","backend_config":"cuda:nccl"},"#;
+    let text = format!(
+        r#"{{"schemaVersion":1,"traceEvents":[{}{{}}],"distributedInfo":{{"backend":"nccl","rank":5,"world_size":8,"pg_config":[{}{{}}]}}}}"#,
+        event.repeat(1_000),
+        groups.repeat(200),
+    );
+    fs::write(lab.base().join("libkineto_activities_77.json"), text).unwrap();
+    let (session, _) = exported(&lab);
+    assert_eq!(
+        (&session["rank"], &session["state"]),
+        (&json!(5), &json!("whole"))
+    );
+    assert_eq!(session["categories"]["cpu_op"]["count"], 1_000);
 }

@@ -16,7 +16,7 @@ use trainscope_format::trace::{LaneKind, SliceClass, TraceFormat};
 use super::sessions::SessionFiles;
 
 /// Bytes of a slice in memory: columns of the trace and of the model, and its cells.
-const SLICE_BYTES: u64 = 70;
+pub(super) const SLICE_BYTES: u64 = 70;
 
 /// A profile in memory.
 pub(crate) struct LoadedProfile {

@@ -16,11 +16,11 @@ use trainscope_format::formats::spans_trace::spans_to_trace;
 use trainscope_format::formats::trace_json::TraceReader;
 use trainscope_format::formats::xplane;
 use trainscope_format::queues::{Batches, MAX_FILE_BYTES};
-use trainscope_format::trace::{Trace, TraceFile};
+use trainscope_format::trace::{Trace, TraceDamage, TraceFile};
 use trainscope_format::{Body, Kind, Profile, QueueFormat};
 
 use super::Progress;
-use super::loaded::LoadedProfile;
+use super::loaded::{LoadedProfile, SLICE_BYTES};
 use super::sessions::SessionFiles;
 use crate::files;
 use crate::index::Index;
@@ -31,6 +31,12 @@ const BLOCK_BYTES: usize = 4 << 20;
 const MAX_TRACE_BYTES: u64 = 64 << 30;
 /// Most bytes of a table beside a trace, of folded stacks and of an xplane file, which are read as a whole.
 const MAX_TABLE_BYTES: u64 = 1 << 30;
+/// Most unpacked bytes for each byte of a file; traces have 15 to 20, zeros 1,030.
+const MAX_RATIO: u64 = 1_000;
+/// Share of the machine's memory that the events of one trace may take, as a divisor.
+const MEMORY_SHARE: u64 = 4;
+/// Bytes of memory for each byte of an xplane file whose events are as small as they can be.
+const TABLE_FACTOR: u64 = 8;
 
 /// Reads a session: its files, or the spans of event files. Errors are faults of the result.
 pub(super) fn read(index: &Index, session: &SessionFiles, progress: &Progress) -> LoadedProfile {
@@ -49,7 +55,10 @@ pub(crate) fn read_files(session: &SessionFiles, progress: &Progress) -> LoadedP
     } else {
         session.files.first().map_or_else(
             || Err("it has no files".to_owned()),
-            |file| one(file.format, &file.full, progress).map_err(|error| error.to_string()),
+            |file| {
+                let read = one(file.format, &file.full, progress, &mut faults);
+                read.map_err(|error| error.to_string())
+            },
         )
     };
     loaded(session, trace, faults, progress)
@@ -105,11 +114,16 @@ fn loaded(
     )
 }
 
-fn one(format: TraceFile, path: &Path, progress: &Progress) -> io::Result<Trace> {
+fn one(
+    format: TraceFile,
+    path: &Path,
+    progress: &Progress,
+    faults: &mut Vec<String>,
+) -> io::Result<Trace> {
     match format {
         TraceFile::Folded => Ok(folded::read(&whole(path, progress)?)),
         TraceFile::Xplane => Ok(xplane::read(&whole(path, progress)?)),
-        TraceFile::ChromeJson | TraceFile::MindsporeExecutions => chrome(path, progress),
+        TraceFile::ChromeJson | TraceFile::MindsporeExecutions => chrome(path, progress, faults),
         // Its points are read beside the trace, which is empty here.
         TraceFile::MemoryTimeline => match MemoryTimeline::read(&whole(path, progress)?) {
             timeline if timeline.times.is_empty() => Err(io::Error::new(
@@ -121,37 +135,84 @@ fn one(format: TraceFile, path: &Path, progress: &Progress) -> io::Result<Trace>
     }
 }
 
-/// A Chrome trace, block by block.
-fn chrome(path: &Path, progress: &Progress) -> io::Result<Trace> {
+/// A Chrome trace, block by block. A gzip file that is damaged or incomplete gives what is before that place.
+fn chrome(path: &Path, progress: &Progress, faults: &mut Vec<String>) -> io::Result<Trace> {
     let file = files::open(path)?;
-    let mut content = files::unpacked(ByteCounter { file, progress })?.take(MAX_TRACE_BYTES);
-    let mut reader = TraceReader::new();
+    let most = MAX_TRACE_BYTES.min(unpacked_limit(&file)?);
+    let mut content = files::unpacked(ByteCounter { file, progress })?.take(most);
+    let mut reader = TraceReader::new().max_events(memory() / MEMORY_SHARE / SLICE_BYTES);
     let mut block = vec![0; BLOCK_BYTES];
+    let mut end = None;
     loop {
         match content.read(&mut block) {
             Ok(0) => break,
             Ok(len) => reader.push(&block[..len]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            // A gzip file that is incomplete: everything before its end was read.
             Err(error) if reader.bytes() > 0 => {
-                tracing::debug!(%error, path = %path.display(), "a trace ends early");
+                end = Some(error);
                 break;
             }
             Err(error) => return Err(error),
         }
     }
-    Ok(reader.finish())
+    let mut trace = reader.finish();
+    let offset = trace.counts.bytes;
+    if let Some(error) = end {
+        if error.kind() == io::ErrorKind::UnexpectedEof {
+            trace.counts.truncated = true;
+        } else {
+            trace.counts.damaged += 1;
+            trace.counts.damages.push(TraceDamage { offset, len: 0 });
+        }
+        faults.push(format!(
+            "its gzip data ends at unpacked byte {offset}: {error}"
+        ));
+    } else if content.limit() == 0
+        && content
+            .into_inner()
+            .read(&mut block)
+            .is_ok_and(|len| len > 0)
+    {
+        trace.counts.truncated = true;
+        faults.push(format!(
+            "it has more than {offset} bytes unpacked, of which the first were read"
+        ));
+    }
+    Ok(trace)
+}
+
+/// Most bytes that a file may unpack to.
+fn unpacked_limit(file: &fs::File) -> io::Result<u64> {
+    // Small files are no danger, and may be that regular.
+    let len = file.metadata()?.len().max(1 << 10);
+    Ok(len.saturating_mul(MAX_RATIO))
+}
+
+/// Bytes of memory of this machine; 16 GiB where it does not tell.
+fn memory() -> u64 {
+    #[cfg(target_os = "linux")]
+    {
+        let info = rustix::system::sysinfo();
+        info.totalram.saturating_mul(info.mem_unit.into())
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        16 << 30
+    }
 }
 
 /// A file that is read as a whole, unpacked.
 fn whole(path: &Path, progress: &Progress) -> io::Result<Vec<u8>> {
     let file = files::open(path)?;
+    let most = MAX_TABLE_BYTES
+        .min(memory() / MEMORY_SHARE / TABLE_FACTOR)
+        .min(unpacked_limit(&file)?);
     let mut bytes = Vec::new();
     files::unpacked(ByteCounter { file, progress })?
-        .take(MAX_TABLE_BYTES + 1)
+        .take(most + 1)
         .read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_TABLE_BYTES {
-        let reason = format!("it has more than {MAX_TABLE_BYTES} bytes");
+    if bytes.len() as u64 > most {
+        let reason = format!("it has more than {most} bytes unpacked");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
     }
     Ok(bytes)
@@ -183,7 +244,7 @@ fn mindspore(
         }
         let path = entry.path();
         let read = if table == MindsporeTable::Timeline {
-            chrome(&path, progress).map(|trace| timeline = Some(trace))
+            chrome(&path, progress, faults).map(|trace| timeline = Some(trace))
         } else {
             whole(&path, progress).map(|bytes| tables.push((table, bytes)))
         };
@@ -249,5 +310,87 @@ impl<R: Read> Read for ByteCounter<'_, R> {
         let len = self.file.read(buffer)?;
         self.progress.add(len as u64);
         Ok(len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    const EVENTS: &[u8] =
+        br#"{"traceEvents":[{"ph":"X","name":"a","ts":1,"dur":2},{"ph":"X","name":"b","ts":5}"#;
+
+    fn packed(parts: &[&[u8]]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        for part in parts {
+            encoder.write_all(part).unwrap();
+        }
+        encoder.finish().unwrap()
+    }
+
+    fn read(bytes: &[u8]) -> (io::Result<Trace>, Vec<String>) {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), bytes).unwrap();
+        let mut faults = Vec::new();
+        let trace = chrome(file.path(), &Progress::default(), &mut faults);
+        (trace, faults)
+    }
+
+    #[test]
+    fn gzip_in_several_members_is_one_text() {
+        let file = [packed(&[EVENTS]), packed(&[]), packed(&[b"]", b"}"])].concat();
+        let (trace, faults) = read(&file);
+        let trace = trace.unwrap();
+        assert_eq!(trace.slices.durations, [2_000, 0]);
+        assert!(!trace.counts.truncated && trace.counts.damaged == 0);
+        assert!(faults.is_empty(), "{faults:?}");
+    }
+
+    #[test]
+    fn every_cut_of_gzip_gives_what_is_before_it() {
+        let file = packed(&[EVENTS, b"]}"]);
+        for len in 2..file.len() {
+            let (trace, faults) = read(&file[..len]);
+            // Before its first byte nothing is there to show.
+            let Ok(trace) = trace else { continue };
+            assert!(trace.counts.truncated, "{len}");
+            assert_eq!(faults.len(), 1, "{len}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_checksum_is_damage_behind_what_was_read() {
+        let mut file = packed(&[EVENTS, b"]}"]);
+        let checksum = file.len() - 8;
+        file[checksum] ^= 1;
+        let (trace, faults) = read(&file);
+        let counts = trace.unwrap().counts;
+        assert_eq!((counts.events, counts.damaged), (2, 1));
+        assert_eq!(counts.damages[0].offset, EVENTS.len() as u64 + 2);
+        assert_eq!(faults.len(), 1);
+    }
+
+    #[test]
+    fn gzip_that_unpacks_to_too_much_is_read_up_to_the_limit() {
+        let spaces = vec![b' '; 1 << 20];
+        let mut parts = vec![EVENTS];
+        parts.resize(32, &spaces);
+        parts.push(b"]}");
+        let file = packed(&parts);
+        let (trace, faults) = read(&file);
+        let counts = trace.unwrap().counts;
+        assert_eq!((counts.events, counts.truncated), (2, true));
+        assert_eq!(counts.bytes, file.len() as u64 * MAX_RATIO);
+        assert!(faults[0].contains("unpacked"), "{faults:?}");
+
+        let path = tempfile::NamedTempFile::new().unwrap();
+        fs::write(path.path(), &file).unwrap();
+        let error = whole(path.path(), &Progress::default()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
     }
 }

@@ -195,7 +195,7 @@ fn named(run: &str, files: Vec<TraceEntry>) -> Vec<(String, u32, TraceEntry)> {
             let rank = file.rank;
             named.push((folder, rank, file));
         } else if let Some((worker, number)) = worker_of(&file) {
-            let rank = rank_in_head(&file.full);
+            let rank = rank_in_file(&file.full);
             let mut file = file;
             file.rank = rank.unwrap_or(file.rank);
             workers
@@ -209,7 +209,7 @@ fn named(run: &str, files: Vec<TraceEntry>) -> Vec<(String, u32, TraceEntry)> {
             } else {
                 stem_of(run, &file)
             };
-            let rank = rank_in_head(&file.full).unwrap_or(file.rank);
+            let rank = rank_in_file(&file.full).unwrap_or(file.rank);
             named.push((id, rank, file));
         }
     }
@@ -302,11 +302,17 @@ fn stem_of(run: &str, file: &TraceEntry) -> String {
     }
 }
 
-/// Rank that Kineto writes before the events.
-fn rank_in_head(path: &Path) -> Option<u32> {
-    let head = files::head(path);
-    let head = String::from_utf8_lossy(&head);
-    let (_, after) = head.split_once("\"distributedInfo\"")?;
+/// Bytes at the end of a file in which a rank is looked for: Kineto lists all process groups behind it.
+const TAIL_BYTES: u64 = 64 << 10;
+
+/// Rank that Kineto writes before the events, or behind them. Of packed files only the first is looked for.
+fn rank_in_file(path: &Path) -> Option<u32> {
+    rank_in(&files::head(path)).or_else(|| rank_in(&files::tail(path, TAIL_BYTES)))
+}
+
+fn rank_in(bytes: &[u8]) -> Option<u32> {
+    let text = String::from_utf8_lossy(bytes);
+    let (_, after) = text.rsplit_once("\"distributedInfo\"")?;
     let (_, after) = after.split_once("\"rank\":")?;
     let digits = after.trim_start();
     let end = digits.find(|c: char| !c.is_ascii_digit())?;

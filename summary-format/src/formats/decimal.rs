@@ -13,13 +13,16 @@ pub(crate) fn scaled(text: &[u8], decimals: usize) -> Option<i64> {
         _ => (false, text),
     };
     let (mut value, whole_len) = leading_digits(0, digits, MAX_DIGITS);
+    if whole_len + decimals > MAX_DIGITS {
+        return None;
+    }
     let mut rest = digits.get(whole_len..)?;
     let mut fraction_len = 0;
     if let Some((b'.', fraction)) = rest.split_first() {
         (value, fraction_len) = leading_digits(value, fraction, decimals);
         rest = fraction.get(fraction_len..)?;
     }
-    if whole_len + fraction_len == 0 || whole_len + decimals > MAX_DIGITS {
+    if whole_len + fraction_len == 0 {
         return None;
     }
     for _ in fraction_len..decimals {
@@ -98,6 +101,8 @@ mod tests {
                 Some(123),
             ),
             ("99999999999999999999999999999999999999999", 0, None),
+            ("99999999999999999999999999999999999999.999", 3, None),
+            ("99999999999999999999999999999999999.999", 3, None),
             ("1x", 0, None),
             ("+4", 0, Some(4)),
             ("-.05", 1, Some(-1)),

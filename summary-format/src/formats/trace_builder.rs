@@ -12,6 +12,8 @@ const MAX_DAMAGES: usize = 1_000;
 const MAX_NAME: usize = 64 << 10;
 /// Most bytes of names.
 const MAX_NAMES: usize = 256 << 20;
+/// Most slices: 3 GB of memory. The formats that use this may have one in two bytes.
+const MAX_SLICES: usize = 1 << 26;
 
 impl TraceCounts {
     /// Counts a place that could not be read.
@@ -95,9 +97,9 @@ impl TraceBuilder {
         (self.name_bytes <= MAX_NAMES).then(|| self.trace.texts.intern(name))
     }
 
-    /// Appends a slice and adds it to its category. Slices beyond 2³² − 1 are counted only.
+    /// Appends a slice and adds it to its category. Slices beyond 2²⁶ are counted only.
     pub(crate) fn push(&mut self, slice: &Slice) {
-        if u32::try_from(self.trace.slices.len() + 1).is_err() {
+        if self.trace.slices.len() >= MAX_SLICES {
             self.trace.counts.over_limit += 1;
             return;
         }

@@ -40,6 +40,15 @@ impl TraceReader {
         Self::default()
     }
 
+    /// Keeps at most so many events, and values of counters; the events beyond are counted. An event that is kept takes
+    /// some 40 bytes of memory, and may take 20 of the file.
+    #[must_use]
+    pub fn max_events(mut self, events: u64) -> Self {
+        let columns = &mut self.structure.columns;
+        columns.max_events = events.min(columns.max_events);
+        self
+    }
+
     /// Reads the bytes that follow those of the last call, in any cuts, unpacked.
     pub fn push(&mut self, mut bytes: &[u8]) {
         self.structure.columns.trace.counts.bytes += bytes.len() as u64;

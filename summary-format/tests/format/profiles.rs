@@ -79,6 +79,17 @@ fn cut_folded_stacks_hold_the_stacks_before_the_cut() {
     }
 }
 
+#[test]
+fn folded_stacks_of_torch_have_all_of_their_frames() {
+    let trace = folded::read(&unpacked("torch-mlp/stacks.folded.txt.gz"));
+    holds(&trace);
+    assert_eq!(trace.counts.events, 165);
+    assert_eq!((trace.counts.damaged, trace.counts.truncated), (0, false));
+    assert_eq!(trace.slices.len(), 74);
+    let ends = (0..trace.slices.len()).map(|slice| trace.slices.end(slice));
+    assert_eq!(ends.max(), Some(1_157));
+}
+
 /// Lane, name, begin and duration of each slice, sorted.
 fn events(trace: &Trace) -> Vec<(String, String, i64, u64)> {
     let slices = (0..trace.slices.len()).map(|index| trace.slices.get(index).unwrap());

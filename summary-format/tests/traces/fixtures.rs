@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use trainscope_format::formats::trace_json::arguments;
 use trainscope_format::trace::{LaneKind, NONE, SliceClass, Trace, TraceFormat};
 
-use crate::support::{fixture, pieces, whole};
+use crate::support::{fixture, names, pieces, whole};
 
 const CNN: &str = "torch-cnn/plain.pt.trace.json.gz";
 const CNN_STACK: &str = "torch-cnn/stack.pt.trace.json.gz";
@@ -13,6 +14,10 @@ const TRANSFORMER: &str = "torch-transformer/plain.pt.trace.json.gz";
 const TRANSFORMER_STACK: &str = "torch-transformer/stack.pt.trace.json.gz";
 const TRANSFORMER_TB: &str = "torch-transformer/tb.pt.trace.json.gz";
 const GENERATED: &str = "generated/steps4-layers2.pt.trace.json.gz";
+const MLP: &str = "torch-mlp/everything.pt.trace.json.gz";
+const VIZTRACER: &str = "viztracer/train.json.gz";
+const THREADED: &str = "tracing-chrome/threaded.json.gz";
+const ASYNC: &str = "tracing-chrome/async.json.gz";
 const MS20: &str = "ms20-lenet/cpu_timeline_display_0.json.gz";
 const MS20_SLOW: &str = "ms20-slow-data/cpu_timeline_display_0.json.gz";
 const MS210: &str = "ms210-lenet/trace_view.json.gz";
@@ -155,6 +160,14 @@ fn files_of_torch_have_the_numbers_of_the_slow_reading() {
             memory: (0, 0, 0),
         },
         Truth {
+            file: MLP,
+            phases: "M 8 X 807 f 14 i 90 s 14",
+            categories: "Trace 1 3063909, cpu_op 264 2309638, python_function 534 15963769, user_annotation 8 4149024",
+            extent: [4_603_584_953_785_347, 4_603_584_956_781_218],
+            flows: "fwdbwd 14",
+            memory: (46, 42, 1_804),
+        },
+        Truth {
             file: GENERATED,
             phases: "C 167 M 14 X 749 f 188 i 98 s 188",
             categories: "Trace 1 17071726, cpu_op 308 31214413, cuda_runtime 148 14417982, gpu_memcpy 8 846400, gpu_memset 4 4800, gpu_user_annotation 4 15450676, kernel 128 17900189, python_function 104 1782687, user_annotation 44 19714070",
@@ -187,6 +200,71 @@ fn files_of_torch_have_the_numbers_of_the_slow_reading() {
             Some(1_790_857_026_000_000_000)
         );
         assert_eq!(trace.counts.bytes, fixture(truth.file).len() as u64);
+    }
+}
+
+#[test]
+fn files_of_viztracer_have_calls_counters_and_a_clock() {
+    let trace = whole(&fixture(VIZTRACER));
+    assert_eq!(phases(&trace), "C 1 M 3 X 61 i 1");
+    assert_eq!(categories(&trace), "FEE 61 5861812");
+    assert_eq!(extent(&trace), [13_449_943_841_789, 13_449_945_569_144]);
+    assert_eq!(lanes(&trace), "7694/7694 52 5812139, 7694/7695 9 49673");
+    assert_undamaged(&trace);
+    let threads: Vec<_> = trace.lanes.iter().map(|lane| &*lane.thread_name).collect();
+    assert_eq!(threads, ["MainThread", "loader ü"]);
+    assert!(names(&trace).contains(&"an \"event\" (/tmp/train.py:14)"));
+    let [series] = &trace.counters[..] else {
+        panic!("{:?}", trace.counters);
+    };
+    assert_eq!(
+        (&*series.name, &series.values[..]),
+        ("loss loss", &[0.25][..])
+    );
+    assert_eq!(trace.head.format, TraceFormat::Chrome);
+    // The begin of the recording is 23 November 2026, 18:55 UTC.
+    let unix = trace.head.unix_offset_nanos.unwrap() + extent(&trace)[0];
+    assert_eq!(unix / 60_000_000_000, 29_924_335);
+}
+
+#[test]
+fn files_of_tracing_chrome_have_nested_and_asynchronous_spans() {
+    for (file, expected_phases, expected_lanes, total, expected_extent) in [
+        (
+            THREADED,
+            "B 13 E 12 M 2 i 3",
+            "1/0 10 22358515, 1/1 3 7055135",
+            "tc 13 29413650",
+            [2_859_175, 14_150_940],
+        ),
+        (
+            ASYNC,
+            "M 2 b 13 e 12 i 3",
+            "1/tc 13 33565914",
+            "tc 13 33565914",
+            [218_434, 11_968_019],
+        ),
+    ] {
+        let trace = whole(&fixture(file));
+        assert_eq!(phases(&trace), expected_phases, "{file}");
+        assert_eq!(lanes(&trace), expected_lanes, "{file}");
+        assert_eq!(categories(&trace), total, "{file}");
+        assert_eq!(extent(&trace), expected_extent, "{file}");
+        // A span that the program has left open is the last one.
+        assert_eq!(trace.counts.unfinished, [12], "{file}");
+        assert_eq!(names(&trace)[12], "never left", "{file}");
+        assert_eq!((trace.counts.damaged, trace.counts.truncated), (0, false));
+        assert_eq!(trace.counts.ends_without_begin, 0);
+        assert_eq!(trace.marks.len(), 3);
+        assert_eq!(trace.head.unix_offset_nanos, None);
+        let bytes = fixture(file);
+        let place = usize::try_from(trace.slices.places[1]).unwrap();
+        let (key, value) = &arguments(&bytes[place..])[0];
+        let is_quoted = key == "text" && value == r#""a \"quoted\" C:\\dir""#;
+        assert!(
+            is_quoted || key == "step" || key == "batch",
+            "{key} {value}"
+        );
     }
 }
 

@@ -7,5 +7,6 @@
 mod chrome;
 mod damage;
 mod fixtures;
+mod limits;
 mod reference;
 mod support;

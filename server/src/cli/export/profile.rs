@@ -183,7 +183,8 @@ fn summary(
 /// The area of `--from` and `--until`, since the begin of the session.
 fn area(flags: &ExportFlags, own: &LoadedProfile) -> (i64, i64) {
     let extent = &own.model.extent;
-    let end = extent.end.saturating_sub(extent.start);
+    // Areas leave their end out, and slices without a length may be there.
+    let end = extent.end.saturating_sub(extent.start).saturating_add(1);
     (flags.from.unwrap_or(0), flags.until.unwrap_or(end))
 }
 

@@ -45,6 +45,10 @@ pub(super) struct Columns {
     /// Asynchronous slices without their end, by category and identifier.
     pub(super) open_async: Map<Box<[u8]>, Vec<u32>>,
     pub(super) series: Map<Box<[u8]>, u32>,
+    /// Most events, and most values of counters, that are kept.
+    pub(super) max_events: u64,
+    /// Values of counters.
+    pub(super) values: u64,
     phases: [u64; PHASES],
     lanes: Map<Box<[u8]>, u16>,
     categories: Map<Box<[u8]>, u16>,
@@ -116,6 +120,8 @@ impl Default for Columns {
             open: Map::default(),
             open_async: Map::default(),
             series: Map::default(),
+            max_events: u64::from(NONE),
+            values: 0,
             phases: [0; PHASES],
             lanes: Map::default(),
             categories: Map::default(),
@@ -135,7 +141,7 @@ impl Columns {
             [] => return false,
             _ => b'?',
         };
-        if self.trace.counts.events >= u64::from(u32::MAX) {
+        if self.trace.counts.events >= self.max_events {
             self.trace.counts.over_limit += 1;
         } else {
             match self.row(phase, event, place) {

@@ -31,11 +31,8 @@ impl LineKey {
             from = key + self.0.needle().len();
             let is_escaped = key.checked_sub(1).and_then(|before| line.get(before)) == Some(&b'\\');
             let mut cursor = Cursor::new(line, from);
-            if !is_escaped
-                && cursor.expect(b':').is_ok()
-                && let Ok(value) = cursor.raw_value()
-            {
-                return value;
+            if !is_escaped && cursor.expect(b':').is_ok() {
+                return cursor.raw_value().unwrap_or_default();
             }
         }
         b""

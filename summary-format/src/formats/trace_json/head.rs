@@ -27,9 +27,12 @@ pub(super) fn is_of_kineto(key: &[u8]) -> bool {
     KINETO_KEYS.contains(&key) || OPTIONS.iter().any(|(option, _)| *option == key)
 }
 
+/// The key under which `VizTracer` has its clock.
+const VIZTRACER: &[u8] = b"viztracer_metadata";
+
 /// `true` for keys whose value is read; the values of all others are passed over.
 pub(super) fn is_wanted(key: &[u8]) -> bool {
-    is_of_kineto(key) || key == b"host_name"
+    is_of_kineto(key) || key == b"host_name" || key == VIZTRACER
 }
 
 #[derive(Deserialize)]
@@ -45,6 +48,12 @@ struct Properties {
     compute_major: u32,
     #[serde(default)]
     num_sms: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct VizTracer {
+    base_time_nanoseconds: Option<i64>,
 }
 
 #[derive(Deserialize)]
@@ -87,6 +96,13 @@ pub(super) fn take(head: &mut TraceHead, key: &[u8], value: Value<'_>) -> bool {
             };
             head.rank = info.rank;
             head.world_size = info.world_size;
+        }
+        VIZTRACER => {
+            let Ok(own) = serde_json::from_slice::<VizTracer>(value.raw()) else {
+                return false;
+            };
+            // Versions before 1.0 have none.
+            head.unix_offset_nanos = own.base_time_nanoseconds.filter(|base| *base != 0);
         }
         b"host_name" => head.host = Some(value.text().into_owned()),
         _ => {

@@ -75,6 +75,10 @@ impl Columns {
                 Value::Nested(_) => None,
             };
             let Some(value) = value else { continue };
+            if self.values >= self.max_events {
+                return Err(Loss::Limit);
+            }
+            self.values += 1;
             let series = self.series_of(event, key)?;
             if let Some(series) = self.trace.counters.get_mut(series as usize) {
                 series.times.push(time);
