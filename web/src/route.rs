@@ -106,6 +106,17 @@ pub fn scalars_at_href(run: &str, tag: &str, (from, to): (i64, i64), step: i64) 
     format!("{href}&range={from},{to}&at={step}")
 }
 
+/// The address of the scalars of `run` with the crosshair at a step of all cards.
+pub fn scalars_step_href(run: &str, step: i64) -> String {
+    format!("{}?step={step}", run_href(run, RunPage::Scalars))
+}
+
+/// The address of an operator in the profile of `run`.
+pub fn operator_href(run: &str, name: &str) -> String {
+    let href = run_href(run, RunPage::Profile);
+    format!("{href}?view=operators&op={}", url_state::encode(name))
+}
+
 /// The address of the overview of `run`.
 pub fn overview_href(run: &str) -> String {
     run_href(run, RunPage::Overview)

@@ -21,7 +21,7 @@ pub use memory::{
 pub use operators::{
     OperatorAnswer, OperatorGroup, OperatorQuery, OperatorsAnswer, OperatorsQuery,
 };
-pub use ranks::{CollectiveRow, RankRow, RanksAnswer, Straggler};
+pub use ranks::{CollectiveRow, MeetingRow, RankRow, RankTrack, RanksAnswer, StepPair, Straggler};
 
 /// Maximum number of stretches of steps in one answer.
 pub const MAX_STRETCHES: usize = 400;

@@ -136,10 +136,11 @@ async fn serve(
     };
     let judgements =
         Judgements::start(&settings.base_dirs, &index, &ingester, on_judged).map_err(cannot)?;
+    let profiles = Profiles::new(&index);
     let app = router(Site::new(Parts {
         index: index.clone(),
-        profiles: Profiles::new(&index),
-        graphs: Graphs::new(&index, &judgements),
+        graphs: Graphs::new(&index, &judgements, &profiles),
+        profiles,
         judgements,
         colours: Colours::open(&settings.base_dirs, &settings.cache_dir),
         notebooks: Notebooks::open(&settings.base_dirs, &settings.cache_dir),

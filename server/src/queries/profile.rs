@@ -156,6 +156,7 @@ pub(crate) fn memory(profiles: &Profiles, query: &MemoryQuery) -> Result<MemoryA
         at_nanos: query.at_nanos,
         from_nanos: query.from_nanos,
         to_nanos: query.to_nanos,
+        single: query.single,
     };
     let mut answer = memories::memory(&loaded.model, &ask);
     if let Some(timeline) = &loaded.memory_timeline {

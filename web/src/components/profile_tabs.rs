@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trainscope_api::profile::{ProfileEntry, ProfileList, ProfileQuery, ProfileState};
+use trainscope_format::Kind;
 
 use super::{Icon, IconName, Popover, StepRange};
 use crate::client;
@@ -13,6 +14,7 @@ use crate::i18n::{ProfileTexts, use_i18n};
 use crate::prelude::*;
 use crate::query::{Query, query};
 use crate::route::{self, RunPage, use_run};
+use crate::state::use_app_state;
 use crate::url_state::{History, UrlState, use_url_state};
 
 /// Pause between two requests for the list while a profile is being read.
@@ -187,6 +189,17 @@ impl Profiles {
     /// `true` once the run has a profile; reactive.
     pub(crate) fn is_there(self) -> bool {
         self.chosen.with(Option::is_some)
+    }
+
+    /// `true` if the run has records of a kind; reactive.
+    pub(crate) fn has_kind(self, kind: Kind) -> bool {
+        let runs = use_app_state().runs;
+        self.run.with(|own| {
+            runs.with(|list| {
+                let mut runs = list.runs.iter();
+                runs.any(|run| run.id == *own && run.kinds.contains_key(kind.as_str()))
+            })
+        })
     }
 
     /// The address of a tab with what is chosen here, and with other keys changed; reactive.

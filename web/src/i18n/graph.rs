@@ -24,6 +24,8 @@ pub struct GraphTexts {
     pub colours: [&'static str; 5],
     pub time_legend: &'static str,
     pub mean_time: &'static str,
+    /// Link to the operator in the profile.
+    pub operator: &'static str,
     pub against: &'static str,
     /// There: it is the same; the other graph has none like it; only the other graph has it.
     pub likeness: [&'static str; 3],
@@ -112,6 +114,7 @@ pub(super) const EN: GraphTexts = GraphTexts {
     colours: ["Type", "Device", "Health", "Precision", "Time"],
     time_legend: "mean time per step, the longest fills its box",
     mean_time: "mean time per step",
+    operator: "Operator in the profile",
     against: "Compared with the other graph",
     likeness: [
         "Identical in the other graph",
@@ -202,6 +205,7 @@ pub(super) const ZH: GraphTexts = GraphTexts {
     colours: ["类型", "设备", "健康", "数值精度", "时间"],
     time_legend: "每次迭代平均时间；最长者占满方框",
     mean_time: "每次迭代平均时间",
+    operator: "性能数据中的算子",
     against: "与另一计算图对比",
     likeness: ["两图相同", "另一计算图中没有对应节点", "仅另一计算图有"],
     health: ["发现错误", "发现警告", "未发现问题", "由此传播"],

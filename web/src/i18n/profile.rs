@@ -78,10 +78,10 @@ pub struct ProfileTexts {
     /// Name and meaning: utilization, multiprocessors, occupancy, tensor cores, FLOP/s, overlap, peak of memory, launch
     /// delay.
     pub tiles: [[&'static str; 2]; 8],
-    /// Data that a profile lacks, and the argument that adds it: device, shapes, stacks, memory.
-    pub no_device: [&'static str; 2],
-    pub no_shapes: [&'static str; 2],
-    pub no_stacks: [&'static str; 2],
+    /// Data that a profile lacks: device, shapes, stacks, memory, other ranks.
+    pub lacks: [&'static str; 5],
+    /// Before the code that records it.
+    pub to_record: &'static str,
     pub since_recording: &'static str,
     pub at_most: fn(&str) -> String,
     pub idle: &'static str,
@@ -112,6 +112,10 @@ pub struct ProfileTexts {
     pub filter_title: &'static str,
     /// Name, type, shapes, self time, total time, calls, mean, p99, device time, share, occupancy, tensor cores, FLOPs.
     pub columns: [&'static str; 13],
+    pub choose_columns: &'static str,
+    pub flops_by_scope: &'static str,
+    /// Operators that no scope is around.
+    pub no_scope: &'static str,
     pub rows: &'static str,
     pub open_slices: &'static str,
     pub median: &'static str,
@@ -145,6 +149,9 @@ pub struct ProfileTexts {
     pub phases: [&'static str; 7],
     pub step_title: fn(&str) -> String,
     pub against_median: fn(u64) -> String,
+    /// Links to other pages at a step.
+    pub step_curves: &'static str,
+    pub step_debugger: &'static str,
     pub previous_step: &'static str,
     pub next_step: &'static str,
     pub phase: &'static str,
@@ -156,7 +163,6 @@ pub struct ProfileTexts {
     pub lengths_beside: fn(u64, u64) -> String,
     pub over_steps: &'static str,
 
-    pub no_memory: [&'static str; 2],
     pub memory_none: &'static str,
     pub memory_sentence: MemorySentence,
     /// Memory grows: bytes a step, steps until the device is full.
@@ -177,8 +183,8 @@ pub struct ProfileTexts {
     pub at_peak: &'static str,
     pub at_moment: fn(&str) -> String,
     pub back_to_peak: &'static str,
-    /// By operator, by scope.
-    pub holder_groups: [&'static str; 2],
+    /// By operator, by scope, by allocation.
+    pub holder_groups: [&'static str; 3],
     /// Operator, category, bytes, allocations, lifetime, lifetime on the axis.
     pub holder_columns: [&'static str; 6],
     pub unknown_holder: &'static str,
@@ -194,7 +200,6 @@ pub struct ProfileTexts {
     pub freed_unseen: &'static str,
 
     pub one_rank: &'static str,
-    pub one_rank_next: &'static str,
     pub rank_name: fn(u32) -> String,
     pub ranks_of: fn(u64) -> String,
     pub open_rank: fn(u32) -> String,
@@ -217,8 +222,10 @@ pub struct ProfileTexts {
     /// Compute, waiting, length of a step.
     pub quantities: [&'static str; 3],
     pub median_of_ranks: &'static str,
-    pub collectives: &'static str,
-    pub collectives_beside: &'static str,
+    pub against_communication: &'static str,
+    /// A usual rank, the slowest one, a step.
+    pub pair: fn(u32, u32, &str) -> String,
+    pub all_arrived: &'static str,
     pub no_collectives: &'static str,
     /// Name, count, size, time, hidden, spread of arrival, bandwidth.
     pub collective_columns: [&'static str; 7],

@@ -139,6 +139,8 @@ impl Chunks {
                 self.set(*chunk, Progress::Ready);
             }
         }
+        // A view whose code is not there says so when it is opened.
+        let _ = super::profile::fetch_more().await;
     }
 }
 

@@ -3,6 +3,7 @@
 //!
 //! Session, rank, steps and view are in the address.
 
+use leptos::wasm_split::{SplitLoaderError, wasm_split};
 use trainscope_api::profile::{ProfileEntry, ProfileState};
 
 use crate::client::ClientError;
@@ -17,6 +18,7 @@ mod advice;
 mod cluster;
 mod compare;
 mod figures;
+mod lack;
 mod memory;
 mod model;
 mod operators;
@@ -96,9 +98,7 @@ pub fn ProfilePage() -> impl IntoView {
         PageState::View(ProfileView::Overview) => view! { <Overview /> }.into_any(),
         PageState::View(ProfileView::Steps) => view! { <Steps /> }.into_any(),
         PageState::View(ProfileView::Operators) => view! { <Operators /> }.into_any(),
-        PageState::View(ProfileView::Memory) => view! { <MemoryView /> }.into_any(),
-        PageState::View(ProfileView::Cluster) => view! { <Cluster /> }.into_any(),
-        PageState::View(ProfileView::Compare) => view! { <Compare /> }.into_any(),
+        PageState::View(view) => later(view),
         PageState::Loading => ().into_any(),
     };
     view! {
@@ -113,6 +113,41 @@ pub fn ProfilePage() -> impl IntoView {
             {content}
         </main>
     }
+}
+
+/// Memory, ranks and other profiles: views in a file of their own, which is fetched with the first of them.
+#[wasm_split(
+    profile_more,
+    wasm_split_path = ::leptos::wasm_split,
+    fallible,
+    preload(fetch_more)
+)]
+pub(super) fn more(view: ProfileView) -> Result<AnyView, SplitLoaderError> {
+    Ok(match view {
+        ProfileView::Memory => view! { <MemoryView /> }.into_any(),
+        ProfileView::Cluster => view! { <Cluster /> }.into_any(),
+        _ => view! { <Compare /> }.into_any(),
+    })
+}
+
+/// A view of [`more`], or that its code could not be fetched.
+fn later(view: ProfileView) -> AnyView {
+    let i18n = use_i18n();
+    Suspend::new(async move {
+        more(view).await.unwrap_or_else(|_| {
+            view! {
+                <StatePage
+                    icon=IconName::Gone
+                    title=i18n.label(|t| t.states.no_code)
+                    next=i18n.label(|t| t.states.no_code_next)
+                >
+                    <span></span>
+                </StatePage>
+            }
+            .into_any()
+        })
+    })
+    .into_any()
 }
 
 /// Reading, damage and what else is to know of a profile: icon, fact, consequence.

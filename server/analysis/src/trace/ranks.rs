@@ -8,9 +8,10 @@ use trainscope_format::digits::{nanos, percent};
 use super::parts::{self, RoleRanges};
 use super::ranges::{self, Span};
 use super::steps::StepRange;
-use super::{Model, Role, Step, figures, robust};
+use super::{Model, Role, figures, robust};
 
 mod collectives;
+mod pair;
 
 use collectives::{Collective, Meeting};
 
@@ -84,6 +85,7 @@ pub fn ranks(of: &[RankModel<'_>]) -> RanksAnswer {
     };
     answer.stragglers = stragglers(&answer, SLOW, SLOW_STEPS);
     answer.sentence = sentence(&answer);
+    answer.pair = pair::pair(of, &answer, &own, (&offsets, &meetings));
     keep(&mut answer, kept);
     answer
 }
@@ -158,6 +160,16 @@ fn clock_offset(of: &[RankModel<'_>], index: usize, offset: i64) -> i64 {
     }
 }
 
+/// Begins and ends of steps by their numbers; of several with one number the first.
+fn step_spans(model: &Model, steps: &[i64]) -> Vec<Span> {
+    let mut spans: BTreeMap<i64, Span> = BTreeMap::new();
+    for step in &model.steps.list {
+        spans.entry(step.number).or_insert((step.begin, step.end));
+    }
+    let own = steps.iter().filter_map(|number| spans.get(number).copied());
+    own.collect()
+}
+
 /// Times by rank and step.
 struct Table {
     compute: Vec<Vec<i64>>,
@@ -171,19 +183,8 @@ struct Table {
 
 impl Table {
     fn new(of: &[RankModel<'_>], steps: &[i64]) -> Self {
-        let span_of = |model: &Model| -> Vec<Span> {
-            let first = |list: &[Step]| {
-                let mut spans: BTreeMap<i64, Span> = BTreeMap::new();
-                for step in list {
-                    spans.entry(step.number).or_insert((step.begin, step.end));
-                }
-                spans
-            };
-            let spans = first(&model.steps.list);
-            let own = steps.iter().filter_map(|number| spans.get(number).copied());
-            own.collect()
-        };
-        let spans: Vec<Vec<Span>> = of.iter().map(|rank| span_of(rank.model)).collect();
+        let spans = of.iter().map(|rank| step_spans(rank.model, steps));
+        let spans: Vec<Vec<Span>> = spans.collect();
         let compute = of.iter().zip(&spans).map(|(rank, spans)| {
             let compute = compute(rank.model);
             let own = spans

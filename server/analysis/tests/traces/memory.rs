@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use trainscope_analysis::trace::memory::{self, MemoryAsk};
-use trainscope_api::profile::{MAX_MEMORY_POINTS, MemoryCategory, MemoryTotal};
+use trainscope_api::profile::{MAX_MEMORY_POINTS, MemoryAnswer, MemoryCategory, MemoryTotal};
 use trainscope_format::trace::{DeclaredStep, Device, MemoryEvent, SliceClass, Trace};
 
 use crate::support::{GeneratedTrace, generated, model};
@@ -89,6 +89,18 @@ fn a_moment_holds_what_was_not_released_before_it() {
         let answer = memory::memory(&model, &ask);
         let held: u64 = answer.holders.iter().map(|own| own.bytes).sum();
         assert_eq!((held, answer.at_nanos), (answer.at_len_bytes, at));
+        // Each allocation by itself: as many, and as many bytes.
+        let single = MemoryAsk {
+            single: true,
+            ..ask
+        };
+        let single = memory::memory(&model, &single);
+        assert!(!single.cut && single.holders.iter().all(|own| own.count <= 1));
+        let sums = |answer: &MemoryAnswer| -> (u64, u64) {
+            let own = answer.holders.iter();
+            own.fold((0, 0), |sum, own| (sum.0 + own.count, sum.1 + own.bytes))
+        };
+        assert_eq!(sums(&single), sums(&answer));
     }
     let unknown = MemoryAsk {
         device: Some("1:7".to_owned()),

@@ -2,7 +2,7 @@
 
 use trainscope_analysis::trace::Model;
 use trainscope_analysis::trace::ranks::{RankModel, ranks};
-use trainscope_api::profile::RanksAnswer;
+use trainscope_api::profile::{RankTrack, RanksAnswer};
 
 use crate::support::{generated, model};
 
@@ -107,4 +107,48 @@ fn one_rank_is_nothing_to_compare() {
     assert_eq!(answer.lost_nanos, 0);
     assert!(answer.sentence.en.starts_with("One rank was recorded"));
     assert_eq!(compare(&[]).ranks.len(), 0);
+}
+
+#[test]
+fn the_slow_rank_and_a_usual_one_are_on_one_clock() {
+    let mut models = four();
+    let pair = compare(&models).pair.unwrap();
+    assert_eq!((pair.step, pair.tracks[1].rank), (15, 2));
+    let [usual, slow] = [&pair.tracks[0], &pair.tracks[1]];
+    let computed = |track: &RankTrack| -> i64 {
+        let own = track.compute.iter();
+        own.map(|own| own.end_nanos - own.begin_nanos).sum()
+    };
+    assert!(computed(slow) > computed(usual), "{pair:#?}");
+    let waited = |track: &RankTrack| -> i64 {
+        let own = track.collectives.iter();
+        own.map(|own| own.arrived_nanos - own.begin_nanos).sum()
+    };
+    assert!(waited(usual) > 4 * waited(slow), "{pair:?}");
+    for track in &pair.tracks {
+        assert!(
+            track
+                .compute
+                .windows(2)
+                .all(|two| two[0].end_nanos <= two[1].begin_nanos)
+        );
+        assert!(track.collectives.iter().all(|own| {
+            (0..=own.arrived_nanos).contains(&own.begin_nanos) && own.arrived_nanos <= own.end_nanos
+        }));
+    }
+    // All arrive at the same moment.
+    let arrived = |track: &RankTrack| -> Vec<i64> {
+        let own = track.collectives.iter();
+        own.map(|own| own.arrived_nanos).collect()
+    };
+    for (own, other) in arrived(usual).into_iter().zip(arrived(slow)) {
+        assert!((own - other).abs() <= 1_000, "{pair:?}");
+    }
+    // Nor does a clock that is ahead move them.
+    for begin in &mut models[2].trace.slices.begins {
+        *begin += 5_000_000;
+    }
+    let ahead = Model::new(models.remove(2).trace);
+    models.insert(2, ahead);
+    assert_eq!(compare(&models).pair, Some(pair));
 }

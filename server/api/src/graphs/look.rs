@@ -274,8 +274,11 @@ pub struct GraphNode {
     pub device: String,
     /// Precision it computes with, if it differs from the model as written.
     pub precision: Option<Precision>,
-    /// Mean time per step in nanoseconds, if a profile has spans with names of nodes.
+    /// Mean time per step in nanoseconds, if a profile has spans or operators with names of nodes.
     pub mean_nanos: Option<u64>,
+    /// Its operator in the newest profile of a framework, by its name there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operator: Option<String>,
     /// Number of nodes in it.
     pub nodes: u64,
     /// Types of the operations in it, the most frequent first.

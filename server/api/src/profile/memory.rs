@@ -28,6 +28,9 @@ pub struct MemoryQuery {
     /// End of the stretch of time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_nanos: Option<i64>,
+    /// `true` for each allocation as a holder of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub single: bool,
 }
 
 /// Purpose of memory.
@@ -80,7 +83,7 @@ pub struct MemoryAnswer {
     pub at_nanos: i64,
     /// Bytes at that moment.
     pub at_len_bytes: u64,
-    /// Allocations that are alive at that moment, grouped by operator, the largest first.
+    /// Allocations that are alive at that moment, grouped by operator or each by itself, the largest first.
     pub holders: Vec<MemoryHolder>,
     /// Share of reserved memory that is not allocated at the peak, 0 to 1.
     pub fragmentation: f64,
@@ -102,7 +105,7 @@ pub struct MemorySeries {
     pub bytes: Vec<u64>,
 }
 
-/// Allocations of one operator.
+/// Allocations of one operator, or one of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MemoryHolder {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Parts, Sentence};
+use super::{Parts, Phase, Sentence};
 
 /// Answer of `GET /api/profile/ranks`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -24,6 +24,9 @@ pub struct RanksAnswer {
     pub collectives: Vec<CollectiveRow>,
     /// Time lost to slow ranks a step, times (ranks − 1), in rank-nanoseconds.
     pub lost_nanos: i64,
+    /// Compute against collectives in one step of two ranks; `None` without two ranks that have a step in common.
+    #[serde(default)]
+    pub pair: Option<StepPair>,
     /// Sentence for the head of the page.
     pub sentence: Sentence,
     /// `true` if ranks or steps were left out.
@@ -93,4 +96,40 @@ pub struct CollectiveRow {
     pub transfer_nanos: i64,
     /// Bus bandwidth in bytes a second; 0 if unknown.
     pub bandwidth: f64,
+}
+
+/// A step of two ranks: one that computes as long as most, and the slowest.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct StepPair {
+    /// Number of the step, as the profiler counts.
+    pub step: i64,
+    /// The two ranks, the slowest last, on one clock that begins with their first compute.
+    pub tracks: Vec<RankTrack>,
+}
+
+/// Compute and collectives of one rank in one step.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RankTrack {
+    /// Rank.
+    pub rank: u32,
+    /// Stretches of compute by phase, up to 100.
+    pub compute: Vec<Phase>,
+    /// Collectives in order of time, the 100 longest ones.
+    pub collectives: Vec<MeetingRow>,
+    /// End of the step.
+    pub end_nanos: i64,
+}
+
+/// A collective of one rank.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct MeetingRow {
+    /// Begin on this rank.
+    pub begin_nanos: i64,
+    /// Begin on the last rank: until then this one waits.
+    pub arrived_nanos: i64,
+    /// End.
+    pub end_nanos: i64,
 }

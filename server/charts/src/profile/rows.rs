@@ -81,6 +81,12 @@ impl Rows {
         KEY.1 + 14.0 + BELOW + LOWEST * rows as f64
     }
 
+    /// Space for the longest text at the left of a row.
+    fn label_width(&self) -> f64 {
+        let widths = self.rows.iter().map(|row| label::width(&row.text));
+        widths.fold(0.0, f64::max) + 12.0
+    }
+
     fn layout(&self, size: Size) -> Layout {
         let top = if self.key.is_empty() {
             8.0
@@ -88,7 +94,7 @@ impl Rows {
             KEY.1 + 14.0
         };
         let plot = Rect {
-            left: 52.0,
+            left: self.label_width().max(52.0),
             right: size.width - 52.0,
             top,
             bottom: size.height - BELOW,

@@ -65,10 +65,11 @@ impl Server {
             None => Assets::built_in(made.prefix),
         };
         let judgements = Judgements::over(std::slice::from_ref(&base_dir));
+        let profiles = crate::profiles::Profiles::new(&index);
         let site = Site::new(Parts {
             index: index.clone(),
-            profiles: crate::profiles::Profiles::new(&index),
-            graphs: Graphs::new(&index, &judgements),
+            graphs: Graphs::new(&index, &judgements, &profiles),
+            profiles,
             judgements,
             colours: crate::colours::Colours::open(std::slice::from_ref(&base_dir), dir.path()),
             notebooks: Notebooks::open(std::slice::from_ref(&base_dir), dir.path()),

@@ -3,7 +3,7 @@
 //! A general cache would refuse a graph above its bound of nodes and decode it again for each request; this one keeps at
 //! least the last. An entry is of one content of a source file: a file that took its place is read anew.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 use parking_lot::Mutex;
 use trainscope_analysis::graph::names::Names;
@@ -17,6 +17,7 @@ use super::times::{self, Times};
 use super::{GraphChoice, choose};
 use crate::index::Index;
 use crate::judging::{JudgedRun, Judgements};
+use crate::profiles::{LoadedProfile, Profiles};
 use crate::queries::error::Failure;
 
 /// Maximum number of cached graphs.
@@ -29,6 +30,7 @@ const MAX_KEPT_NODES: usize = 1_000_000;
 pub struct Graphs {
     index: Index,
     judgements: Judgements,
+    profiles: Profiles,
     entries: Arc<Mutex<Vec<Entry>>>,
 }
 
@@ -44,6 +46,8 @@ pub(crate) struct CachedGraph {
     health: Mutex<Option<(Arc<JudgedRun>, Arc<Health>)>>,
     /// Number of profiles, and the times from them.
     times: Mutex<(u64, Arc<Times>)>,
+    /// The trace of the newest profile, and the times from it.
+    traced: Mutex<(Weak<LoadedProfile>, Arc<Times>)>,
 }
 
 impl CachedGraph {
@@ -57,6 +61,7 @@ impl CachedGraph {
             names: OnceLock::new(),
             health: Mutex::new(None),
             times: Mutex::default(),
+            traced: Mutex::default(),
         }
     }
 
@@ -81,11 +86,13 @@ impl CachedGraph {
         health
     }
 
-    /// Times of each part of the graph, as far as the run has profiles of that rank.
-    pub(crate) fn times(&self, index: &Index, run: &str, rank: u32) -> Result<Arc<Times>, Failure> {
+    /// Times of each part of the graph, as far as the run has profiles of that rank: spans of trainings, else operators
+    /// of the newest trace.
+    pub(crate) fn times(&self, of: &Graphs, run: &str, rank: u32) -> Result<Arc<Times>, Failure> {
+        let index = &of.index;
         let profiles = times::profiles(index, run, rank)?;
         if profiles == 0 {
-            return Ok(Arc::default());
+            return Ok(self.traced(of, run, rank));
         }
         let mut known = self.times.lock();
         if known.0 != profiles {
@@ -94,14 +101,28 @@ impl CachedGraph {
         }
         Ok(Arc::clone(&known.1))
     }
+
+    /// Times by the operators of the newest trace; none without a trace of that rank.
+    fn traced(&self, of: &Graphs, run: &str, rank: u32) -> Arc<Times> {
+        let Ok(loaded) = of.profiles.get(run, None, Some(rank)) else {
+            return Arc::default();
+        };
+        let mut known = self.traced.lock();
+        if !Weak::ptr_eq(&known.0, &Arc::downgrade(&loaded)) {
+            let times = Times::of_operators(&loaded.model, &self.tree, self.names());
+            *known = (Arc::downgrade(&loaded), Arc::new(times));
+        }
+        Arc::clone(&known.1)
+    }
 }
 
 impl Graphs {
     /// No graph yet, of the runs of an index.
-    pub fn new(index: &Index, judgements: &Judgements) -> Self {
+    pub fn new(index: &Index, judgements: &Judgements, profiles: &Profiles) -> Self {
         Self {
             index: index.clone(),
             judgements: judgements.clone(),
+            profiles: profiles.clone(),
             entries: Arc::default(),
         }
     }

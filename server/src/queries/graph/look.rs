@@ -50,7 +50,7 @@ pub(crate) fn scene(graphs: &Graphs, query: &SceneQuery) -> Result<GraphScene, F
         found => found?,
     };
     let health = kept.health(graphs.judged(&query.run));
-    let times = kept.times(graphs.index(), &query.run, chosen.shown.rank)?;
+    let times = kept.times(graphs, &query.run, chosen.shown.rank)?;
     let tree = &kept.tree;
     let item = |path: &Option<String>| path.as_ref().map(|path| kept.item(path)).transpose();
     let mut view = View::default();
@@ -175,7 +175,7 @@ pub(crate) fn search(graphs: &Graphs, query: &SearchQuery) -> Result<GraphSearch
 pub(crate) fn node(graphs: &Graphs, query: &NodeQuery) -> Result<GraphNode, Failure> {
     let (chosen, kept) = graphs.get(&graph_query!(query))?;
     let item = kept.item(&query.node)?;
-    let times = kept.times(graphs.index(), &query.run, chosen.shown.rank)?;
+    let times = kept.times(graphs, &query.run, chosen.shown.rank)?;
     let judged = graphs.judged(&query.run);
     let health = kept.health(judged.clone());
     let own = &kept.tree.items[item];
@@ -205,6 +205,7 @@ pub(crate) fn node(graphs: &Graphs, query: &NodeQuery) -> Result<GraphNode, Fail
         device: kept.device(&inside),
         precision: kept.precision(&inside),
         mean_nanos: times.mean(&kept.tree, &inside),
+        operator: times.operator(item).map(str::to_owned),
         nodes: own.nodes as u64,
         types: types.into_iter().take(MAX_LISTED).collect(),
         attributes: node.map(|node| node.attributes.clone()).unwrap_or_default(),

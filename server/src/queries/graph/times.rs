@@ -1,11 +1,15 @@
-//! Times of each part of a graph, from the spans of profiles that are named by nodes.
+//! Times of each part of a graph, from the spans of profiles that are named by nodes, or from operators of traces.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
 use rustc_hash::FxHashSet;
 use trainscope_analysis::graph::names::Names;
-use trainscope_analysis::graph::tree::Tree;
+use trainscope_analysis::graph::tree::{Tree, What};
+use trainscope_analysis::trace::Model;
+use trainscope_analysis::trace::operators::Operators;
+use trainscope_analysis::trace::steps::StepRange;
+use trainscope_api::profile::OperatorGroup;
 use trainscope_api::records::RecordsQuery;
 use trainscope_format::{Body, Kind, Profile};
 
@@ -16,8 +20,12 @@ use crate::index::{Index, ReadError};
 pub(crate) struct Times {
     /// Total nanoseconds over all steps.
     of_item: BTreeMap<usize, u64>,
+    /// Operator of each item, of times of operators.
+    operators: BTreeMap<usize, String>,
     /// Profiled steps.
     steps: BTreeSet<i64>,
+    /// Number of steps of times of operators.
+    count: u64,
     /// Records read so far, by their location in a file.
     read: FxHashSet<String>,
 }
@@ -69,7 +77,33 @@ impl Times {
             sum = Some(sum.unwrap_or(0_u64).saturating_add(*nanos));
             from = tree.items[*item].end.max(item + 1);
         }
-        sum.map(|sum| sum / (self.steps.len() as u64).max(1))
+        sum.map(|sum| sum / self.count.max(self.steps.len() as u64).max(1))
+    }
+
+    /// Self times of the operators of a trace that have names of nodes.
+    pub(crate) fn of_operators(model: &Model, tree: &Tree, names: &Names) -> Self {
+        let table = Operators::new(model).table(OperatorGroup::Name, StepRange::default());
+        let mut times = Self {
+            count: table.steps,
+            ..Self::default()
+        };
+        for row in table.rows {
+            // Names of other frameworks are those of functions, which many nodes call.
+            let item = row.name.contains('/').then(|| names.find(&row.name));
+            // The scope of an operator that the graph does not have is no operator.
+            let is_node = |item: &usize| matches!(tree.items[*item].what, What::Node(_));
+            if let Some(item) = item.flatten().filter(is_node) {
+                let own = times.of_item.entry(item).or_default();
+                *own = own.saturating_add(row.self_nanos.unsigned_abs());
+                times.operators.entry(item).or_insert(row.name);
+            }
+        }
+        times
+    }
+
+    /// The operator of an item.
+    pub(crate) fn operator(&self, item: usize) -> Option<&str> {
+        self.operators.get(&item).map(String::as_str)
     }
 
     fn observe(&mut self, profile: &Profile, names: &Names) {
@@ -115,5 +149,71 @@ fn query(run: &str, tag: &str, rank: u32) -> RecordsQuery {
         tag: tag.to_owned(),
         rank,
         ..RecordsQuery::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trainscope_format::trace::{
+        Category, Lane, LaneKind, NONE, Slice, SliceClass, Trace, TraceFormat,
+    };
+    use trainscope_format::Graph;
+    use trainscope_format::graph::Node;
+
+    use super::*;
+
+    /// Two steps of operators that take 10 ns each.
+    fn model(names: &[&str]) -> Model {
+        let mut trace = Trace::default();
+        trace.head.format = TraceFormat::Mindspore;
+        trace.lanes.push(Lane {
+            thread: "0".to_owned(),
+            kind: LaneKind::Host,
+            ..Lane::default()
+        });
+        trace.categories.push(Category {
+            name: "operator".to_owned(),
+            class: SliceClass::Operator,
+            ..Category::default()
+        });
+        for (begin, name) in (0..).zip(names.iter().chain(names)) {
+            let name = trace.texts.intern(name);
+            trace.slices.push(&Slice {
+                begin: begin * 10,
+                duration: 10,
+                name,
+                lane: 0,
+                category: 0,
+                link: NONE,
+                detail: NONE,
+                place: begin.unsigned_abs(),
+            });
+        }
+        Model::new(trace)
+    }
+
+    #[test]
+    fn operators_of_a_trace_are_nodes_of_the_same_name() {
+        let [conv, relu] = ["Default/net/conv1/Conv2D-op3", "Default/net/relu/ReLU-op1"];
+        let graph = Graph {
+            nodes: [conv, relu]
+                .map(|name| Node {
+                    name: name.to_owned(),
+                    op_type: "Op".to_owned(),
+                    ..Node::default()
+                })
+                .to_vec(),
+            ..Graph::default()
+        };
+        let tree = Tree::new(&graph);
+        let names = Names::new(&graph, &tree);
+        let of_scope = "Default/net/conv1/Cast-op9";
+        let times = Times::of_operators(&model(&[conv, of_scope, "ReLU-op1"]), &tree, &names);
+        let item = |name: &str| names.find(name).unwrap();
+        let mean = |item: usize| times.mean(&tree, &(item..tree.items[item].end));
+        assert_eq!(mean(item(conv)), Some(10), "a step, of two");
+        assert_eq!(times.operator(item(conv)), Some(conv));
+        assert_eq!(mean(item(relu)), None, "an operator without a scope may be any");
+        assert_eq!(mean(0), Some(10), "what the graph does not have is no time of a scope");
     }
 }

@@ -71,7 +71,7 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
 
     would_help: "What would help",
     gain: "gain per step",
-    at_best: "at best",
+    at_best: "at best; its share of the time from the begin of one step to that of the next",
     passed: |rules| match rules {
         1 => "1 rule found nothing to improve".to_owned(),
         rules => format!("{} rules found nothing to improve", format::count(rules)),
@@ -112,18 +112,14 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
             "Median time from the end of a launch call to the begin of its work: near 0 means that the device waits for the host, large values that work is queued.",
         ],
     ],
-    no_device: [
-        "The profile has no kernels of a device. To record them:",
-        "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
+    lacks: [
+        "The profile has no kernels of a device.",
+        "Shapes of inputs were not recorded.",
+        "Stacks were not recorded, so scopes may be missing.",
+        "Allocations were not recorded.",
+        "Record the same steps on every rank, below the same folder.",
     ],
-    no_shapes: [
-        "Shapes of inputs were not recorded. To record them:",
-        "record_shapes=True",
-    ],
-    no_stacks: [
-        "Stacks were not recorded, so scopes may be missing. To record them:",
-        "with_stack=True, with_modules=True",
-    ],
+    to_record: "To record them:",
     since_recording: "since the recording began",
     at_most: |time| format!("at most {time}"),
     idle: "Idle device",
@@ -209,6 +205,9 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
         "Tensor",
         "FLOPs",
     ],
+    choose_columns: "Columns",
+    flops_by_scope: "FLOPs of a step by scope",
+    no_scope: "outside of scopes",
     rows: "rows",
     open_slices: "Show its slices in the timeline",
     median: "median",
@@ -273,6 +272,8 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
     ],
     step_title: |number| format!("Step {number}"),
     against_median: |steps| format!("against the median of {}", format::count(steps)),
+    step_curves: "Curves at this step",
+    step_debugger: "Debugger at this step",
     previous_step: "Previous row",
     next_step: "Next row",
     phase: "Phase",
@@ -290,10 +291,6 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
     },
     over_steps: "Phases over steps",
 
-    no_memory: [
-        "Allocations were not recorded. To record them:",
-        "profile_memory=True",
-    ],
     memory_none: "Memory was not recorded",
     memory_sentence: |peak, device, step, largest| {
         let device = device.map(|(size, share)| format!(" of {size} ({share})"));
@@ -337,7 +334,7 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
     at_peak: "At the peak",
     at_moment: |time| format!("At {time}"),
     back_to_peak: "back to the peak",
-    holder_groups: ["By operator", "By scope"],
+    holder_groups: ["By operator", "By scope", "By allocation"],
     holder_columns: [
         "Operator",
         "Kind",
@@ -358,7 +355,6 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
     freed_unseen: "released, allocated before it",
 
     one_rank: "Only one rank was recorded",
-    one_rank_next: "Record the same steps on every rank, into the same folder:",
     rank_name: |rank| format!("rank {rank}"),
     ranks_of: |ranks| many(ranks, "rank", "ranks"),
     open_rank: |rank| format!("Open rank {rank}"),
@@ -395,8 +391,9 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
     ],
     quantities: ["Compute", "Waiting", "Step"],
     median_of_ranks: "median of the ranks",
-    collectives: "Collectives",
-    collectives_beside: "means over all ranks",
+    against_communication: "Compute against communication",
+    pair: |usual, slow, step| format!("ranks {usual} and {slow}, the slower one, at step {step}"),
+    all_arrived: "The dashed line: all ranks have arrived, the collective begins. Pale: waiting for it.",
     no_collectives: "No collectives were recorded.",
     collective_columns: [
         "Collective",

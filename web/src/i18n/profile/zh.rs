@@ -52,7 +52,7 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
 
     would_help: "优化建议",
     gain: "每个迭代的收益",
-    at_best: "最多",
+    at_best: "最多；占从一个迭代开始到下一个开始的时间的比例",
     passed: |rules| format!("{} 条规则未发现可优化之处", format::count(rules)),
     not_judged: |rules| format!("{} 条无法判断", format::count(rules)),
 
@@ -78,15 +78,14 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
             "从下发调用结束到设备开始执行的时间的中位数：接近 0 说明设备在等主机，较大说明任务在排队。",
         ],
     ],
-    no_device: [
-        "该性能数据没有设备上的 kernel。记录方法：",
-        "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
+    lacks: [
+        "该性能数据没有设备上的 kernel。",
+        "未记录输入形状。",
+        "未记录调用栈，可能缺少作用域。",
+        "未记录内存分配。",
+        "在每个 rank 上记录相同的迭代，写入同一个目录之下。",
     ],
-    no_shapes: ["未记录输入形状。记录方法：", "record_shapes=True"],
-    no_stacks: [
-        "未记录调用栈，可能缺少作用域。记录方法：",
-        "with_stack=True, with_modules=True",
-    ],
+    to_record: "记录方法：",
     since_recording: "从记录开始算起",
     at_most: |time| format!("最长 {time}"),
     idle: "设备空闲",
@@ -172,6 +171,9 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
         "Tensor",
         "FLOPs",
     ],
+    choose_columns: "列",
+    flops_by_scope: "每个迭代的 FLOPs，按作用域",
+    no_scope: "不在作用域内",
     rows: "行",
     open_slices: "在时间线中显示它的片段",
     median: "中位数",
@@ -233,6 +235,8 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
     ],
     step_title: |number| format!("迭代 {number}"),
     against_median: |steps| format!("与 {} 个的中位数相比", format::count(steps)),
+    step_curves: "该迭代的曲线",
+    step_debugger: "该迭代的调试器",
     previous_step: "上一行",
     next_step: "下一行",
     phase: "阶段",
@@ -250,7 +254,6 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
     },
     over_steps: "各迭代的阶段",
 
-    no_memory: ["未记录内存分配。记录方法：", "profile_memory=True"],
     memory_none: "未记录内存",
     memory_sentence: |peak, device, step, largest| {
         let device = device.map(|(size, share)| format!("，占设备 {size} 的 {share}"));
@@ -290,7 +293,7 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
     at_peak: "峰值处",
     at_moment: |time| format!("{time} 处"),
     back_to_peak: "回到峰值",
-    holder_groups: ["按算子", "按作用域"],
+    holder_groups: ["按算子", "按作用域", "按分配"],
     holder_columns: ["算子", "类别", "占用", "分配次数", "存活", "起止"],
     unknown_holder: "不在算子内",
     holds: |rows, held, all| format!("{} 行，{all} 中的 {held}", format::count(rows)),
@@ -304,7 +307,6 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
     freed_unseen: "释放了记录前的分配",
 
     one_rank: "只记录了一个 rank",
-    one_rank_next: "在每个 rank 上记录相同的迭代，写入同一个目录：",
     rank_name: |rank| format!("rank {rank}"),
     ranks_of: |ranks| format!("{} 个 rank", format::count(ranks)),
     open_rank: |rank| format!("打开 rank {rank}"),
@@ -338,8 +340,9 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
     map_beside: ["与该迭代各 rank 的中位数相比", "每个迭代的时间"],
     quantities: ["计算", "等待", "迭代"],
     median_of_ranks: "各 rank 的中位数",
-    collectives: "集合通信",
-    collectives_beside: "所有 rank 的平均值",
+    against_communication: "计算与通信",
+    pair: |usual, slow, step| format!("迭代 {step}：rank {usual} 与较慢的 rank {slow}"),
+    all_arrived: "虚线：所有 rank 均已到达，集合通信开始。浅色：等待。",
     no_collectives: "未记录集合通信。",
     collective_columns: [
         "集合通信",

@@ -57,6 +57,16 @@ fn of_node(node: &GraphNode) -> AnyView {
     } else {
         node.op_type.clone()
     };
+    let operator = node.operator.as_ref().map(|name| {
+        let href = route::operator_href(&model.run.get(), name);
+        view! {
+            <section>
+                <a class="link" href=href title=name.clone()>
+                    {texts.operator}
+                </a>
+            </section>
+        }
+    });
     let begun = model.from.get().filter(|from| *from != node.path);
     let way = if begun.is_some() {
         texts.way_to
@@ -88,6 +98,7 @@ fn of_node(node: &GraphNode) -> AnyView {
         {outputs(texts.outputs, node)}
         {rows(texts.types, node.types.iter().filter(|_| is_scope).map(|of| (of.op_type.clone(), format::count(of.nodes))).collect())}
         {rows(texts.attributes, attributes(texts, node))}
+        {operator}
         {source(texts.source, node)}
         <div class="acts">
             {is_scope.then(|| {

@@ -39,7 +39,7 @@ pub(super) fn AdviceCard() -> impl IntoView {
     };
     let list = move || {
         model.with(|own| {
-            let whole = own.mean_step_nanos;
+            let whole = from_step_to_step(own);
             let most = if has_all.get() { usize::MAX } else { LISTED };
             let all = own.advice.iter().take(most).enumerate();
             let all = all.map(|(at, one)| row(at, one, whole));
@@ -114,6 +114,17 @@ pub(super) fn AdviceCard() -> impl IntoView {
     }
 }
 
+/// Mean time from the begin of a step to that of the next one: a gain may be waiting between them.
+fn from_step_to_step(own: &SessionSummary) -> i64 {
+    let edges = own.steps.first().zip(own.steps.last());
+    let span = edges.map_or(0, |(first, last)| {
+        last.end_nanos.saturating_sub(first.begin_nanos)
+    });
+    let steps: u64 = own.steps.iter().map(|step| step.of_steps).sum();
+    let steps = i64::try_from(steps).unwrap_or(i64::MAX).max(1);
+    own.mean_step_nanos.max(span / steps)
+}
+
 fn row(at: usize, one: &Advice, whole: i64) -> AnyView {
     let model = use_model();
     let i18n = use_i18n();
@@ -125,12 +136,9 @@ fn row(at: usize, one: &Advice, whole: i64) -> AnyView {
         view! {
             <span class="gain" title=title>
                 {time(-one.gain_nanos)}
-                // Waiting between steps may be longer than a step.
-                {(one.gain_nanos <= whole)
-                    .then(|| {
-                        let part = format::percent(share(one.gain_nanos, whole));
-                        view! { <span class="ink3 micro">{part}</span> }
-                    })}
+                <span class="ink3 micro">
+                    {format::percent(share(one.gain_nanos, whole).min(1.0))}
+                </span>
             </span>
         }
         .into_any()
@@ -152,4 +160,32 @@ fn row(at: usize, one: &Advice, whole: i64) -> AnyView {
         </li>
     }
     .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use trainscope_api::profile::ProfileStep;
+
+    use super::*;
+
+    #[test]
+    fn waiting_between_steps_is_a_part_of_the_whole() {
+        let step = |begin_nanos, of_steps| ProfileStep {
+            begin_nanos,
+            end_nanos: begin_nanos + 10,
+            of_steps,
+            ..ProfileStep::default()
+        };
+        let own = SessionSummary {
+            mean_step_nanos: 10,
+            steps: vec![step(0, 1), step(100, 2), step(290, 1)],
+            ..SessionSummary::default()
+        };
+        assert_eq!(from_step_to_step(&own), 75);
+        let alone = SessionSummary {
+            mean_step_nanos: 10,
+            ..SessionSummary::default()
+        };
+        assert_eq!(from_step_to_step(&alone), 10);
+    }
 }

@@ -9,11 +9,13 @@ use trainscope_format::Severity;
 mod collectives;
 mod lost;
 mod map;
+mod pair;
 
 use collectives::Collectives;
 use lost::Lost;
 use map::Map;
 
+use super::lack::{Lack, missing};
 use super::model::{DATA, IDLE, Model, kinds_of, said, signed, time, use_model};
 use super::parts::{Refusal, downloads, read_out, verdict};
 use crate::client;
@@ -135,16 +137,16 @@ pub(super) fn Cluster() -> impl IntoView {
     };
     move || match ranks.get() {
         None => view! { <Refusal error=cluster.answer.error /> }.into_any(),
-        Some(0 | 1) => view! {
-            <section class="card state-page">
-                <h1>{i18n.text(|t| t.profile.one_rank)}</h1>
-                <p>{i18n.text(|t| t.profile.one_rank_next)}</p>
-                <pre class="snippet mono small">
-                    "on_trace_ready=tensorboard_trace_handler(folder, worker_name=f\"rank{rank}\")"
-                </pre>
-            </section>
+        Some(0 | 1) => {
+            let format = cluster.model.profiles.chosen.get().unwrap_or_default();
+            view! {
+                <section class="card state-page">
+                    <h1>{i18n.text(|t| t.profile.one_rank)}</h1>
+                    {missing(Lack::Ranks, &format.format)}
+                </section>
+            }
+            .into_any()
         }
-        .into_any(),
         Some(_) => view! {
             {sentence}
             <div class="profile-cluster">

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use trainscope_api::profile::SessionSummary;
 use trainscope_charts::profile::Shade;
 
+use super::lack::{Lack, missing};
 use super::model::{DATA, IDLE, css_of, share, swatch, time, use_model};
-use super::parts::{missing, share_row};
+use super::parts::share_row;
 use crate::format;
 use crate::i18n::{ProfileTexts, use_i18n};
 use crate::prelude::*;
@@ -41,7 +42,7 @@ pub(super) fn Tiles() -> impl IntoView {
             let note = own
                 .device
                 .is_none()
-                .then(|| missing(texts.no_device[0], texts.no_device[1]));
+                .then(|| missing(Lack::Device, &own.format));
             (!values.is_empty() || note.is_some())
                 .then(|| view! { <section class="tiles"><dl>{values}</dl>{note}</section> })
         })

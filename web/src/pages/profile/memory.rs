@@ -14,8 +14,9 @@ mod holders;
 use beside::{MemoryAdvice, OverSession};
 use holders::Holders;
 
+use super::lack::{Lack, missing};
 use super::model::{Model, time, use_model};
-use super::parts::{Refusal, missing, read_out, verdict};
+use super::parts::{Refusal, read_out, verdict};
 use crate::client;
 use crate::components::{ProfileChart, SegOption, Segmented};
 use crate::format;
@@ -30,6 +31,36 @@ const DEVICE: &str = "device";
 const SPAN: &str = "span";
 /// Key of the address: the moment whose holders are listed.
 const AT: &str = "at";
+
+/// Key of the address: group of the holders; without it operators.
+const GROUP: &str = "group";
+
+/// Groups of holders, in the order of their texts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum HolderGroup {
+    #[default]
+    Operator,
+    Scope,
+    Allocation,
+}
+
+impl HolderGroup {
+    const ALL: [Self; 3] = [Self::Operator, Self::Scope, Self::Allocation];
+
+    /// Its name in the address.
+    const fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Operator => None,
+            Self::Scope => Some("scope"),
+            Self::Allocation => Some("allocation"),
+        }
+    }
+
+    fn of_name(name: Option<&str>) -> Self {
+        let own = Self::ALL.into_iter().find(|own| own.name() == name);
+        own.unwrap_or_default()
+    }
+}
 
 /// Share of the device from which on a peak is a warning.
 const NEAR_LIMIT: f64 = 0.9;
@@ -59,6 +90,7 @@ struct MemoryModel {
     is_session: Memo<bool>,
     /// The moment of the address.
     at: Memo<Option<i64>>,
+    group: Memo<HolderGroup>,
 }
 
 /// The state of this view.
@@ -71,6 +103,8 @@ impl MemoryModel {
         let model = use_model();
         let url = model.url;
         let (device, span, at) = (url.param(DEVICE), url.param(SPAN), url.param(AT));
+        let group = url.param(GROUP);
+        let group = Memo::new(move |_| HolderGroup::of_name(group.get().as_deref()));
         let is_session = Memo::new(move |_| span.with(|own| own.as_deref() == Some("session")));
         let at = Memo::new(move |_| at.with(|text| text.as_ref()?.parse().ok()));
         let step = Memo::new(move |_| {
@@ -91,6 +125,7 @@ impl MemoryModel {
                 at_nanos: at.get(),
                 from_nanos: step.get().map(|step| step.1),
                 to_nanos: step.get().map(|step| step.2),
+                single: group.get() == HolderGroup::Allocation,
             })
         });
         let run = Signal::derive(move || Arc::new(vec![model.profiles.run.get()]));
@@ -112,6 +147,7 @@ impl MemoryModel {
             step,
             is_session,
             at,
+            group,
         };
         provide_context(memory);
         memory
@@ -164,11 +200,11 @@ pub(super) fn MemoryView() -> impl IntoView {
     move || match has_memory.get() {
         None => view! { <Refusal error=memory.answer.error /> }.into_any(),
         Some(false) => {
-            let [text, code] = i18n.texts().profile.no_memory;
+            let format = model.profiles.chosen.get().unwrap_or_default();
             view! {
                 <section class="card state-page">
                     <h1>{i18n.text(|t| t.profile.memory_none)}</h1>
-                    {missing(text, code)}
+                    {missing(Lack::Memory, &format.format)}
                 </section>
             }
             .into_any()

@@ -7,6 +7,7 @@ use trainscope_api::profile::{
 };
 
 mod columns;
+mod flops;
 mod panel;
 mod table;
 
@@ -14,10 +15,11 @@ use columns::Column;
 use panel::OperatorPanel;
 use table::OperatorTable;
 
+use super::lack::{Lack, missing};
 use super::model::{share, time, use_model};
-use super::parts::{Refusal, downloads, missing, verdict};
+use super::parts::{Refusal, downloads, verdict};
 use crate::client;
-use crate::components::{IconName, SegOption, Segmented, fixed_icon};
+use crate::components::{Check, IconName, Popover, SegOption, Segmented, fixed_icon};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
@@ -34,6 +36,9 @@ const OPERATOR: &str = "op";
 const SHAPES: &str = "shapes";
 /// Key of the address: column of the order, with a minus sign for the largest first.
 const SORT: &str = "sort";
+
+/// Key of the address: columns that are switched off.
+const HIDDEN: &str = "hide";
 
 /// Fields of rows in downloads.
 const FIELDS: [&str; 14] = [
@@ -96,7 +101,7 @@ pub(super) fn TopOperators() -> impl IntoView {
                         </div>
                         <OperatorTable rows by columns steps footer=Signal::derive(footer) />
                     </section>
-                    <OperatorPanel rows by />
+                    <OperatorPanel rows by steps />
                 </div>
             }
         })
@@ -146,7 +151,15 @@ pub(super) fn Operators() -> impl IntoView {
             .answer
             .with(|own| own.as_ref().map_or(0, |own| own.steps))
     });
-    let columns = Memo::new(move |_| rows.with(|rows| Column::of(by.get(), rows)));
+    let all_columns = Memo::new(move |_| rows.with(|rows| Column::of(by.get(), rows)));
+    let hidden = url.list(HIDDEN);
+    let columns = Memo::new(move |_| {
+        let all = all_columns.get().into_iter();
+        hidden.with(|hidden| {
+            let is_shown = |own: &Column| !hidden.iter().any(|key| key == own.key());
+            all.filter(is_shown).collect()
+        })
+    });
     let footer = move || {
         let texts = i18n.texts().profile;
         answer
@@ -202,18 +215,14 @@ pub(super) fn Operators() -> impl IntoView {
     };
     // Data that the profiler left out, with the argument that adds it.
     let hint = move || {
-        let texts = i18n.texts().profile;
-        let has = model
-            .profiles
-            .chosen
-            .with(|own| own.as_ref().map(|own| own.has))?;
-        match by.get() {
-            OperatorGroup::Shape if !has.shapes => Some(texts.no_shapes),
-            OperatorGroup::Scope if !has.stacks => Some(texts.no_stacks),
-            OperatorGroup::Kernel if !has.device => Some(texts.no_device),
-            _ => None,
-        }
-        .map(|[text, code]| missing(text, code))
+        let own = model.profiles.chosen.get()?;
+        let lack = match by.get() {
+            OperatorGroup::Shape if !own.has.shapes => Lack::Shapes,
+            OperatorGroup::Scope if !own.has.stacks => Lack::Stacks,
+            OperatorGroup::Kernel if !own.has.device => Lack::Device,
+            _ => return None,
+        };
+        Some(missing(lack, &own.format))
     };
     view! {
         {sentence}
@@ -241,13 +250,69 @@ pub(super) fn Operators() -> impl IntoView {
                             on:input=on_filter
                         />
                     </label>
+                    <ColumnChoice all=all_columns by shown=columns />
                     {downloads("operators", &FIELDS, move || rows.get_untracked().to_vec())}
                 </div>
                 {hint}
                 <OperatorTable rows by columns steps footer=Signal::derive(footer) />
             </section>
-            <OperatorPanel rows by />
+            <OperatorPanel rows by steps />
         </div>
+    }
+}
+
+/// The choice of columns: all but the name.
+#[component]
+fn ColumnChoice(
+    /// Columns with data.
+    all: Memo<Vec<Column>>,
+    by: Memo<OperatorGroup>,
+    shown: Memo<Vec<Column>>,
+) -> impl IntoView {
+    let url = use_model().url;
+    let i18n = use_i18n();
+    let is_open = RwSignal::new(false);
+    let hidden = url.list(HIDDEN);
+    let press = move |column: Column| {
+        let mut hidden = hidden.get_untracked();
+        let key = column.key();
+        match hidden.iter().position(|own| own == key) {
+            Some(at) => {
+                hidden.remove(at);
+            }
+            None => hidden.push(key.to_owned()),
+        }
+        url.set_list(HIDDEN, &hidden, History::Replace);
+    };
+    let rows = move || {
+        let columns = all.get().into_iter().filter(|own| *own != Column::Name);
+        let columns = columns.map(|column| {
+            let title = move || column.title(by.get(), i18n.texts().profile);
+            let checked = Memo::new(move |_| shown.with(|shown| shown.contains(&column)));
+            view! {
+                <li class="flex column-choice">
+                    <Check
+                        checked
+                        label=Signal::derive(move || title().to_owned())
+                        on_press=move || press(column)
+                    />
+                    <span>{title}</span>
+                </li>
+            }
+        });
+        columns.collect::<Vec<_>>()
+    };
+    view! {
+        <Popover
+            is_open
+            label=i18n.label(|t| t.profile.choose_columns)
+            class="btn bare icon small-icon"
+            panel_class="popover narrow columns"
+            pressed=Signal::derive(move || hidden.with(|own| !own.is_empty()))
+            face=ViewFn::from(|| fixed_icon(IconName::Columns, 14))
+        >
+            <ul class="column-choices">{rows}</ul>
+        </Popover>
     }
 }
 

@@ -122,16 +122,6 @@ pub(super) fn Refusal(error: RwSignal<Option<ClientError>>) -> impl IntoView {
     }
 }
 
-/// The line that says what is missing, and the argument of the profiler that adds it.
-pub(super) fn missing(text: &'static str, code: &'static str) -> AnyView {
-    view! {
-        <p class="small ink2 missing">
-            {text} " " <code>{code}</code>
-        </p>
-    }
-    .into_any()
-}
-
 /// A menu that downloads rows as CSV or JSON. `columns` are fields of the rows, in the order of the file.
 pub(super) fn downloads<T, F>(
     name: &'static str,

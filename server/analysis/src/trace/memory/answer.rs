@@ -40,6 +40,8 @@ pub struct MemoryAsk {
     pub from_nanos: Option<i64>,
     /// End of the stretch of time.
     pub to_nanos: Option<i64>,
+    /// `true` for each allocation as a holder of its own.
+    pub single: bool,
 }
 
 /// Memory of a device; an empty answer without events of it.
@@ -109,7 +111,7 @@ impl<'m> Recording<'m> {
             }
             (None, None) => 0,
         };
-        let (holders, cut) = self.holders(after);
+        let (holders, cut) = self.holders(after, ask.single);
         let state = after.checked_sub(1).and_then(|last| self.events.get(last));
         let points = self.points(from, to);
         let since = |time: i64| time.saturating_sub(origin);
@@ -132,8 +134,9 @@ impl<'m> Recording<'m> {
         }
     }
 
-    /// Memory that is alive after a number of events, by operator, module and category, the largest first.
-    fn holders(&self, after: usize) -> (Vec<MemoryHolder>, bool) {
+    /// Memory that is alive after a number of events, the largest first: by operator, module and category, or each
+    /// allocation by itself.
+    fn holders(&self, after: usize, is_single: bool) -> (Vec<MemoryHolder>, bool) {
         let origin = self.model.origin();
         let time = |event: u32| {
             let event = self.events.get(event as usize);
@@ -142,20 +145,22 @@ impl<'m> Recording<'m> {
                 .saturating_sub(origin)
         };
         let end = self.model.extent.end.saturating_sub(origin);
-        let mut held: BTreeMap<(&str, TextId, MemoryCategory), MemoryHolder> = BTreeMap::new();
+        type Key<'m> = (&'m str, TextId, MemoryCategory, usize);
+        let mut held: BTreeMap<Key<'_>, MemoryHolder> = BTreeMap::new();
         let scopes = Scopes::new(self.model);
         let is_before = |event: u32| (event as usize) < after;
         let alive = self
             .lives
             .iter()
             .filter(|life| life.begin.is_none_or(is_before) && !life.end.is_some_and(is_before));
-        for life in alive {
+        for (number, life) in alive.enumerate() {
+            let number = if is_single { number } else { 0 };
             let operator = life.slice.and_then(|slice| operator(self.model, slice));
             let operator = operator.map_or("", |slice| self.model.name(slice));
             let scope = life.slice.map_or(TextId(0), |slice| scopes.id(slice));
             let (begin, until) = (life.begin.map_or(0, time), life.end.map_or(end, time));
             let row = held
-                .entry((operator, scope, life.category))
+                .entry((operator, scope, life.category, number))
                 .or_insert_with(|| MemoryHolder {
                     operator: operator.to_owned(),
                     scope: scopes.text(scope).to_owned(),

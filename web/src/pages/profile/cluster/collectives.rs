@@ -2,6 +2,7 @@
 
 use super::super::model::{time, use_model};
 use super::super::parts::downloads;
+use super::pair::Pair;
 use super::use_cluster;
 use crate::format;
 use crate::i18n::use_i18n;
@@ -68,8 +69,7 @@ pub(super) fn Collectives() -> impl IntoView {
     view! {
         <section class="card" data-part="collectives">
             <div class="head">
-                <h2>{i18n.text(|t| t.profile.collectives)}</h2>
-                <span class="micro ink3 cut">{i18n.text(|t| t.profile.collectives_beside)}</span>
+                <h2>{i18n.text(|t| t.profile.against_communication)}</h2>
                 <span class="grow"></span>
                 {downloads(
                     "collectives",
@@ -80,6 +80,7 @@ pub(super) fn Collectives() -> impl IntoView {
                     },
                 )}
             </div>
+            <Pair />
             <div class="scroll">
                 <table class="dense collectives">
                     <thead>

@@ -5,15 +5,13 @@ use std::sync::Arc;
 
 use super::super::model::time;
 use super::super::parts::downloads;
-use super::{AT, MemoryHolder, format, shade_of, use_memory};
+use super::{AT, GROUP, HolderGroup, MemoryHolder, format, shade_of, use_memory};
 use crate::components::{SegOption, Segmented};
 use crate::i18n::{ProfileTexts, use_i18n};
 use crate::keys::use_keys;
 use crate::prelude::*;
 use crate::url_state::History;
 
-/// Key of the address: `scope` for scopes instead of operators.
-const GROUP: &str = "group";
 /// Rows of the table.
 const LISTED: usize = 200;
 
@@ -33,13 +31,16 @@ pub(super) fn Holders() -> impl IntoView {
     let model = memory.model;
     let i18n = use_i18n();
     let url = model.url;
-    let group = url.param(GROUP);
-    let by_scope = Memo::new(move |_| group.with(|own| own.as_deref() == Some("scope")));
+    let group = memory.group;
     let chosen = RwSignal::new(0_usize);
     let rows = Memo::new(move |_| {
         let answer = memory.answer.answer.get();
         let all = answer.map(|own| own.holders.clone()).unwrap_or_default();
-        let mut all = if by_scope.get() { scopes(all) } else { all };
+        let mut all = if group.get() == HolderGroup::Scope {
+            scopes(all)
+        } else {
+            all
+        };
         all.truncate(LISTED);
         Arc::new(all)
     });
@@ -105,24 +106,23 @@ pub(super) fn Holders() -> impl IntoView {
             .with(|own| own.as_ref().map_or(0, |own| own.at_len_bytes));
         (texts.holds)(count, &format::bytes(held), &format::bytes(all))
     };
-    let option = |value: bool, text: fn(&ProfileTexts) -> &'static str| SegOption {
+    let options = HolderGroup::ALL.map(|value| SegOption {
         value,
-        label: Signal::derive(move || text(i18n.texts().profile).to_owned()),
-    };
+        label: Signal::derive(move || {
+            let texts = i18n.texts().profile;
+            texts.holder_groups[value as usize].to_owned()
+        }),
+    });
     view! {
         <section class="card" data-part="holders">
             <div class="head tall">
                 <h2>{title}</h2>
                 <Segmented
                     label=i18n.label(|t| t.profile.group)
-                    options=vec![
-                        option(false, |t| t.holder_groups[0]),
-                        option(true, |t| t.holder_groups[1]),
-                    ]
-                    value=by_scope
-                    on_choose=move |by_scope: bool| {
-                        let group = by_scope.then_some("scope");
-                        url.set(&[(GROUP, group)], History::Replace);
+                    options=options.to_vec()
+                    value=group
+                    on_choose=move |group: HolderGroup| {
+                        url.set(&[(GROUP, group.name())], History::Replace);
                     }
                 />
                 <Show when=move || memory.at.get().is_some()>

@@ -6,6 +6,7 @@ use trainscope_api::profile::{OperatorGroup, OperatorRow};
 
 use super::super::model::time;
 use crate::format;
+use crate::i18n::ProfileTexts;
 
 /// A column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,8 +77,16 @@ impl Column {
         Self::ALL.into_iter().filter(has).collect()
     }
 
+    /// Its head in a table of a group.
+    pub(super) const fn title(self, by: OperatorGroup, texts: &ProfileTexts) -> &'static str {
+        match self {
+            Self::Name => texts.group_heads[by as usize],
+            _ => texts.columns[self as usize],
+        }
+    }
+
     /// Its name in the address.
-    const fn key(self) -> &'static str {
+    pub(super) const fn key(self) -> &'static str {
         match self {
             Self::Name => "name",
             Self::Type => "type",

@@ -8,6 +8,7 @@ use trainscope_charts::profile::{Counts, Curve, Curves, Figure, Hit, Shade, Unit
 
 use super::super::model::{time, use_model};
 use super::super::parts::read_out;
+use super::flops::flops_tree;
 use super::table::selected;
 use crate::client;
 use crate::components::{IconName, ProfileChart, fixed_icon};
@@ -24,6 +25,8 @@ const LISTED: usize = 8;
 pub(super) fn OperatorPanel(
     rows: Memo<Arc<Vec<OperatorRow>>>,
     by: Memo<OperatorGroup>,
+    /// Steps that the calls are spread over.
+    steps: Memo<u64>,
 ) -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
@@ -85,6 +88,10 @@ pub(super) fn OperatorPanel(
                 <Distribution answer=answer.answer />
                 <BySteps answer=answer.answer />
                 {move || answer.answer.get().map(|own| lists(&own))}
+                {move || {
+                    let is_scope = by.get() == OperatorGroup::Scope;
+                    is_scope.then(|| rows.with(|rows| flops_tree(rows, steps.get())))
+                }}
             </div>
         </section>
     }

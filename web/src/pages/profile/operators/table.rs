@@ -102,12 +102,9 @@ pub(super) fn OperatorTable(
     let heads = move || {
         let texts = i18n.texts().profile;
         let order = order.get();
-        let group = by.get() as usize;
+        let group = by.get();
         let all = columns.get().into_iter().map(|column| {
-            let title = match column {
-                Column::Name => texts.group_heads[group],
-                _ => texts.columns[column as usize],
-            };
+            let title = column.title(group, texts);
             let direction = column.direction(order);
             let sort = direction.map(|direction| match direction {
                 Ordering::Greater => "descending",

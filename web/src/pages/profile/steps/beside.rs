@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use trainscope_api::profile::SessionSummary;
 use trainscope_charts::profile::{Counts, Curve, Curves, Figure, Hit, Unit};
+use trainscope_format::Kind;
 
 use super::super::model::{length, share, signed, swatch, time, use_model};
 use super::super::parts::{head, read_out};
@@ -13,6 +14,7 @@ use crate::components::{IconButton, IconName, ProfileChart};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
+use crate::route;
 
 /// Bins of the distribution of lengths.
 const BINS: usize = 40;
@@ -61,6 +63,34 @@ pub(super) fn OneStep() -> impl IntoView {
             Some(view! { <tbody>{rows} {whole}</tbody> })
         })?
     };
+    // The same step on the pages of the training, which may count from another one.
+    let elsewhere = move || {
+        let texts = i18n.texts().profile;
+        let number = model.with(|own| {
+            let step = own.steps.get(steps.chosen.get()?)?;
+            Some(step.number.saturating_add(own.step_offset))
+        })??;
+        let run = model.profiles.run.get();
+        let step = number.to_string();
+        let has_curves = model.profiles.has_kind(Kind::Scalars);
+        let curves = has_curves.then(|| {
+            let href = route::scalars_step_href(&run, number);
+            view! {
+                <a class="link" href=href>
+                    {texts.step_curves}
+                </a>
+            }
+        });
+        let debugger = route::debugger_href(&run, "step", &step);
+        Some(view! {
+            <p class="small flex links">
+                {curves}
+                <a class="link" href=debugger>
+                    {texts.step_debugger}
+                </a>
+            </p>
+        })
+    };
     view! {
         <section class="card one-step" data-part="step">
             <div class="head">
@@ -80,6 +110,7 @@ pub(super) fn OneStep() -> impl IntoView {
                     on_press=move || steps.go(1)
                 />
             </div>
+            {elsewhere}
             <table class="dense">
                 <thead>
                     <tr>

@@ -1,0 +1,164 @@
+//! One step of two ranks on one clock, the slowest one and one that is like most: compute against collectives.
+
+use trainscope_api::profile::{MeetingRow, Phase, RankTrack, RanksAnswer, StepPair};
+
+use super::super::{Model, Role};
+use super::collectives::{Collective, Meeting};
+use super::{RankModel, Span, medians, step_spans};
+
+/// Maximum number of stretches of compute, and of collectives, of one rank; more are joined or left out.
+const MAX_STRETCHES: usize = 100;
+/// Gaps shorter than this part of a step are not seen: chosen, two pixels of the picture.
+const VISIBLE: i64 = 200;
+
+/// The step in which a slow rank became slow, without one the step with the greatest difference of compute; `None`
+/// without two ranks that have a step in common.
+pub(super) fn pair(
+    of: &[RankModel<'_>],
+    answer: &RanksAnswer,
+    own: &[Vec<Collective>],
+    (offsets, meetings): (&[i64], &[Meeting]),
+) -> Option<StepPair> {
+    let medians = medians(&answer.compute_nanos);
+    let compute = |rank: usize, step: usize| answer.compute_nanos.get(rank)?.get(step).copied();
+    let excess = |step: usize| {
+        let most = (0..of.len()).filter_map(|rank| compute(rank, step)).max();
+        most.unwrap_or(0) as f64 - medians.get(step).copied().unwrap_or_default()
+    };
+    let slow = answer.stragglers.first();
+    let of_slow =
+        slow.and_then(|slow| answer.steps.iter().position(|step| *step == slow.from_step));
+    let greatest = || (0..answer.steps.len()).max_by(|a, b| excess(*a).total_cmp(&excess(*b)));
+    let step = of_slow.or_else(greatest)?;
+    let slowest = match slow {
+        Some(slow) => of.iter().position(|rank| rank.rank == slow.rank)?,
+        None => (0..of.len()).max_by_key(|rank| compute(*rank, step))?,
+    };
+    let median = *medians.get(step)?;
+    let distance = |rank: &usize| (compute(*rank, step).unwrap_or(0) as f64 - median).abs();
+    let usual = (0..of.len())
+        .filter(|rank| *rank != slowest)
+        .min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
+    let number = *answer.steps.get(step)?;
+    let span = |rank: usize| {
+        let spans = step_spans(of.get(rank)?.model, &[number]);
+        spans.first().copied()
+    };
+    let track = |rank: usize| {
+        let offset = offsets.get(rank).copied().unwrap_or(0);
+        let step = span(rank)?;
+        Some(RankTrack {
+            rank: of.get(rank)?.rank,
+            compute: stretches(of.get(rank)?.model, step, offset),
+            collectives: arrivals(rank, own.get(rank)?, meetings, step, offset),
+            end_nanos: step.1.saturating_sub(offset),
+        })
+    };
+    let mut tracks = vec![track(usual)?, track(slowest)?];
+    let begins = tracks.iter().flat_map(|track| {
+        let compute = track.compute.iter().map(|own| own.begin_nanos);
+        compute.chain(track.collectives.iter().map(|own| own.begin_nanos))
+    });
+    let zero = begins.min()?;
+    for track in &mut tracks {
+        track.end_nanos = track.end_nanos.saturating_sub(zero);
+        for own in &mut track.compute {
+            own.begin_nanos = own.begin_nanos.saturating_sub(zero);
+            own.end_nanos = own.end_nanos.saturating_sub(zero);
+        }
+        for own in &mut track.collectives {
+            own.begin_nanos = own.begin_nanos.saturating_sub(zero);
+            own.arrived_nanos = own.arrived_nanos.saturating_sub(zero);
+            own.end_nanos = own.end_nanos.saturating_sub(zero);
+        }
+    }
+    Some(StepPair {
+        step: number,
+        tracks,
+    })
+}
+
+/// Compute within a step by phase, on the clock of the first rank: slices of one phase are one stretch, unless a gap
+/// between them can be seen.
+fn stretches(model: &Model, (from, to): Span, offset: i64) -> Vec<Phase> {
+    let has = |role: Role| {
+        let mut slices = model.slices();
+        slices.any(|slice| model.roles.get(slice as usize) == Some(&role))
+    };
+    let wanted = if has(Role::Kernel) {
+        Role::Kernel
+    } else {
+        Role::Operators
+    };
+    let least_gap = to.saturating_sub(from) / VISIBLE;
+    let slices = model.slices();
+    let own = slices.filter(|slice| model.roles.get(*slice as usize) == Some(&wanted));
+    let mut found: Vec<(i64, i64, u32)> = own
+        .map(|slice| {
+            let (begin, end) = model.span(slice);
+            (begin.max(from), end.min(to), slice)
+        })
+        .filter(|(begin, end, _)| begin < end)
+        .collect();
+    found.sort_unstable();
+    let mut stretches: Vec<Phase> = Vec::new();
+    for (begin, end, slice) in found {
+        let (begin, end) = (begin.saturating_sub(offset), end.saturating_sub(offset));
+        let kind = model.phases.get(slice as usize).copied();
+        let kind = kind.unwrap_or_default();
+        let is_full = stretches.len() == MAX_STRETCHES;
+        let (mut begin, mut is_joined) = (begin, false);
+        if let Some(last) = stretches.last_mut() {
+            let is_near = begin.saturating_sub(last.end_nanos) <= least_gap;
+            is_joined = is_full || is_near && last.kind == kind || end <= last.end_nanos;
+            if is_joined {
+                last.end_nanos = last.end_nanos.max(end);
+            }
+            begin = begin.max(last.end_nanos);
+        }
+        if !is_joined {
+            stretches.push(Phase {
+                kind,
+                begin_nanos: begin,
+                end_nanos: end,
+            });
+        }
+    }
+    stretches
+}
+
+/// Collectives of a rank that begin within a step, on the clock of the first rank, with the arrival of the last one; of
+/// many the longest.
+fn arrivals(
+    rank: usize,
+    own: &[Collective],
+    meetings: &[Meeting],
+    (from, to): Span,
+    offset: i64,
+) -> Vec<MeetingRow> {
+    let mut arrived: Vec<Option<i64>> = vec![None; own.len()];
+    for meeting in meetings {
+        for (member, place) in &meeting.members {
+            if let (true, Some(slot)) = (*member == rank, arrived.get_mut(*place)) {
+                *slot = Some(meeting.arrived);
+            }
+        }
+    }
+    let inside = own.iter().zip(arrived);
+    let inside = inside.filter(|(one, _)| (from..to).contains(&one.begin));
+    let mut rows: Vec<MeetingRow> = inside
+        .map(|(one, arrived)| {
+            let begin = one.begin.saturating_sub(offset);
+            let end = one.end.saturating_sub(offset);
+            MeetingRow {
+                begin_nanos: begin,
+                arrived_nanos: arrived.map_or(begin, |arrived| arrived.min(end).max(begin)),
+                end_nanos: end,
+            }
+        })
+        .collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.end_nanos.saturating_sub(row.begin_nanos)));
+    rows.truncate(MAX_STRETCHES);
+    rows.sort_by_key(|row| row.begin_nanos);
+    rows
+}
