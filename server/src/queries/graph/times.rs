@@ -154,11 +154,11 @@ fn query(run: &str, tag: &str, rank: u32) -> RecordsQuery {
 
 #[cfg(test)]
 mod tests {
+    use trainscope_format::Graph;
+    use trainscope_format::graph::Node;
     use trainscope_format::trace::{
         Category, Lane, LaneKind, NONE, Slice, SliceClass, Trace, TraceFormat,
     };
-    use trainscope_format::Graph;
-    use trainscope_format::graph::Node;
 
     use super::*;
 
@@ -213,7 +213,15 @@ mod tests {
         let mean = |item: usize| times.mean(&tree, &(item..tree.items[item].end));
         assert_eq!(mean(item(conv)), Some(10), "a step, of two");
         assert_eq!(times.operator(item(conv)), Some(conv));
-        assert_eq!(mean(item(relu)), None, "an operator without a scope may be any");
-        assert_eq!(mean(0), Some(10), "what the graph does not have is no time of a scope");
+        assert_eq!(
+            mean(item(relu)),
+            None,
+            "an operator without a scope may be any"
+        );
+        assert_eq!(
+            mean(0),
+            Some(10),
+            "what the graph does not have is no time of a scope"
+        );
     }
 }

@@ -6,8 +6,9 @@ use trainscope_api::profile::SessionSummary;
 use trainscope_charts::profile::Shade;
 
 use super::lack::{Lack, missing};
-use super::model::{DATA, IDLE, css_of, share, swatch, time, use_model};
-use super::parts::share_row;
+use super::model::{DATA, IDLE, Model, css_of, share, swatch, time, use_model};
+use super::parts::{linked, share_row};
+use crate::components::profile_tabs::{ProfileTab, ProfileView};
 use crate::format;
 use crate::i18n::{ProfileTexts, use_i18n};
 use crate::prelude::*;
@@ -23,15 +24,16 @@ pub(super) fn Tiles() -> impl IntoView {
     move || {
         let texts = i18n.texts().profile;
         model.with(|own| {
-            let values = tiles(own, texts).into_iter().zip(texts.tiles);
-            let values =
-                values.filter_map(|(value, [name, meaning])| Some((value?, name, meaning)));
-            let values = values.map(|((value, beside), name, meaning)| {
+            let values = tiles(own, texts).into_iter().zip(texts.tiles).enumerate();
+            let values = values
+                .filter_map(|(at, (value, [name, meaning]))| Some((at, value?, name, meaning)));
+            let values = values.map(|(at, (value, beside), name, meaning)| {
+                let value = view! { <b>{value}</b> };
                 view! {
                     <div class="tile" title=meaning>
                         <dt class="micro ink3 cut">{name}</dt>
                         <dd>
-                            <b>{value}</b>
+                            {linked(evidence(model, at), value.into_any())}
                             " "
                             <span class="micro ink3 cut">{beside}</span>
                         </dd>
@@ -46,6 +48,22 @@ pub(super) fn Tiles() -> impl IntoView {
             (!values.is_empty() || note.is_some())
                 .then(|| view! { <section class="tiles"><dl>{values}</dl>{note}</section> })
         })
+    }
+}
+
+/// The address of what a tile is made of, by its place: kernels, FLOPs by scope, collectives, memory, calls of the host.
+fn evidence(model: Model, tile: usize) -> Option<String> {
+    let view = |view: ProfileView, by: Option<&str>| {
+        let changes = [("by", by)];
+        let tab = ProfileTab::View(view);
+        Some(model.profiles.tab_href(tab, &changes))
+    };
+    match tile {
+        0..=3 => view(ProfileView::Operators, Some("kernel")),
+        4 => view(ProfileView::Operators, Some("scope")),
+        5 => model.kind_href(1),
+        6 => view(ProfileView::Memory, None),
+        _ => model.kind_href(4),
     }
 }
 
@@ -186,6 +204,7 @@ fn kind_of(segment: &str) -> usize {
 }
 
 fn path(own: &SessionSummary, texts: &ProfileTexts) -> AnyView {
+    let model = use_model();
     let all: i64 = own.critical_path_nanos.values().sum();
     let mut segments: Vec<_> = own.critical_path_nanos.iter().collect();
     segments.retain(|segment| *segment.1 > 0);
@@ -202,7 +221,9 @@ fn path(own: &SessionSummary, texts: &ProfileTexts) -> AnyView {
         view! {
             <li>
                 {swatch(Shade::Time(kind_of(segment)))}
-                <span class="cut grow">{name}</span>
+                <span class="cut grow">
+                    {linked(model.kind_href(kind_of(segment)), name.into_any())}
+                </span>
                 <b class="med num">{time(**nanos)}</b>
                 <span class="num ink3 micro">{format::percent(share(**nanos, all))}</span>
             </li>

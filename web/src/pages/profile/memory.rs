@@ -12,7 +12,7 @@ mod beside;
 mod holders;
 
 use beside::{MemoryAdvice, OverSession};
-use holders::Holders;
+use holders::{HolderGroup, Holders};
 
 use super::lack::{Lack, missing};
 use super::model::{Model, time, use_model};
@@ -34,33 +34,6 @@ const AT: &str = "at";
 
 /// Key of the address: group of the holders; without it operators.
 const GROUP: &str = "group";
-
-/// Groups of holders, in the order of their texts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum HolderGroup {
-    #[default]
-    Operator,
-    Scope,
-    Allocation,
-}
-
-impl HolderGroup {
-    const ALL: [Self; 3] = [Self::Operator, Self::Scope, Self::Allocation];
-
-    /// Its name in the address.
-    const fn name(self) -> Option<&'static str> {
-        match self {
-            Self::Operator => None,
-            Self::Scope => Some("scope"),
-            Self::Allocation => Some("allocation"),
-        }
-    }
-
-    fn of_name(name: Option<&str>) -> Self {
-        let own = Self::ALL.into_iter().find(|own| own.name() == name);
-        own.unwrap_or_default()
-    }
-}
 
 /// Share of the device from which on a peak is a warning.
 const NEAR_LIMIT: f64 = 0.9;

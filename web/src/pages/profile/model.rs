@@ -24,6 +24,19 @@ pub(super) const DATA: usize = 3;
 /// Position of idle time among them.
 pub(super) const IDLE: usize = 5;
 
+/// Position of the host among them.
+const HOST: usize = 4;
+
+/// Names of the kinds in searches of the timeline; idle time has no slices.
+const SEARCHES: [Option<&str>; KINDS] = [
+    Some("compute"),
+    Some("communication"),
+    Some("copy"),
+    Some("data"),
+    Some("host"),
+    None,
+];
+
 /// Names of the tokens of the kinds.
 const TOKENS: [&str; KINDS] = ["compute", "comm", "memcpy", "data", "host", "idle"];
 
@@ -85,6 +98,16 @@ impl Model {
             Some((step.begin_nanos, step.end_nanos))
         });
         self.profiles.timeline_href(range.flatten(), search)
+    }
+
+    /// The timeline with the slices of a kind of time framed, if it has slices; reactive.
+    pub(super) fn kind_href(self, kind: usize) -> Option<String> {
+        let has_device = self.with(|own| own.device.is_some()).unwrap_or(true);
+        // Without a device the host computes.
+        let kind = if kind == 0 && !has_device { HOST } else { kind };
+        let name = SEARCHES.get(kind).copied().flatten()?;
+        let search = format!("kind:{name}");
+        Some(self.profiles.timeline_href(None, Some(&search)))
     }
 
     /// The timeline around a stretch of time, with as much again on both sides; reactive.

@@ -9,7 +9,7 @@ use super::advice::{AdviceCard, worst};
 use super::figures::{Causes, Tiles};
 use super::model::{KINDS, kinds_of, length, said, swatch, time, use_model};
 use super::operators::TopOperators;
-use super::parts::{head, read_out, verdict};
+use super::parts::{head, linked, read_out, verdict};
 use crate::components::ProfileChart;
 use crate::format;
 use crate::i18n::use_i18n;
@@ -62,6 +62,7 @@ fn StepParts() -> impl IntoView {
         let stack = model.with(|own| stack(own, &(texts.mean)(&time(own.mean_step_nanos))));
         Arc::new(Figure::Stack(stack.unwrap_or_default()))
     });
+    // The slices of a kind of time are a press away.
     let legend = move || {
         let texts = i18n.texts().profile;
         model.with(|own| {
@@ -69,13 +70,12 @@ fn StepParts() -> impl IntoView {
             let means = kinds_of(&own.mean_parts_nanos, has_device);
             let shown = means.into_iter().enumerate().filter(|(_, mean)| *mean > 0);
             let shown = shown.map(|(kind, mean)| {
-                view! {
-                    <span>
-                        {swatch(Shade::Time(kind))}
-                        {texts.kinds[usize::from(!has_device)][kind]}
-                        <b class="med ink">{time(mean)}</b>
-                    </span>
-                }
+                let name = view! {
+                    {swatch(Shade::Time(kind))}
+                    {texts.kinds[usize::from(!has_device)][kind]}
+                    <b class="med ink">{time(mean)}</b>
+                };
+                linked(model.kind_href(kind), name.into_any())
             });
             view! { <span class="legend">{shown.collect::<Vec<_>>()}</span> }
         })

@@ -54,6 +54,14 @@ pub(super) fn head(title: String, beside: String, right: AnyView) -> AnyView {
     .into_any()
 }
 
+/// A part of a line that is a link, if there is an address.
+pub(super) fn linked(href: Option<String>, content: AnyView) -> AnyView {
+    match href {
+        Some(href) => view! { <a href=href>{content}</a> }.into_any(),
+        None => view! { <span>{content}</span> }.into_any(),
+    }
+}
+
 /// Rows of a read-out: colour, name and value below a title with a value.
 pub(super) fn read_out(
     title: String,

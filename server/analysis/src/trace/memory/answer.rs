@@ -63,6 +63,9 @@ pub fn memory(model: &Model, ask: &MemoryAsk) -> MemoryAnswer {
     answer
 }
 
+/// Operator, scope and category of a holder, and its number if each allocation is one.
+type HolderKey<'m> = (&'m str, TextId, MemoryCategory, usize);
+
 /// Events of a device in order of time, and the lives that they begin and end.
 struct Recording<'m> {
     model: &'m Model,
@@ -145,8 +148,7 @@ impl<'m> Recording<'m> {
                 .saturating_sub(origin)
         };
         let end = self.model.extent.end.saturating_sub(origin);
-        type Key<'m> = (&'m str, TextId, MemoryCategory, usize);
-        let mut held: BTreeMap<Key<'_>, MemoryHolder> = BTreeMap::new();
+        let mut held: BTreeMap<HolderKey<'_>, MemoryHolder> = BTreeMap::new();
         let scopes = Scopes::new(self.model);
         let is_before = |event: u32| (event as usize) < after;
         let alive = self

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::super::model::time;
 use super::super::parts::downloads;
-use super::{AT, GROUP, HolderGroup, MemoryHolder, format, shade_of, use_memory};
+use super::{AT, GROUP, MemoryHolder, format, shade_of, use_memory};
 use crate::components::{SegOption, Segmented};
 use crate::i18n::{ProfileTexts, use_i18n};
 use crate::keys::use_keys;
@@ -24,6 +24,33 @@ const FIELDS: [&str; 7] = [
     "begin_nanos",
     "end_nanos",
 ];
+
+/// Groups of holders, in the order of their texts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum HolderGroup {
+    #[default]
+    Operator,
+    Scope,
+    Allocation,
+}
+
+impl HolderGroup {
+    const ALL: [Self; 3] = [Self::Operator, Self::Scope, Self::Allocation];
+
+    /// Its name in the address.
+    const fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Operator => None,
+            Self::Scope => Some("scope"),
+            Self::Allocation => Some("allocation"),
+        }
+    }
+
+    pub(super) fn of_name(name: Option<&str>) -> Self {
+        let own = Self::ALL.into_iter().find(|own| own.name() == name);
+        own.unwrap_or_default()
+    }
+}
 
 #[component]
 pub(super) fn Holders() -> impl IntoView {
