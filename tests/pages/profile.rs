@@ -44,11 +44,29 @@ async fn steps_operators_memory_ranks_and_differences_have_views() {
         ("operators", "aten::_local_scalar_dense takes the most time"),
         ("memory", "Memory peaks at 2.2 GB"),
         ("cluster", "Rank 5 computes 23 % slower than the others"),
+        ("cluster", "ranks 1 and 5, the slower one, at step 18"),
         ("compare", "as long as the baseline"),
     ] {
         let path = format!("/run/ranks/profile?view={view}");
         browser.goto(&server, &path).await;
         browser.wait_for_text(text).await;
     }
+    // Each allocation by itself, a column less, and the same step on another page.
+    let path = "/run/ranks/profile?view=memory&group=allocation";
+    browser.goto(&server, path).await;
+    browser.wait_for_text("By allocation").await;
+    browser
+        .wait_for_text("aten::_flash_attention_forward")
+        .await;
+    let path = "/run/ranks/profile?view=operators&hide=p99,mean";
+    browser.goto(&server, path).await;
+    browser.wait_for_text("takes the most time").await;
+    let heads = browser.text_of("[role=table] .heads").await;
+    let heads = heads.unwrap_or_default();
+    assert!(!heads.is_empty() && !heads.contains("p99"), "{heads:?}");
+    browser.goto(&server, "/run/ranks/profile?view=steps").await;
+    browser.click("[data-part=step] .links a").await;
+    browser.wait_for_text("Debugger").await;
+    assert!(browser.url().await.contains("/run/ranks/debugger?step="));
     browser.close().await;
 }
