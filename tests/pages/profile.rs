@@ -61,11 +61,11 @@ async fn steps_operators_memory_ranks_and_differences_have_views() {
     let path = "/run/ranks/profile?view=operators&hide=p99,mean";
     browser.goto(&server, path).await;
     browser.wait_for_text("takes the most time").await;
-    let heads = browser.text_of("[role=table] .heads").await;
+    let heads = browser.text_of("[role=table] [role=row]").await;
     let heads = heads.unwrap_or_default();
     assert!(!heads.is_empty() && !heads.contains("p99"), "{heads:?}");
     browser.goto(&server, "/run/ranks/profile?view=steps").await;
-    browser.click("[data-part=step] .links a").await;
+    browser.click("[data-part=step] a[href*=debugger]").await;
     browser.wait_for_text("Debugger").await;
     assert!(browser.url().await.contains("/run/ranks/debugger?step="));
     browser.close().await;

@@ -182,8 +182,12 @@ pub(super) fn Operators() -> impl IntoView {
         rows.with(|rows| {
             let first = rows.first()?;
             let all = rows.len() as u64;
+            let name = match &*first.name {
+                "" => texts.no_scope.to_owned(),
+                name => format::short_name(name).to_string(),
+            };
             let sentence = (texts.most_time)(
-                &format::short_name(&first.name),
+                &name,
                 &time(first.self_step_nanos),
                 &format::percent(first.share),
             );

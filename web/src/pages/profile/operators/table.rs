@@ -191,7 +191,10 @@ pub(super) fn OperatorTable(
 }
 
 fn cell(column: Column, row: &OperatorRow, steps: u64, longest: i64) -> AnyView {
-    let text = column.text(row, steps);
+    let mut text = column.text(row, steps);
+    if column == Column::Name && text.is_empty() {
+        use_i18n().texts().profile.no_scope.clone_into(&mut text);
+    }
     match column {
         Column::Name => view! {
             <span role="cell" class="cut name" title=text.clone()>
