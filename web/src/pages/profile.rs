@@ -3,7 +3,6 @@
 //!
 //! Session, rank, steps and view are in the address.
 
-use leptos::wasm_split::{SplitLoaderError, wasm_split};
 use trainscope_api::profile::{ProfileEntry, ProfileState};
 
 use crate::client::ClientError;
@@ -21,16 +20,21 @@ mod figures;
 mod lack;
 mod memory;
 mod model;
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "a split point fails where its code cannot be fetched"
+)]
+mod more;
 mod operators;
 mod overview;
 mod parts;
 mod recording;
 mod steps;
 
-use cluster::Cluster;
-use compare::Compare;
-use memory::MemoryView;
+pub(super) use more::fetch_more;
+
 use model::Model;
+use more::more;
 use operators::Operators;
 use overview::Overview;
 use parts::Refusal;
@@ -115,22 +119,7 @@ pub fn ProfilePage() -> impl IntoView {
     }
 }
 
-/// Memory, ranks and other profiles: views in a file of their own, which is fetched with the first of them.
-#[wasm_split(
-    profile_more,
-    wasm_split_path = ::leptos::wasm_split,
-    fallible,
-    preload(fetch_more)
-)]
-pub(super) fn more(view: ProfileView) -> Result<AnyView, SplitLoaderError> {
-    Ok(match view {
-        ProfileView::Memory => view! { <MemoryView /> }.into_any(),
-        ProfileView::Cluster => view! { <Cluster /> }.into_any(),
-        _ => view! { <Compare /> }.into_any(),
-    })
-}
-
-/// A view of [`more`], or that its code could not be fetched.
+/// A view in a file of its own, or that its code could not be fetched.
 fn later(view: ProfileView) -> AnyView {
     let i18n = use_i18n();
     Suspend::new(async move {

@@ -33,7 +33,7 @@ pub(super) fn Tiles() -> impl IntoView {
                     <div class="tile" title=meaning>
                         <dt class="micro ink3 cut">{name}</dt>
                         <dd>
-                            {linked(evidence(model, at), value.into_any())}
+                            {linked(evidence(&model, at), value.into_any())}
                             " "
                             <span class="micro ink3 cut">{beside}</span>
                         </dd>
@@ -52,7 +52,7 @@ pub(super) fn Tiles() -> impl IntoView {
 }
 
 /// The address of what a tile is made of, by its place: kernels, FLOPs by scope, collectives, memory, calls of the host.
-fn evidence(model: Model, tile: usize) -> Option<String> {
+fn evidence(model: &Model, tile: usize) -> Option<String> {
     let view = |view: ProfileView, by: Option<&str>| {
         let changes = [("by", by)];
         let tab = ProfileTab::View(view);

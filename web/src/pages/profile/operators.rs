@@ -184,7 +184,7 @@ pub(super) fn Operators() -> impl IntoView {
             let all = rows.len() as u64;
             let name = match &*first.name {
                 "" => texts.no_scope.to_owned(),
-                name => format::short_name(name).to_string(),
+                name => format::short_name(name),
             };
             let sentence = (texts.most_time)(
                 &name,
