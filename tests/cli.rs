@@ -7,3 +7,4 @@ mod diff;
 mod export;
 mod profiles;
 mod report;
+mod table;

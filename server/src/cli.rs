@@ -13,9 +13,11 @@ pub(crate) mod check;
 mod client;
 mod diff;
 mod export;
+mod importance;
 mod mistake;
 mod reading;
 mod report;
+mod run_table;
 mod start;
 mod state;
 mod status;
@@ -58,6 +60,10 @@ enum Command {
     Diff(Box<diff::DiffFlags>),
     /// Write what a run has recorded for other programs: tables, JSON, pictures, files
     Export(Box<export::ExportFlags>),
+    /// Show parameters, results and facts of many runs as a table
+    Table(Box<run_table::TableFlags>),
+    /// Show the parameters that move a result, over many runs
+    Importance(Box<importance::ImportanceFlags>),
     /// Write one run as a page that opens without a server
     Report(report::ReportFlags),
     /// List the servers that run on this machine
@@ -98,6 +104,8 @@ pub fn main() -> ExitCode {
                 Command::Check(flags) => check::run(&flags),
                 Command::Diff(flags) => diff::run(&flags),
                 Command::Export(flags) => export::run(&flags),
+                Command::Table(flags) => run_table::run(&flags),
+                Command::Importance(flags) => importance::run(&flags),
                 Command::Report(flags) => report::run(&flags),
                 Command::Status => status::run(),
                 Command::Stop(flags) => stop::run(&flags),

@@ -17,6 +17,7 @@ pub mod reader;
 pub mod settings;
 mod suggest;
 
+mod table;
 mod tensor_files;
 pub mod tensors;
 mod watched_file;

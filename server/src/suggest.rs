@@ -1,10 +1,10 @@
 //! Suggestions for misspelt names.
 
 /// The most similar name, if any is close enough: two edits, or a third of its length.
-pub(crate) fn similar(
+pub(crate) fn similar<'a>(
     wanted: &str,
-    names: &mut dyn Iterator<Item = &'static str>,
-) -> Option<&'static str> {
+    names: &mut dyn Iterator<Item = &'a str>,
+) -> Option<&'a str> {
     names
         .map(|name| (strsim::damerau_levenshtein(name, wanted), name))
         .filter(|(distance, name)| {

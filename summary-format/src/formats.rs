@@ -1,5 +1,7 @@
 //! Formats, one module each, and the order in which they claim a file.
 
+#[cfg(feature = "config")]
+pub mod config;
 mod decimal;
 pub(crate) mod event_file;
 pub mod folded;

@@ -64,6 +64,33 @@ fn loss_rank(tag: &str) -> Option<u8> {
     })
 }
 
+/// Better end of the values of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Less is better: losses, errors.
+    Less,
+    /// More is better: accuracies, scores.
+    More,
+}
+
+/// Better end of a result by its name; `None` where the name does not say it.
+pub fn direction(tag: &str) -> Option<Direction> {
+    let tag = tag.to_ascii_lowercase();
+    if loss_rank(&tag).is_some() {
+        return Some(Direction::Less);
+    }
+    words(&tag).rev().find_map(|word| match word {
+        "perplexity" | "ppl" | "error" | "err" | "mae" | "mse" | "rmse" | "wer" | "cer" | "fid" => {
+            Some(Direction::Less)
+        }
+        "accuracy" | "acc" | "top1" | "top5" | "map" | "miou" | "iou" | "f1" | "auc" | "bleu"
+        | "rouge" | "dice" | "psnr" | "ssim" | "reward" | "score" | "precision" | "recall" => {
+            Some(Direction::More)
+        }
+        _ => None,
+    })
+}
+
 fn metric_rank(tag: &str) -> Option<u8> {
     let word = words(tag).find_map(|word| match word {
         "accuracy" | "acc" | "top1" => Some(0),
@@ -76,7 +103,16 @@ fn metric_rank(tag: &str) -> Option<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::{loss, metric};
+    use super::{Direction, direction, loss, metric};
+
+    #[test]
+    fn names_say_the_better_end_or_nothing_is_best() {
+        assert_eq!(direction("eval/loss"), Some(Direction::Less));
+        assert_eq!(direction("Accuracy"), Some(Direction::More));
+        assert_eq!(direction("val/perplexity"), Some(Direction::Less));
+        assert_eq!(direction("train/loss_scale"), None);
+        assert_eq!(direction("samples"), None);
+    }
 
     #[test]
     fn the_training_loss_is_found_among_the_names_that_frameworks_write() {

@@ -16,6 +16,7 @@
 //! assert_eq!((&*first.tensor, first.step), ("train/loss", 15));
 //! ```
 
+pub mod columns;
 mod context;
 pub mod diagnosis;
 pub mod dump;
@@ -23,6 +24,7 @@ pub mod graph;
 pub mod guide;
 pub mod headline;
 pub mod histogram;
+pub mod importance;
 pub mod pipeline;
 pub mod restart;
 pub mod series;

@@ -6,6 +6,7 @@
 
 pub mod distributions;
 pub mod error;
+pub mod filter;
 pub mod findings;
 pub mod graphs;
 pub mod live;

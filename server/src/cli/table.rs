@@ -3,6 +3,7 @@
 //! Table crates wrap long cells or cut their ends. Names of tensors differ at their ends, so the one column that may
 //! shrink loses the front of its names.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use anstyle::Style;
@@ -15,9 +16,9 @@ use super::words;
 const GAP: usize = 2;
 
 /// A column of a table.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Column {
-    head: &'static str,
+    head: Cow<'static, str>,
     is_right: bool,
     least: usize,
 }
@@ -25,6 +26,11 @@ pub(super) struct Column {
 impl Column {
     /// A column of texts.
     pub(super) const fn left(head: &'static str) -> Self {
+        Self::new(Cow::Borrowed(head))
+    }
+
+    /// A column of texts with a head from a file.
+    pub(super) const fn new(head: Cow<'static, str>) -> Self {
         Self {
             head,
             is_right: false,
@@ -34,15 +40,19 @@ impl Column {
 
     /// A column of numbers.
     pub(super) const fn right(head: &'static str) -> Self {
-        Self {
-            is_right: true,
-            ..Self::left(head)
-        }
+        Self::left(head).aligned_right()
+    }
+
+    /// Aligns the cells like numbers.
+    pub(super) const fn aligned_right(mut self) -> Self {
+        self.is_right = true;
+        self
     }
 
     /// Sets a minimum width.
-    pub(super) const fn at_least(self, least: usize) -> Self {
-        Self { least, ..self }
+    pub(super) const fn at_least(mut self, least: usize) -> Self {
+        self.least = least;
+        self
     }
 }
 
@@ -60,19 +70,20 @@ pub(super) fn styled(style: Style, text: impl Into<String>) -> Cell {
 }
 
 /// A table whose rows are added one after the other.
-pub(super) struct Table<const N: usize> {
-    columns: [Column; N],
-    rows: Vec<[Cell; N]>,
+pub(super) struct Table {
+    columns: Vec<Column>,
+    /// Each has as many cells as there are columns.
+    rows: Vec<Vec<Cell>>,
     indent: usize,
     shrinks: Option<(usize, usize)>,
     most: Option<usize>,
 }
 
-impl<const N: usize> Table<N> {
+impl Table {
     /// A table without rows. Columns without any text take no space, and heads without any text no line.
-    pub(super) fn new(columns: [Column; N]) -> Self {
+    pub(super) fn new(columns: impl Into<Vec<Column>>) -> Self {
         Self {
-            columns,
+            columns: columns.into(),
             rows: Vec::new(),
             indent: 0,
             shrinks: None,
@@ -96,8 +107,10 @@ impl<const N: usize> Table<N> {
         Self { most, ..self }
     }
 
-    /// Adds a row.
-    pub(super) fn row(&mut self, cells: [Cell; N]) {
+    /// Adds a row; cells that are missing are empty.
+    pub(super) fn row(&mut self, cells: impl Into<Vec<Cell>>) {
+        let mut cells = cells.into();
+        cells.resize_with(self.columns.len(), || "".into());
         self.rows.push(cells);
     }
 
@@ -105,7 +118,7 @@ impl<const N: usize> Table<N> {
     pub(super) fn write(mut self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
         /// Least width of the column that shrinks.
         const LEAST: usize = 20;
-        let mut widths = [0; N];
+        let mut widths = vec![0; self.columns.len()];
         for (at, (column, width)) in self.columns.iter().zip(&mut widths).enumerate() {
             let cells = self.rows.iter().map(|row| row[at].0.width());
             *width = cells.fold(column.least.max(column.head.width()), usize::max);
@@ -119,7 +132,7 @@ impl<const N: usize> Table<N> {
                 row[at].0 = words::name(&row[at].0, Some(widths[at]));
             }
         }
-        if let (Some(most), Some(last)) = (self.most, N.checked_sub(1)) {
+        if let (Some(most), Some(last)) = (self.most, self.columns.len().checked_sub(1)) {
             let before = widths[..last].iter().filter(|width| **width > 0);
             let before = before.fold(self.indent, |all, width| all + width + GAP);
             for row in &mut self.rows {
@@ -128,8 +141,11 @@ impl<const N: usize> Table<N> {
             }
         }
         if self.columns.iter().any(|column| !column.head.is_empty()) {
-            let heads = self.columns.map(|column| styled(QUIET, column.head));
-            self.line(&heads, &widths, out)?;
+            let heads = self
+                .columns
+                .iter()
+                .map(|column| styled(QUIET, &*column.head));
+            self.line(&heads.collect::<Vec<Cell>>(), &widths, out)?;
         }
         self.rows
             .iter()
@@ -138,8 +154,8 @@ impl<const N: usize> Table<N> {
 
     fn line(
         &self,
-        cells: &[Cell; N],
-        widths: &[usize; N],
+        cells: &[Cell],
+        widths: &[usize],
         out: &mut (impl Write + ?Sized),
     ) -> io::Result<()> {
         let mut spaces = self.indent;
@@ -162,7 +178,7 @@ mod tests {
     use super::{Column, Table, styled};
     use crate::cli::style::ERROR;
 
-    fn text<const N: usize>(table: Table<N>) -> String {
+    fn text(table: Table) -> String {
         let mut out = anstream::StripStream::new(Vec::new());
         table.write(&mut out).unwrap();
         String::from_utf8(out.into_inner()).unwrap()

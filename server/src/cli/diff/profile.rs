@@ -73,7 +73,7 @@ fn text(
     shows_all: bool,
     out: Out<'_>,
 ) -> WriteResult {
-    let mut heads = Table::new([Column::left(""); 3]);
+    let mut heads = Table::new(vec![Column::left(""); 3]);
     for (letter, own) in ["A", "B"].into_iter().zip(subjects) {
         let session = words::name(own.loaded.session(), None);
         let place = format!("session {session}, rank {}", own.loaded.rank());
@@ -122,7 +122,7 @@ fn text(
     Ok(())
 }
 
-fn sides(head: &'static str) -> Table<4> {
+fn sides(head: &'static str) -> Table {
     let columns = [
         Column::left(head),
         Column::right("A"),

@@ -23,7 +23,7 @@ pub(super) fn text(
     out: Out<'_>,
 ) -> WriteResult {
     let titles = runs.map(|run| words::name(&run.title, None));
-    let mut table = Table::new([Column::left(""); 3]);
+    let mut table = Table::new(vec![Column::left(""); 3]);
     for ((letter, title), (run, (steps, tensors))) in ["A", "B"]
         .iter()
         .zip(titles)

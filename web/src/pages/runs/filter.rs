@@ -1,12 +1,9 @@
-//! Terms of the filter field: words, and `key:value`. All terms must match; a leading `-` negates one, and `|`
-//! separates alternatives.
-//!
-//! Values are compared case-insensitively; `*` matches any characters, and double quotes protect spaces and `|`.
-//! Numbers are compared as displayed: `lr:0.3` matches the single-precision 0.30000001.
+//! The filter field of the list of runs. Numbers are compared as displayed: `lr:0.3` matches the single-precision
+//! 0.30000001.
 
-use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
+use trainscope_api::filter::{Term, contains, is_class, is_number, like, term, terms, words};
 use trainscope_api::notebook::RunNotes;
 use trainscope_api::runs::{FileStatus, Run, RunStatus};
 use trainscope_api::tags::TagList;
@@ -32,15 +29,6 @@ pub(super) struct Filter {
     terms: Vec<Term>,
 }
 
-/// Alternatives, of which one must hold, or none.
-#[derive(Clone, Debug, PartialEq)]
-struct Term {
-    is_negated: bool,
-    /// `None` for words.
-    key: Option<String>,
-    any: Vec<String>,
-}
-
 /// Facts that a run is compared by, beside those of the list of runs.
 #[derive(Clone, Copy)]
 pub(super) struct RunFacts<'a> {
@@ -52,21 +40,10 @@ pub(super) struct RunFacts<'a> {
     pub(super) scalar: &'a dyn Fn(&str) -> Option<f64>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Comparison {
-    Above,
-    AtLeast,
-    Below,
-    AtMost,
-    Exactly,
-}
-
 impl Filter {
     /// Reads the text of the field.
     pub(super) fn parse(text: &str) -> Self {
-        Self {
-            terms: words(text).iter().map(|word| term(word)).collect(),
-        }
+        Self { terms: terms(text) }
     }
 
     /// `true` if a term needs tags, which have to be loaded first.
@@ -177,84 +154,6 @@ pub(super) fn chips(text: &str) -> (Vec<String>, String) {
     (chips, rest.join(" "))
 }
 
-/// Splits at spaces outside of double quotes; the quotes stay.
-fn words(text: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word = String::new();
-    let mut quoted = false;
-    for character in text.chars() {
-        if character == '"' {
-            quoted = !quoted;
-        }
-        if character.is_whitespace() && !quoted {
-            if !word.is_empty() {
-                words.push(std::mem::take(&mut word));
-            }
-        } else {
-            word.push(character);
-        }
-    }
-    if !word.is_empty() {
-        words.push(word);
-    }
-    words
-}
-
-fn term(word: &str) -> Term {
-    let (is_negated, word) = match word.strip_prefix('-') {
-        Some(rest) if !rest.is_empty() => (true, rest),
-        _ => (false, word),
-    };
-    let keyed = word.split_once(':').filter(|(key, value)| {
-        let is_number = *key != "steps" || value.split('|').all(|one| step_count(one).is_some());
-        !key.is_empty() && !value.is_empty() && is_number
-    });
-    let (key, value) = keyed.map_or((None, word), |(key, value)| {
-        (Some(key.to_lowercase()), value)
-    });
-    let plain = |text: &str| text.replace('"', "").to_lowercase();
-    let alternatives = || {
-        let parts = value.split('|').map(plain).filter(|part| !part.is_empty());
-        parts.collect::<Vec<_>>()
-    };
-    let any = if value.contains('"') {
-        vec![plain(value)]
-    } else {
-        alternatives()
-    };
-    Term {
-        is_negated,
-        key,
-        // A lone `|` is a word.
-        any: if any.is_empty() {
-            vec![plain(value)]
-        } else {
-            any
-        },
-    }
-}
-
-fn step_count(value: &str) -> Option<(Comparison, f64)> {
-    let (how, number) = comparison(value);
-    Some((how, format::parse_number(&number)?))
-}
-
-/// A sign and what follows it, without separators of thousands.
-fn comparison(value: &str) -> (Comparison, String) {
-    let signs = [
-        (">=", Comparison::AtLeast),
-        ("<=", Comparison::AtMost),
-        (">", Comparison::Above),
-        ("<", Comparison::Below),
-        ("=", Comparison::Exactly),
-    ];
-    let signed = signs
-        .iter()
-        .find_map(|(sign, how)| Some((*how, value.strip_prefix(sign)?)));
-    let (how, number) = signed.unwrap_or((Comparison::Exactly, value));
-    (how, number.replace([',', '_'], ""))
-}
-
 /// True if a word is in the name, the note or the tags of a run; `NaN` and `Inf` are found among the values, too.
 fn is_word(run: &Run, word: &str, known: RunFacts<'_>) -> bool {
     let is_noted = known.notes.is_some_and(|notes| {
@@ -265,16 +164,6 @@ fn is_word(run: &Run, word: &str, known: RunFacts<'_>) -> bool {
         shown.into_iter().any(|last| is_class(last.value, word))
     };
     contains(&run.id, word) || is_noted || has_value()
-}
-
-/// True if a value is the NaN or the infinity that a text names.
-fn is_class(value: f64, text: &str) -> bool {
-    match text {
-        "nan" => value.is_nan(),
-        "inf" | "+inf" | "infinity" => value == f64::INFINITY,
-        "-inf" | "−inf" | "-infinity" => value == f64::NEG_INFINITY,
-        _ => false,
-    }
 }
 
 fn is_value(run: &Run, key: &str, value: &str, known: RunFacts<'_>) -> bool {
@@ -358,29 +247,6 @@ fn is_hparam(own: &HparamValue, wanted: &str) -> bool {
     }
 }
 
-/// True if a number is what is wanted. What the list shows alike is equal.
-fn is_number(own: f64, wanted: &str, shown: &dyn Fn(f64) -> String) -> bool {
-    let (how, number) = comparison(wanted);
-    if is_class(own, &number) {
-        return how == Comparison::Exactly;
-    }
-    let Some(number) = format::parse_number(&number) else {
-        return false;
-    };
-    let order = if shown(own) == shown(number) {
-        Some(Ordering::Equal)
-    } else {
-        own.partial_cmp(&number)
-    };
-    match how {
-        Comparison::Above => order == Some(Ordering::Greater),
-        Comparison::AtLeast => order.is_some_and(Ordering::is_ge),
-        Comparison::Below => order == Some(Ordering::Less),
-        Comparison::AtMost => order.is_some_and(Ordering::is_le),
-        Comparison::Exactly => order == Some(Ordering::Equal),
-    }
-}
-
 const fn status_name(status: RunStatus) -> &'static str {
     match status {
         RunStatus::Live => "live",
@@ -398,35 +264,6 @@ const fn file_status_name(status: FileStatus) -> &'static str {
         FileStatus::Unreadable => "unreadable",
         FileStatus::Gone => "gone",
     }
-}
-
-fn contains(text: &str, wanted: &str) -> bool {
-    if wanted.contains('*') {
-        like(&text.to_lowercase(), &format!("*{wanted}*"))
-    } else {
-        text.to_lowercase().contains(wanted)
-    }
-}
-
-/// `true` if all of `text` matches `pattern`, where `*` matches any characters.
-fn like(text: &str, pattern: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = text.strip_prefix(first) else {
-        return false;
-    };
-    if !pattern.contains('*') {
-        return rest.is_empty();
-    }
-    let mut parts: Vec<_> = parts.collect();
-    let last = parts.pop().unwrap_or_default();
-    for part in parts {
-        let Some(at) = rest.find(part) else {
-            return false;
-        };
-        rest = &rest[at + part.len()..];
-    }
-    rest.ends_with(last)
 }
 
 #[cfg(test)]

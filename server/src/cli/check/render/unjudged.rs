@@ -106,8 +106,8 @@ pub(super) fn tensors(
 }
 
 /// A table without heads.
-fn unheaded() -> Table<4> {
-    Table::new([Column::left(""); 4]).indent(4)
+fn unheaded() -> Table {
+    Table::new(vec![Column::left(""); 4]).indent(4)
 }
 
 /// Setting of the collector that records the missing data.

@@ -1,0 +1,509 @@
+//! `trainscope table`: parameters, results and facts of many runs, a row each.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use serde_json::{Map, Value};
+use tempfile::TempDir;
+use trainscope_analysis::columns::{CellValue, ColumnKind};
+use trainscope_api::filter::{self, Term};
+
+use super::mistake::Mistake;
+use super::style::QUIET;
+use super::table::{Cell, Column, Table};
+use super::{CommandError, words};
+use crate::index::Index;
+use crate::ingest::{IngestSettings, Ingester};
+use crate::notebook::Notebooks;
+use crate::suggest::similar;
+use crate::table::{Row, RunTable};
+
+/// Columns of a table in a terminal unless others are wanted; more do not fit.
+const GLANCE: usize = 12;
+/// Polling interval of the reading progress.
+const PAUSE: Duration = Duration::from_millis(2);
+/// Digits of a number in a terminal.
+const DIGITS: usize = 6;
+
+/// The flags of `trainscope table`.
+#[derive(Args, Clone, Debug)]
+pub(super) struct TableFlags {
+    /// Folders with training runs
+    #[arg(value_name = "DIR", required = true)]
+    dirs: Vec<PathBuf>,
+
+    /// Columns by their keys, separated by commas: lr, metric:loss@min, eval:Accuracy; `*` matches any characters
+    /// [default: parameters that differ and results; for programs: all]
+    #[arg(long, short, value_name = "KEYS", value_delimiter = ',')]
+    columns: Vec<String>,
+
+    /// Runs that match: `lr:>0.01 opt:adam|sgd -metric:loss:nan`
+    #[arg(long, value_name = "TERMS", allow_hyphen_values = true)]
+    filter: Option<String>,
+
+    /// Order by these columns, separated by commas; a leading `-` puts the largest first. Runs without a value are last
+    #[arg(
+        long,
+        value_name = "KEYS",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
+    sort: Vec<String>,
+
+    /// Output format
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Text)]
+    format: OutputFormat,
+
+    /// Write the table to a file; `-` is standard output
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// Format of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum OutputFormat {
+    /// For people
+    Text,
+    /// Comma-separated values, a line each run
+    Csv,
+    /// For programs
+    Json,
+}
+
+/// The runs of some folders, read into a temporary index.
+pub(super) struct Folders {
+    pub(super) table: RunTable,
+    _ingester: Ingester,
+    _cache: TempDir,
+}
+
+impl Folders {
+    /// Reads all runs below some folders.
+    pub(super) fn read(dirs: &[PathBuf]) -> Result<Self, Mistake> {
+        let mut base_dirs = Vec::new();
+        for dir in dirs {
+            let base = dir.canonicalize().ok().filter(|base| base.is_dir());
+            base_dirs.push(base.ok_or_else(|| {
+                Mistake::new(2, format!("{} is no folder", words::path(dir)))
+                    .at(words::path(dir))
+                    .attempt("the folder that holds the runs")
+            })?);
+        }
+        let no_room = |error: &dyn std::fmt::Display| {
+            Mistake::new(2, format!("there is no room for temporary files: {error}"))
+                .at(std::env::temp_dir().display().to_string())
+                .attempt("free space, or set TMPDIR to another folder")
+        };
+        let cache = tempfile::tempdir().map_err(|error| no_room(&error))?;
+        let settings = IngestSettings {
+            base_dirs: base_dirs.clone(),
+            cache_dir: cache.path().to_owned(),
+            // One scan is enough.
+            reload_interval: Duration::from_hours(1),
+            file_events: false,
+        };
+        let (ingester, index): (Ingester, Index) =
+            Ingester::start(settings).map_err(|error| no_room(&error))?;
+        while !index.ingest().idle {
+            std::thread::sleep(PAUSE);
+        }
+        let notes = Notebooks::open(&base_dirs, cache.path()).read();
+        let table = RunTable::read(&index, &base_dirs, &notes)
+            .map_err(|error| Mistake::new(2, error.to_string()))?;
+        if table.rows.is_empty() {
+            let names: Vec<String> = dirs.iter().map(|dir| words::path(dir)).collect();
+            return Err(Mistake::new(2, "there are no runs").at(names.join(", ")));
+        }
+        for row in &table.rows {
+            for (path, reason) in &row.faults {
+                tell(&format!("{}/{path} is left out: {reason}", row.run));
+            }
+        }
+        if table.left_out > 0 {
+            tell(&format!(
+                "{} columns are left out: a table has 2,000",
+                table.left_out
+            ));
+        }
+        Ok(Self {
+            table,
+            _ingester: ingester,
+            _cache: cache,
+        })
+    }
+
+    /// Numbers of the rows that match a filter; an unknown key is a mistake.
+    pub(super) fn filtered(&self, text: Option<&str>) -> Result<Vec<usize>, Mistake> {
+        let terms = filter::terms(text.unwrap_or_default());
+        for key in terms.iter().filter_map(|term| term.key.as_deref()) {
+            self.key(key, "--filter")?;
+        }
+        let rows = self.table.rows.iter().enumerate();
+        Ok(rows
+            .filter(|(_, row)| self.matches(row, &terms))
+            .map(|(at, _)| at)
+            .collect())
+    }
+
+    fn matches(&self, row: &Row, terms: &[Term]) -> bool {
+        terms.iter().all(|term| {
+            let holds = |wanted: &String| match &term.key {
+                None => {
+                    let noted = ["note", "tags"].map(|key| cell_text(&row.value(key)));
+                    filter::contains(&row.run, wanted)
+                        || noted.iter().any(|own| filter::contains(own, wanted))
+                }
+                Some(key) => {
+                    let key = self.key(key, "").unwrap_or_default();
+                    is_value(&row.value(&key), wanted)
+                }
+            };
+            term.any.iter().any(holds) != term.is_negated
+        })
+    }
+
+    /// Key of a column in any case; a bare name may also be that of a result.
+    pub(super) fn key(&self, name: &str, flag: &str) -> Result<String, Mistake> {
+        let lower = name.to_lowercase();
+        let forms = [
+            lower.clone(),
+            format!("metric:{lower}"),
+            format!("eval:{lower}"),
+            format!("run:{lower}"),
+        ];
+        let of_form = |form: &String| {
+            let mut keys = self.table.keys.iter();
+            keys.find(|key| key.to_lowercase() == *form).cloned()
+        };
+        if let Some(key) = forms.iter().find_map(of_form) {
+            return Ok(key);
+        }
+        // A summary of a scalar.
+        if let Some((tag, summary)) = name.rsplit_once('@') {
+            let tag = self.key(tag, flag)?;
+            let key = format!("{tag}@{}", summary.to_lowercase());
+            if self.table.has(&key) {
+                return Ok(key);
+            }
+        }
+        let near = similar(name, &mut self.table.keys.iter().map(String::as_str));
+        let mistake = Mistake::new(2, format!("no run has a column {name}")).at(flag.to_owned());
+        Err(match near {
+            Some(near) => mistake.attempt(near.to_owned()),
+            None => mistake.attempt("trainscope table DIR --format csv, which has all columns"),
+        })
+    }
+}
+
+/// Prints a line for people. A closed stderr is no reason to fail.
+fn tell(line: &str) {
+    drop(writeln!(anstream::stderr(), "{line}"));
+}
+
+/// `true` if a value is what a term wants.
+fn is_value(own: &CellValue, wanted: &str) -> bool {
+    match own {
+        CellValue::Missing => wanted == "none",
+        CellValue::Number(number) => filter::is_number(*number, wanted, &|own| own.to_string()),
+        CellValue::Text(text) => filter::contains(text, wanted),
+        CellValue::Truth(yes) => filter::like(if *yes { "true" } else { "false" }, wanted),
+    }
+}
+
+pub(super) fn run(flags: &TableFlags) -> Result<u8, CommandError> {
+    let folders = Folders::read(&flags.dirs)?;
+    let mut rows = folders.filtered(flags.filter.as_deref())?;
+    let mut order = Vec::new();
+    for name in &flags.sort {
+        let (is_reverse, name) = match name.strip_prefix('-') {
+            Some(name) => (true, name),
+            None => (false, &**name),
+        };
+        order.push((
+            folders.table.column(&folders.key(name, "--sort")?),
+            is_reverse,
+        ));
+    }
+    rows.sort_by(|a, b| {
+        let orders = order.iter().map(|(cells, is_reverse)| {
+            let (a, b) = (&cells[*a], &cells[*b]);
+            compare(a, b, *is_reverse)
+        });
+        orders.fold(Ordering::Equal, Ordering::then)
+    });
+    let keys = columns(flags, &folders)?;
+    let write = |out: &mut dyn Write| match flags.format {
+        OutputFormat::Text => write_text(&folders.table, &rows, &keys, out),
+        OutputFormat::Csv => write_csv(&folders.table, &rows, &keys, out),
+        OutputFormat::Json => write_json(&folders.table, &rows, &keys, out),
+    };
+    write_to(flags.output.as_deref(), write)?;
+    Ok(0)
+}
+
+/// Writes to a file or to standard output.
+pub(super) fn write_to(
+    output: Option<&Path>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), CommandError> {
+    match output {
+        Some(path) if path != Path::new("-") => {
+            let failed = |error: io::Error| {
+                Mistake::new(2, format!("the result cannot be written: {error}"))
+                    .at(format!("--output {}", words::path(path)))
+                    .attempt("--output FILE in a folder that is there and may be written to")
+            };
+            let file = File::create(path).map_err(failed)?;
+            let mut out = BufWriter::new(anstream::StripStream::new(file));
+            write(&mut out).and_then(|()| out.flush()).map_err(failed)?;
+        }
+        _ => {
+            let mut out = anstream::stdout().lock();
+            write(&mut out).and_then(|()| out.flush())?;
+        }
+    }
+    Ok(())
+}
+
+/// Keys of the columns to show.
+fn columns(flags: &TableFlags, folders: &Folders) -> Result<Vec<String>, Mistake> {
+    let table = &folders.table;
+    if flags.columns.is_empty() {
+        return Ok(match flags.format {
+            OutputFormat::Text => table.glance(GLANCE),
+            OutputFormat::Csv | OutputFormat::Json => table.keys.clone(),
+        });
+    }
+    let mut keys: Vec<String> = Vec::new();
+    for name in &flags.columns {
+        if name.contains('*') {
+            let pattern = name.to_lowercase();
+            let own = table
+                .keys
+                .iter()
+                .filter(|key| filter::like(&key.to_lowercase(), &pattern));
+            keys.extend(own.cloned());
+        } else {
+            keys.push(folders.key(name, "--columns")?);
+        }
+    }
+    let mut seen = BTreeSet::new();
+    keys.retain(|key| seen.insert(key.clone()));
+    Ok(keys)
+}
+
+/// Numbers before texts; NaN and then runs without a value last in both directions.
+fn compare(a: &CellValue, b: &CellValue, is_reverse: bool) -> Ordering {
+    let place = |own: &CellValue| match own {
+        CellValue::Number(number) if number.is_nan() => 3,
+        CellValue::Number(_) => 0,
+        CellValue::Truth(_) => 1,
+        CellValue::Text(_) => 2,
+        CellValue::Missing => 4,
+    };
+    let last = |own: &CellValue| place(own) > 2;
+    let order = match (a, b) {
+        _ if last(a) || last(b) || place(a) != place(b) => return place(a).cmp(&place(b)),
+        (CellValue::Number(a), CellValue::Number(b)) => a.total_cmp(b),
+        (CellValue::Text(a), CellValue::Text(b)) => a.cmp(b),
+        (CellValue::Truth(a), CellValue::Truth(b)) => a.cmp(b),
+        _ => Ordering::Equal,
+    };
+    if is_reverse { order.reverse() } else { order }
+}
+
+/// Text of a value that reads back exactly.
+fn cell_text(value: &CellValue) -> String {
+    match value {
+        CellValue::Missing => String::new(),
+        CellValue::Number(number) if number.is_nan() => "NaN".to_owned(),
+        CellValue::Number(number) if number.is_infinite() => if *number > 0.0 {
+            "Infinity"
+        } else {
+            "-Infinity"
+        }
+        .to_owned(),
+        CellValue::Number(number) => number.to_string(),
+        CellValue::Text(text) => text.clone(),
+        CellValue::Truth(yes) => yes.to_string(),
+    }
+}
+
+/// Text of a value for people: six digits.
+pub(super) fn short(value: f64) -> String {
+    let plain = value.to_string();
+    if !value.is_finite() || plain.len() <= DIGITS + 2 {
+        return cell_text(&CellValue::Number(value));
+    }
+    let size = value.abs();
+    if (1e-4..1e7).contains(&size) {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a logarithm of these numbers is −4 to 7"
+        )]
+        let before = size.log10().floor() as i32 + 1;
+        let digits = usize::try_from(6 - before.max(1)).unwrap_or(0);
+        let text = format!("{value:.digits$}");
+        if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        } else {
+            text
+        }
+    } else {
+        let text = format!("{value:.3e}");
+        let (digits, power) = text.split_once('e').unwrap_or((&text, "0"));
+        let digits = digits.trim_end_matches('0').trim_end_matches('.');
+        format!("{digits}e{power}")
+    }
+}
+
+fn write_text(
+    table: &RunTable,
+    rows: &[usize],
+    keys: &[String],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut columns = vec![Column::left("RUN")];
+    for key in keys {
+        let facts = table.facts(key);
+        let column = Column::new(words::name(key, None).into());
+        let is_number = matches!(facts.kind, ColumnKind::Number | ColumnKind::Integer);
+        columns.push(if is_number {
+            column.aligned_right()
+        } else {
+            column
+        });
+    }
+    let mut lines = Table::new(columns);
+    let own = rows.iter().filter_map(|row| table.rows.get(*row));
+    let mut has_disagreement = false;
+    for row in own {
+        let mut cells: Vec<Cell> = vec![words::name(&row.run, None).into()];
+        for key in keys {
+            let text = match row.value(key) {
+                CellValue::Number(number) => short(number),
+                other => words::name(&cell_text(&other), None),
+            };
+            let disagrees = row
+                .cells
+                .get(key)
+                .is_some_and(crate::table::Cell::disagrees);
+            has_disagreement |= disagrees;
+            cells.push(
+                if disagrees {
+                    format!("{text} ≠")
+                } else {
+                    text
+                }
+                .into(),
+            );
+        }
+        lines.row(cells);
+    }
+    lines.write(out)?;
+    let hidden = table.keys.len().saturating_sub(keys.len());
+    writeln!(out, "\n{QUIET}{} of {} runs", rows.len(), table.rows.len())?;
+    if hidden > 0 {
+        writeln!(out, "{hidden} more columns: --columns '*'")?;
+    }
+    if has_disagreement {
+        writeln!(out, "≠ another source of this value says something else")?;
+    }
+    write!(out, "{QUIET:#}")
+}
+
+fn write_csv(
+    table: &RunTable,
+    rows: &[usize],
+    keys: &[String],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut lines = csv::Writer::from_writer(out);
+    let heads = std::iter::once("run".to_owned()).chain(keys.iter().map(|key| plain(key)));
+    lines.write_record(heads)?;
+    for row in rows.iter().filter_map(|row| table.rows.get(*row)) {
+        let cells = keys.iter().map(|key| match row.value(key) {
+            CellValue::Text(text) => plain(&text),
+            other => cell_text(&other),
+        });
+        lines.write_record(std::iter::once(plain(&row.run)).chain(cells))?;
+    }
+    lines.flush()
+}
+
+/// Text that a spreadsheet does not take for a formula.
+fn plain(text: &str) -> String {
+    if text.starts_with(['=', '+', '-', '@']) {
+        format!("'{text}")
+    } else {
+        text.to_owned()
+    }
+}
+
+fn write_json(
+    table: &RunTable,
+    rows: &[usize],
+    keys: &[String],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut lines = Vec::new();
+    for row in rows.iter().filter_map(|row| table.rows.get(*row)) {
+        let mut line = Map::new();
+        line.insert("run".to_owned(), Value::String(row.run.clone()));
+        for key in keys {
+            let value = match row.value(key) {
+                CellValue::Missing => continue,
+                CellValue::Number(number) => serde_json::Number::from_f64(number).map_or_else(
+                    || Value::String(cell_text(&CellValue::Number(number))),
+                    Value::Number,
+                ),
+                CellValue::Text(text) => Value::String(text),
+                CellValue::Truth(yes) => Value::Bool(yes),
+            };
+            line.insert(key.clone(), value);
+        }
+        lines.push(Value::Object(line));
+    }
+    serde_json::to_writer_pretty(&mut *out, &lines)?;
+    writeln!(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_without_a_value_are_last_in_both_directions() {
+        let cells = [
+            CellValue::Missing,
+            CellValue::Number(f64::NAN),
+            CellValue::Number(2.0),
+            CellValue::Number(1.0),
+        ];
+        for (is_reverse, expected) in [(false, [3, 2, 1, 0]), (true, [2, 3, 1, 0])] {
+            let mut order = [0, 1, 2, 3];
+            order.sort_by(|a, b| compare(&cells[*a], &cells[*b], is_reverse));
+            assert_eq!(order, expected);
+        }
+    }
+
+    #[test]
+    fn numbers_for_people_have_six_digits() {
+        for (value, text) in [
+            (0.054_331_526, "0.05433"),
+            (2.370_969_8, "2.37097"),
+            (100_000_000.0, "1e8"),
+            (1.25e-8, "1.25e-8"),
+            (123_456.789, "123457"),
+            (0.1, "0.1"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(short(value), text);
+        }
+    }
+}

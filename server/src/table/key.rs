@@ -1,0 +1,79 @@
+//! Keys of columns: a bare name is a parameter; a prefix names the source of the others.
+
+/// Group of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Group {
+    /// A setting of the training.
+    Parameter,
+    /// The data it learned from.
+    Data,
+    /// A value that it reached.
+    Result,
+    /// A fact of its files.
+    Run,
+    /// A text by a user.
+    Note,
+}
+
+/// Group by the key of a column.
+pub(crate) fn group(key: &str) -> Group {
+    match key.split_once(':').map(|(group, _)| group) {
+        Some("eval" | "metric") => Group::Result,
+        Some("lineage") if key == "lineage:loss" => Group::Result,
+        Some("data" | "lineage") => Group::Data,
+        Some("run") => Group::Run,
+        None if matches!(key, "note" | "tags") => Group::Note,
+        _ => Group::Parameter,
+    }
+}
+
+/// Name of a column without the prefix of its group and without the summary of a scalar.
+pub(crate) fn head(key: &str) -> &str {
+    match key.split_once(':') {
+        Some(("metric", tag)) => split_summary(tag).0,
+        Some(("data" | "eval" | "lineage" | "run" | "user", name)) => name,
+        _ => key,
+    }
+}
+
+/// Summaries of a scalar that a key may end with, after `@`.
+pub(super) const SUMMARIES: [&str; 6] = [
+    "min",
+    "max",
+    "mean10",
+    "step_of_min",
+    "step_of_max",
+    "first",
+];
+
+/// Tag and summary of a scalar's key without its prefix: `loss@min` → `loss`, `min`.
+pub(super) fn split_summary(tag: &str) -> (&str, Option<&str>) {
+    match tag.rsplit_once('@') {
+        Some((tag, summary)) if SUMMARIES.contains(&summary) => (tag, Some(summary)),
+        _ => (tag, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_say_their_group() {
+        for (key, own, name) in [
+            ("lr", Group::Parameter, "lr"),
+            ("user:lr", Group::Parameter, "lr"),
+            ("model:size", Group::Parameter, "model:size"),
+            ("data:pipeline", Group::Data, "pipeline"),
+            ("eval:Accuracy", Group::Result, "Accuracy"),
+            ("metric:train/loss@min", Group::Result, "train/loss"),
+            ("metric:a@b", Group::Result, "a@b"),
+            ("lineage:loss", Group::Result, "loss"),
+            ("lineage:model_path", Group::Data, "model_path"),
+            ("run:steps", Group::Run, "steps"),
+            ("note", Group::Note, "note"),
+        ] {
+            assert_eq!((group(key), head(key)), (own, name), "{key}");
+        }
+    }
+}

@@ -1,0 +1,395 @@
+//! A row of the table: the values of a run by key, with the source of each.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use trainscope_analysis::columns::CellValue;
+use trainscope_api::notebook::RunNotes;
+use trainscope_api::records::{MAX_RECORDS, RecordsQuery};
+use trainscope_api::runs::{Run, RunStatus};
+use trainscope_api::scalars::{MAX_POINTS, ScalarsQuery, Series};
+use trainscope_format::hparams::HparamValue;
+use trainscope_format::lineage::{
+    DatasetNode, EvaluationLineage, Lineage, LineageValue, TrainLineage,
+};
+use trainscope_format::{Body, Hparams, Kind};
+
+use super::configuration::Configurations;
+use super::key::split_summary;
+use crate::index::{Index, ReadError};
+
+/// Longest text of a value, in characters.
+const MAX_CHARS: usize = 4_096;
+
+/// Source of a value; of several, the first in this order counts.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Source {
+    /// Hyper-parameters in event files.
+    Hparams,
+    /// Lineage of the training.
+    Lineage,
+    /// A configuration file, by its path below the folder of the run.
+    Configuration(String),
+    /// Scalars.
+    Scalars,
+    /// Files of the run.
+    Files,
+    /// Notebook.
+    Notes,
+}
+
+/// Value of a run with those of other sources and earlier ones.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cell {
+    /// In the order in which they were recorded.
+    pub(crate) values: Vec<(Source, CellValue)>,
+}
+
+impl Cell {
+    /// Last value of the first source.
+    pub(crate) fn value(&self) -> Option<&CellValue> {
+        self.of_source(self.values.iter().map(|(source, _)| source).min()?)
+    }
+
+    fn of_source(&self, wanted: &Source) -> Option<&CellValue> {
+        let last = self
+            .values
+            .iter()
+            .rev()
+            .find(|(source, _)| source == wanted);
+        last.map(|(_, value)| value)
+    }
+
+    /// `true` if the last values of two sources disagree.
+    pub(crate) fn disagrees(&self) -> bool {
+        let Some(own) = self.value() else {
+            return false;
+        };
+        self.values.iter().any(|(source, _)| {
+            self.of_source(source)
+                .is_some_and(|other| !other.agrees(own))
+        })
+    }
+}
+
+/// A run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Row {
+    /// Name of the run.
+    pub(crate) run: String,
+    pub(crate) cells: BTreeMap<String, Cell>,
+    /// Configuration files that cannot be read, with reasons.
+    pub(crate) faults: Vec<(String, String)>,
+    /// Number of values that exceed a limit.
+    pub(crate) left_out: usize,
+    /// Data pipeline, as recorded last.
+    pub(super) pipeline: Option<DatasetNode>,
+    metrics: BTreeMap<String, Summary>,
+}
+
+/// Summary of a scalar over its points that count. NaN and infinities are passed over by all but first and last.
+#[derive(Clone, Copy, Debug, Default)]
+struct Summary {
+    first: f64,
+    last: f64,
+    /// Step and value.
+    min: Option<(i64, f64)>,
+    max: Option<(i64, f64)>,
+    mean10: Option<f64>,
+}
+
+impl Row {
+    /// Reads the row of a run; `folder` is that of its configuration files.
+    pub(super) fn read(
+        index: &Index,
+        run: &Run,
+        folder: Option<&Path>,
+        notes: Option<&RunNotes>,
+    ) -> Result<Self, ReadError> {
+        let mut row = Self {
+            run: run.id.clone(),
+            ..Self::default()
+        };
+        for body in bodies(index, &run.id, Kind::Hparams)? {
+            if let Body::Hparams(Hparams::SessionStart(start)) = body {
+                for (name, value) in start.values {
+                    row.put(&name, Source::Hparams, of_hparam(value));
+                }
+            }
+        }
+        for body in bodies(index, &run.id, Kind::Lineage)? {
+            if let Body::Lineage(lineage) = body {
+                row.put_lineage(*lineage);
+            }
+        }
+        let configurations = folder.map(Configurations::read).unwrap_or_default();
+        row.faults = configurations.faults;
+        for (path, leaves) in configurations.files {
+            row.left_out += leaves.left_out;
+            for (name, value) in leaves.values {
+                row.put(&name, Source::Configuration(path.clone()), of_hparam(value));
+            }
+        }
+        row.put_scalars(index)?;
+        row.put_facts(run);
+        if let Some(notes) = notes {
+            row.put("note", Source::Notes, CellValue::of_text(&notes.note));
+            row.put(
+                "tags",
+                Source::Notes,
+                CellValue::of_text(&notes.tags.join(", ")),
+            );
+        }
+        Ok(row)
+    }
+
+    /// Adds a value; texts are cut.
+    pub(super) fn put(&mut self, key: &str, source: Source, value: CellValue) {
+        let value = match value {
+            CellValue::Text(text) if text.chars().count() > MAX_CHARS => {
+                self.left_out += 1;
+                CellValue::Text(text.chars().take(MAX_CHARS).collect())
+            }
+            value => value,
+        };
+        if value.is_missing() {
+            return;
+        }
+        self.cells
+            .entry(key.to_owned())
+            .or_default()
+            .values
+            .push((source, value));
+    }
+
+    /// Value of a column, also of a summary of a scalar.
+    pub(crate) fn value(&self, key: &str) -> CellValue {
+        if let Some(cell) = self.cells.get(key) {
+            return cell.value().cloned().unwrap_or_default();
+        }
+        let own = key.strip_prefix("metric:").and_then(|tag| {
+            let (tag, summary) = split_summary(tag);
+            let own = self.metrics.get(tag)?;
+            match summary? {
+                "first" => Some(own.first),
+                "mean10" => own.mean10,
+                "min" => own.min.map(|(_, value)| value),
+                "max" => own.max.map(|(_, value)| value),
+                "step_of_min" => own.min.map(|(step, _)| step as f64),
+                "step_of_max" => own.max.map(|(step, _)| step as f64),
+                _ => None,
+            }
+        });
+        own.map_or(CellValue::Missing, CellValue::Number)
+    }
+
+    fn put_lineage(&mut self, lineage: Lineage) {
+        match lineage {
+            Lineage::Train(train) => self.put_training(&train),
+            Lineage::Evaluation(evaluation) => self.put_evaluation(&evaluation),
+            Lineage::Dataset(pipeline) => self.pipeline = Some(pipeline),
+            Lineage::UserDefined(info) => {
+                for (name, value) in info.values {
+                    let value = of_lineage(value);
+                    // A bare name that means something else keeps its meaning.
+                    let is_taken = self.cells.get(&name).is_some_and(|cell| {
+                        TRAIN_KEYS.contains(&&*name)
+                            && cell.value().is_some_and(|own| !own.agrees(&value))
+                    });
+                    let key = if is_taken {
+                        format!("user:{name}")
+                    } else {
+                        name
+                    };
+                    self.put(&key, Source::Lineage, value);
+                }
+            }
+        }
+    }
+
+    fn put_training(&mut self, train: &TrainLineage) {
+        let text = |own: &Option<String>| {
+            own.as_deref()
+                .map_or(CellValue::Missing, CellValue::of_text)
+        };
+        let count =
+            |own: Option<i64>| own.map_or(CellValue::Missing, |own| CellValue::Number(own as f64));
+        let single = |own: Option<f64>| own.map_or(CellValue::Missing, CellValue::of_single);
+        let values = [
+            ("optimizer", text(&train.optimizer)),
+            ("learning_rate", single(train.learning_rate)),
+            ("loss_function", text(&train.loss_function)),
+            ("epochs", count(train.epochs)),
+            ("batch_size", count(train.batch_size)),
+            ("network", text(&train.network)),
+            ("device_count", count(train.device_count)),
+            ("parallel_mode", text(&train.parallel_mode)),
+            ("data:train_path", text(&train.dataset_path)),
+            ("data:train_size", count(train.dataset_size)),
+            ("lineage:loss", single(train.loss)),
+            ("lineage:model_path", text(&train.model_path)),
+            ("lineage:model_size_bytes", count(train.model_size_bytes)),
+        ];
+        for (key, value) in values {
+            self.put(key, Source::Lineage, value);
+        }
+    }
+
+    fn put_evaluation(&mut self, evaluation: &EvaluationLineage) {
+        for (name, value) in &evaluation.metrics {
+            self.put(
+                &format!("eval:{name}"),
+                Source::Lineage,
+                CellValue::Number(value.0),
+            );
+        }
+        if let Some(path) = &evaluation.dataset_path {
+            self.put("data:test_path", Source::Lineage, CellValue::of_text(path));
+        }
+        if let Some(size) = evaluation.dataset_size {
+            self.put(
+                "data:test_size",
+                Source::Lineage,
+                CellValue::Number(size as f64),
+            );
+        }
+    }
+
+    /// Last values and summaries of all scalars of the lowest rank.
+    fn put_scalars(&mut self, index: &Index) -> Result<(), ReadError> {
+        let run = self.run.clone();
+        let tags = index.tags_of(&run, Kind::Scalars)?;
+        let lowest = tags.iter().map(|(_, rank)| *rank).min();
+        for (tag, rank) in tags.into_iter().filter(|(_, rank)| Some(*rank) == lowest) {
+            let query = ScalarsQuery {
+                run: run.clone(),
+                tag: tag.to_string(),
+                rank,
+                points: Some(MAX_POINTS),
+                ..ScalarsQuery::default()
+            };
+            // Points of several writers have no common last value.
+            let Ok(selection) = index.series(&query) else {
+                continue;
+            };
+            let Some(summary) = summary(&selection.read()?) else {
+                continue;
+            };
+            self.put(
+                &format!("metric:{tag}"),
+                Source::Scalars,
+                CellValue::of_single(summary.last),
+            );
+            self.metrics.insert(tag.to_string(), summary);
+        }
+        Ok(())
+    }
+
+    fn put_facts(&mut self, run: &Run) {
+        let duration = run.first_wall_time_secs.zip(run.last_wall_time_secs);
+        let status = match run.status {
+            RunStatus::Live => "live",
+            RunStatus::Stopped => "stopped",
+            RunStatus::Gone => "gone",
+        };
+        let number = |own: Option<f64>| own.map_or(CellValue::Missing, CellValue::Number);
+        let values = [
+            ("run:status", CellValue::Text(status.to_owned())),
+            ("run:steps", number(run.last_step.map(|step| step as f64))),
+            ("run:started", number(run.first_wall_time_secs)),
+            (
+                "run:duration",
+                number(duration.map(|(first, last)| last - first)),
+            ),
+            ("run:ranks", number(Some(run.ranks.len() as f64))),
+            ("run:size", number(Some(run.len_bytes as f64))),
+        ];
+        for (key, value) in values {
+            self.put(key, Source::Files, value);
+        }
+    }
+}
+
+/// Names of columns that the lineage of a training has itself.
+const TRAIN_KEYS: [&str; 8] = [
+    "optimizer",
+    "learning_rate",
+    "loss_function",
+    "epochs",
+    "batch_size",
+    "network",
+    "device_count",
+    "parallel_mode",
+];
+
+/// Records of a kind by wall time.
+fn bodies(index: &Index, run: &str, kind: Kind) -> Result<Vec<Body>, ReadError> {
+    let mut all = Vec::new();
+    for (tag, rank) in index.tags_of(run, kind)? {
+        let query = RecordsQuery {
+            run: run.to_owned(),
+            tag: tag.to_string(),
+            rank,
+            points: Some(MAX_RECORDS),
+            ..RecordsQuery::default()
+        };
+        all.extend(
+            index
+                .records(kind, &query, |found| Ok(Some(found.body)))?
+                .records,
+        );
+    }
+    all.sort_by(|a, b| a.wall_time_secs.total_cmp(&b.wall_time_secs));
+    Ok(all.into_iter().map(|own| own.body).collect())
+}
+
+fn of_hparam(value: HparamValue) -> CellValue {
+    match value {
+        HparamValue::Null => CellValue::Missing,
+        HparamValue::Number(number) => CellValue::Number(number),
+        HparamValue::Text(text) => CellValue::of_text(&text),
+        HparamValue::Bool(yes) => CellValue::Truth(yes),
+    }
+}
+
+fn of_lineage(value: LineageValue) -> CellValue {
+    match value {
+        LineageValue::Text(text) => CellValue::of_text(&text),
+        LineageValue::Texts(texts) => CellValue::Text(format!("[{}]", texts.join(", "))),
+        LineageValue::Bool(yes) => CellValue::Truth(yes),
+        LineageValue::Int(number) => CellValue::Number(number as f64),
+        LineageValue::Number(number) => CellValue::Number(number),
+        LineageValue::Map(info) => CellValue::Text(format!("[{} elements]", info.values.len())),
+    }
+}
+
+fn summary(series: &Series) -> Option<Summary> {
+    let (first, last) = (*series.values.first()?, *series.values.last()?);
+    let mut own = Summary {
+        first,
+        last,
+        ..Summary::default()
+    };
+    let points = series
+        .steps
+        .iter()
+        .copied()
+        .zip(series.values.iter().copied());
+    for (step, value) in points.filter(|(_, value)| value.is_finite()) {
+        if own.min.is_none_or(|(_, least)| value < least) {
+            own.min = Some((step, value));
+        }
+        if own.max.is_none_or(|(_, most)| value > most) {
+            own.max = Some((step, value));
+        }
+    }
+    let newest = series
+        .values
+        .iter()
+        .rev()
+        .take(10)
+        .filter(|value| value.is_finite());
+    let newest: Vec<f64> = newest.copied().collect();
+    own.mean10 = (!newest.is_empty()).then(|| newest.iter().sum::<f64>() / newest.len() as f64);
+    Some(own)
+}
