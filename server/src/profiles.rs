@@ -8,11 +8,13 @@ use trainscope_api::profile::{ProfileEntry, ProfileList, ProfileState};
 
 use crate::index::{Index, ReadError};
 
+mod arguments;
 mod loaded;
 mod read;
 mod sessions;
 mod unread;
 
+pub(crate) use arguments::{ArgumentSearch, MAX_EVENT_BYTES};
 pub(crate) use loaded::LoadedProfile;
 pub(crate) use read::{input, read_files};
 pub(crate) use sessions::{SessionFiles, recorded_by};

@@ -7,6 +7,7 @@ pub(crate) mod graph;
 mod hit_page;
 pub(crate) mod media;
 pub(crate) mod neighbours;
+mod numbering;
 pub(crate) mod pipeline;
 mod pipeline_queues;
 pub(crate) mod profile;

@@ -8,6 +8,7 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
+use trainscope_api::timeline;
 
 use crate::support::lab::{fixture, workspace_root};
 use crate::support::server::query;
@@ -66,6 +67,50 @@ fn the_overview_of_a_real_trace_has_the_steps_that_the_profiler_marked() {
     assert_eq!(list["sessions"][0]["events"], 1_241);
 }
 
+/// Wall time of a moment of the session, which its files give in nanoseconds.
+fn secs(unix_nanos: &str, since: i64) -> f64 {
+    (unix_nanos.parse::<i128>().unwrap() + i128::from(since)) as f64 / 1e9
+}
+
+#[test]
+fn steps_of_a_profile_are_found_by_the_numbers_of_the_training() {
+    let lab = Lab::new();
+    let server = serve(
+        &lab,
+        "torch-cnn/tb.pt.trace.json.gz",
+        "vm.1795213256892341813.pt.trace.json.gz",
+    );
+    let lanes = ask(&server, "/api/timeline/lanes", &[]);
+    assert_eq!(lanes["step_offset"], 0);
+    let steps = lanes["steps"].as_array().unwrap();
+    let at = |step: i64| {
+        let step = step.to_string();
+        let query = [("step", &*step), ("rank", "0")];
+        ask(&server, "/api/timeline/step", &query)["place"].clone()
+    };
+    let first = steps[0]["number"].as_i64().unwrap();
+    assert_eq!(at(first)["step"], steps[0]);
+    assert!(at(first + 2_000).is_null());
+    // The curve of the loss counts from another number on.
+    let clock = lanes["unix_nanos"].as_str().unwrap();
+    let mut run = lab.record("run");
+    for step in steps {
+        let end = step["end_nanos"].as_i64().unwrap();
+        let number = step["number"].as_i64().unwrap() + 2_000;
+        run.scalar_at("loss", number, secs(clock, end + 10_000), 1.0);
+    }
+    server.wait_for_points("run", "loss", steps.len() as u64);
+    let lanes = ask(&server, "/api/timeline/lanes", &[]);
+    assert_eq!(lanes["step_offset"], 2_000);
+    let place = at(first + 2_000);
+    assert_eq!(place["step"], steps[0], "with the number of the profiler");
+    assert_eq!(place["rank"], 0);
+    let step = (first + 2_000).to_string();
+    let other = [("step", &*step), ("session", "none")];
+    assert!(ask(&server, "/api/timeline/step", &other)["place"].is_null());
+    assert!(at(first).is_null());
+}
+
 #[test]
 fn every_slice_of_the_timeline_is_counted_in_one_cell_and_its_arguments_are_read() {
     let lab = Lab::new();
@@ -88,6 +133,14 @@ fn every_slice_of_the_timeline_is_counted_in_one_cell_and_its_arguments_are_read
         let count: u64 = cells.map(|cell| cell[3].as_u64().unwrap()).sum();
         assert_eq!(count, 775, "{width} pixels");
     }
+    let bytes = server.get_with(
+        "/api/timeline?run=run&width=1600",
+        &[("Accept", timeline::CELLS_MEDIA_TYPE)],
+    );
+    assert_eq!(bytes.media_type, timeline::CELLS_MEDIA_TYPE);
+    let text = ask(&server, "/api/timeline", &[("width", "1600")]);
+    let text: timeline::TimelineAnswer = serde_json::from_value(text).unwrap();
+    assert_eq!(timeline::decode(&bytes.body), Ok(text));
     let found = ask(
         &server,
         "/api/timeline/search",
@@ -102,6 +155,15 @@ fn every_slice_of_the_timeline_is_counted_in_one_cell_and_its_arguments_are_read
         arguments.iter().any(|pair| pair[0] == "Input Dims"),
         "{arguments:?}"
     );
+    let found = |query: &str| {
+        ask(&server, "/api/timeline/search", &[("query", query)])["count"]
+            .as_u64()
+            .unwrap()
+    };
+    let with_dims = found("args:\"input dims\"");
+    assert!((4..775).contains(&with_dims), "{with_dims}");
+    assert_eq!(found("args:\"input dims\" convolution_backward"), 4);
+    assert_eq!(found("args:nothing-has-this"), 0);
     let area = ask(
         &server,
         "/api/timeline/area",

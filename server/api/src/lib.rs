@@ -128,6 +128,8 @@ pub mod paths {
     pub const TIMELINE_LANES: &str = "/api/timeline/lanes";
     /// `GET` with [`SliceQuery`](crate::timeline::SliceQuery): [`SliceAnswer`](crate::timeline::SliceAnswer).
     pub const TIMELINE_SLICE: &str = "/api/timeline/slice";
+    /// `GET` with [`StepQuery`](crate::timeline::StepQuery): [`StepAnswer`](crate::timeline::StepAnswer).
+    pub const TIMELINE_STEP: &str = "/api/timeline/step";
     /// `GET` with [`AreaQuery`](crate::timeline::AreaQuery): [`AreaAnswer`](crate::timeline::AreaAnswer).
     pub const TIMELINE_AREA: &str = "/api/timeline/area";
     /// `GET` with [`TimelineSearchQuery`](crate::timeline::TimelineSearchQuery):

@@ -4,10 +4,16 @@
 
 use serde::{Deserialize, Serialize};
 
+mod cells;
+
+pub use cells::{CELLS_MEDIA_TYPE, CellsError, decode, encode};
+
 /// Maximum number of rows in one answer.
 pub const MAX_ROWS: usize = 512;
 /// Maximum number of cells in one answer.
 pub const MAX_CELLS: usize = 200_000;
+/// Maximum number of names of lanes without slices in a group.
+pub const MAX_EMPTY: usize = 200;
 /// Maximum number of names in the totals of an area.
 pub const MAX_NAMES: usize = 1_000;
 /// Maximum number of search results by position.
@@ -62,7 +68,7 @@ pub struct TimelineQuery {
     pub rows: Option<String>,
 }
 
-/// Cells of rows.
+/// Cells of rows. With `Accept: application/octet-stream` the answer is [binary](encode).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TimelineAnswer {
@@ -164,6 +170,8 @@ pub struct TimelineLanes {
     pub groups: Vec<LaneGroup>,
     /// Steps.
     pub steps: Vec<StepSpan>,
+    /// Added to the numbers of its steps to give those of the training; 0 if that is unknown.
+    pub step_offset: i64,
     /// Busy share of the whole session in 160 equal stretches of time, in 1/255.
     pub busy: Vec<u8>,
     /// Counters.
@@ -186,6 +194,8 @@ pub struct LaneGroup {
     pub lanes: Vec<LaneEntry>,
     /// Number of lanes without slices.
     pub empty: u64,
+    /// Names of lanes without slices, up to [`MAX_EMPTY`].
+    pub empty_names: Vec<String>,
     /// `true` if it is folded at first: lanes that the writer derived.
     pub folded: bool,
 }
@@ -216,6 +226,42 @@ pub struct StepSpan {
     pub begin_nanos: i64,
     /// End.
     pub end_nanos: i64,
+}
+
+/// The query of `GET /api/timeline/step`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams), into_params(parameter_in = Query))]
+pub struct StepQuery {
+    /// Name of the run.
+    pub run: String,
+    /// Number of the step as the training counts.
+    pub step: i64,
+    /// Id of the session; all sessions, the newest first, if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Rank; the lowest if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
+}
+
+/// Place of a step of the training in a profile.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct StepPlace {
+    /// Id of the session.
+    pub session: String,
+    /// Rank.
+    pub rank: u32,
+    /// The step, with its number as the profiler counts.
+    pub step: StepSpan,
+}
+
+/// Answer of `GET /api/timeline/step`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct StepAnswer {
+    /// The newest session that has the step; `null` if there is none.
+    pub place: Option<StepPlace>,
 }
 
 /// A counter: its buckets over the whole session, so that no spike is lost.
@@ -429,7 +475,8 @@ pub struct TimelineSearchQuery {
     /// Rank; the lowest if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
-    /// Text of names, `/expression/`, `kind:comm`, `lane:"stream 7"`, `dur:>1ms`, `step:2617`; terms are joined by and.
+    /// Text of names, `/expression/`, `kind:comm`, `lane:"stream 7"`, `dur:>1ms`, `step:2617`, `args:text`, for which the
+    /// files are read again; terms are joined by and.
     pub query: String,
     /// Begin of the view.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -460,4 +507,6 @@ pub struct TimelineSearchAnswer {
     pub nearest: Vec<SliceEntry>,
     /// Position of the first of `nearest` among all matches in order of time.
     pub nearest_from: u64,
+    /// `true` if the arguments of some slices were not searched: the files are too long, or have too many matches.
+    pub cut: bool,
 }

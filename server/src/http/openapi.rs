@@ -89,6 +89,7 @@ routes! {
     timeline::get,
     timeline::lanes,
     timeline::slice,
+    timeline::step,
     timeline::area,
     timeline::search,
     graph::get,

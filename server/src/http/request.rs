@@ -3,12 +3,24 @@
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
 use axum::extract::{FromRequest, FromRequestParts, Query, Request};
-use axum::http::StatusCode;
+use axum::http::header::ACCEPT;
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
 use serde::de::DeserializeOwned;
 use trainscope_api::error::ErrorCode;
 
 use super::error::Failure;
+
+/// True if the client explicitly accepts a media type; `*/*` is no such wish.
+pub(super) fn wants(headers: &HeaderMap, media_type: &str) -> bool {
+    headers
+        .get_all(ACCEPT)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(|media| media.split(';').next())
+        .any(|media| media.trim().eq_ignore_ascii_case(media_type))
+}
 
 /// The query of a request.
 pub(super) struct Params<T>(pub(super) T);

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::http::header::{ACCEPT, CONTENT_TYPE, VARY};
+use axum::http::header::{CONTENT_TYPE, VARY};
 use axum::response::{IntoResponse, Response};
 use trainscope_api::error::ErrorCode;
 use trainscope_api::scalars::{
@@ -12,7 +12,7 @@ use trainscope_api::scalars::{
 
 use super::error::Failure;
 use super::headers::NO_STORE;
-use super::request::{Body, Params};
+use super::request::{Body, Params, wants};
 use super::{Site, blocking, json_text};
 
 mod text;
@@ -67,7 +67,7 @@ pub(super) async fn post(
             format!("one request may name {MAX_SERIES} series"),
         ));
     }
-    let columns = wants_columns(&headers);
+    let columns = wants(&headers, COLUMNS_MEDIA_TYPE);
     blocking(move || {
         let answer = site.index.many_series(&request)?;
         let mut response = if columns {
@@ -92,17 +92,6 @@ pub(super) async fn post(
 #[schema(value_type = String, format = Binary)]
 #[expect(dead_code, reason = "only its schema is used")]
 struct Columns(Vec<u8>);
-
-/// True if the client explicitly accepts columns; `*/*` gets JSON.
-fn wants_columns(headers: &HeaderMap) -> bool {
-    headers
-        .get_all(ACCEPT)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .filter_map(|media| media.split(';').next())
-        .any(|media| media.trim().eq_ignore_ascii_case(COLUMNS_MEDIA_TYPE))
-}
 
 fn check_range(from: Option<i64>, to: Option<i64>, points: Option<usize>) -> Result<(), Failure> {
     if let Some(points) = points

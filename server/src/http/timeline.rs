@@ -1,29 +1,61 @@
 //! `/api/timeline…`: the slices of a profile as far as pixels can show them, and everything about single ones.
 
 use axum::extract::State;
-use axum::response::Response;
+use axum::http::header::{CONTENT_TYPE, VARY};
+use axum::http::{HeaderMap, HeaderValue};
+use axum::response::{IntoResponse as _, Response};
 use trainscope_api::profile::ProfileQuery;
 use trainscope_api::timeline::{
-    AreaAnswer, AreaQuery, SliceAnswer, SliceQuery, TimelineAnswer, TimelineLanes, TimelineQuery,
-    TimelineSearchAnswer, TimelineSearchQuery,
+    AreaAnswer, AreaQuery, CELLS_MEDIA_TYPE, SliceAnswer, SliceQuery, StepAnswer, StepQuery,
+    TimelineAnswer, TimelineLanes, TimelineQuery, TimelineSearchAnswer, TimelineSearchQuery,
+    encode,
 };
 
 use super::error::Failure;
-use super::request::Params;
+use super::headers::NO_STORE;
+use super::request::{Params, wants};
 use super::{Site, blocking, json};
 use crate::queries::timeline;
 
 /// Cells of rows for a stretch of time
 #[utoipa::path(
     get, path = "/api/timeline", operation_id = "timeline", params(TimelineQuery),
-    responses((status = 200, description = "Cells; every slice is counted in exactly one", body = TimelineAnswer))
+    responses((
+        status = 200,
+        description = "Cells; every slice is counted in exactly one. As `application/octet-stream`, if the request \
+                       accepts it, in the layout of `trainscope-api`; otherwise as JSON",
+        content(
+            (TimelineAnswer = "application/json"),
+            (Cells = "application/octet-stream"),
+        ),
+    ))
 )]
 pub(super) async fn get(
     State(site): State<Site>,
+    headers: HeaderMap,
     Params(query): Params<TimelineQuery>,
 ) -> Result<Response, Failure> {
-    blocking(move || json(&timeline::cells(&site.profiles, &query)?)).await
+    let is_binary = wants(&headers, CELLS_MEDIA_TYPE);
+    blocking(move || {
+        let answer = timeline::cells(&site.profiles, &query)?;
+        let mut response = if is_binary {
+            let head = [(CONTENT_TYPE, CELLS_MEDIA_TYPE), NO_STORE];
+            (head, encode(&answer)).into_response()
+        } else {
+            json(&answer)?
+        };
+        let vary = HeaderValue::from_static("accept");
+        response.headers_mut().append(VARY, vary);
+        Ok(response)
+    })
+    .await
 }
+
+/// Cells as bytes, laid out as in the documentation of the `trainscope-api` crate
+#[derive(utoipa::ToSchema)]
+#[schema(value_type = String, format = Binary)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct Cells(Vec<u8>);
 
 /// Lanes, steps and counters of a session
 #[utoipa::path(
@@ -34,7 +66,7 @@ pub(super) async fn lanes(
     State(site): State<Site>,
     Params(query): Params<ProfileQuery>,
 ) -> Result<Response, Failure> {
-    blocking(move || json(&timeline::lanes(&site.profiles, &query)?)).await
+    blocking(move || json(&timeline::lanes(&site.profiles, &site.index, &query)?)).await
 }
 
 /// One slice with its arguments, parents, flows and launches
@@ -47,6 +79,18 @@ pub(super) async fn slice(
     Params(query): Params<SliceQuery>,
 ) -> Result<Response, Failure> {
     blocking(move || json(&timeline::slice(&site.profiles, &site.graphs, &query)?)).await
+}
+
+/// The newest session that has a step of the training
+#[utoipa::path(
+    get, path = "/api/timeline/step", operation_id = "timeline_step", params(StepQuery),
+    responses((status = 200, description = "Its place, if a profile has it", body = StepAnswer))
+)]
+pub(super) async fn step(
+    State(site): State<Site>,
+    Params(query): Params<StepQuery>,
+) -> Result<Response, Failure> {
+    blocking(move || json(&timeline::step(&site.profiles, &site.index, &query)?)).await
 }
 
 /// Totals of an area

@@ -1,5 +1,6 @@
 //! A profile in memory: its model, and the answers that are computed from it once.
 
+use std::io;
 use std::sync::{Arc, OnceLock};
 
 use trainscope_analysis::trace::Model;
@@ -13,6 +14,7 @@ use trainscope_api::profile::{
 use trainscope_format::formats::memory_timeline::MemoryTimeline;
 use trainscope_format::trace::{LaneKind, SliceClass, TraceFormat};
 
+use super::arguments::{ArgumentSearch, ArgumentSearches};
 use super::sessions::SessionFiles;
 
 /// Bytes of a slice in memory: columns of the trace and of the model, and its cells.
@@ -29,6 +31,7 @@ pub(crate) struct LoadedProfile {
     faults: Vec<String>,
     levels: OnceLock<Levels>,
     summary: OnceLock<Arc<SessionSummary>>,
+    searches: ArgumentSearches,
 }
 
 impl LoadedProfile {
@@ -57,6 +60,7 @@ impl LoadedProfile {
             faults,
             levels: OnceLock::new(),
             summary: OnceLock::new(),
+            searches: ArgumentSearches::default(),
         }
     }
 
@@ -90,6 +94,11 @@ impl LoadedProfile {
 
     pub(crate) fn levels(&self) -> &Levels {
         self.levels.get_or_init(|| Levels::new(&self.model))
+    }
+
+    /// Slices whose arguments have a text in lower case, read from the file; `None` if it holds no arguments.
+    pub(crate) fn with_arguments(&self, text: &str) -> io::Result<Option<ArgumentSearch>> {
+        self.searches.get(&self.files, &self.model, text)
     }
 
     /// The summary of all steps, with files and state.

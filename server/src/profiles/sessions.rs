@@ -74,6 +74,13 @@ impl SessionFiles {
         self.files.iter().any(is_mindspore)
     }
 
+    /// The file with the arguments of slices, if its format keeps them where slices say.
+    pub(crate) fn arguments_file(&self) -> Option<&TraceEntry> {
+        let mut files = self.files.iter();
+        let file = files.find(|file| file.format == TraceFile::ChromeJson);
+        file.filter(|_| !self.is_mindspore())
+    }
+
     /// Paths for display.
     pub(crate) fn paths(&self) -> Vec<String> {
         self.files

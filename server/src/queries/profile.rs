@@ -8,7 +8,7 @@ use trainscope_analysis::trace::operators::Request;
 use trainscope_analysis::trace::ranks::RankModel;
 use trainscope_analysis::trace::steps::StepRange;
 use trainscope_analysis::trace::summary::summary;
-use trainscope_analysis::trace::{advice, diff as differences, flame as flames, numbering};
+use trainscope_analysis::trace::{advice, diff as differences, flame as flames};
 use trainscope_analysis::trace::{memory as memories, operators as tables, ranks as clusters};
 use trainscope_api::error::ErrorCode;
 use trainscope_api::pipeline::PipelineAnswer;
@@ -17,10 +17,10 @@ use trainscope_api::profile::{
     OperatorQuery, OperatorsAnswer, OperatorsQuery, ProfileDiff, ProfileDiffQuery, ProfileOverview,
     ProfileQuery, RanksAnswer, SessionSummary,
 };
-use trainscope_api::scalars::{MAX_POINTS, ScalarsQuery};
 
 use super::error::Failure;
 use super::graph::Graphs;
+use super::numbering::step_offset;
 use super::pipeline_queues;
 use super::timeline::lanes_of;
 use crate::index::Index;
@@ -81,23 +81,6 @@ pub(crate) fn judged(
     let cluster = (ranks.len() > 1).then(|| cluster(ranks));
     advice::apply(&loaded.model, &mut own, cluster.as_ref());
     own
-}
-
-/// The difference between the steps of the training and those of the profiler, if the curve of the loss tells.
-fn step_offset(index: &Index, loaded: &LoadedProfile) -> Option<i64> {
-    let runs = index.runs().runs;
-    let loss = runs.into_iter().find(|run| run.id == loaded.run())?.loss?;
-    let query = ScalarsQuery {
-        run: loaded.run().to_owned(),
-        tag: loss.tag,
-        rank: loss.rank,
-        points: Some(MAX_POINTS),
-        ..ScalarsQuery::default()
-    };
-    let series = index.series(&query).ok()?.read().ok()?;
-    let steps = series.steps.into_iter();
-    let curve: Vec<(i64, f64)> = steps.zip(series.wall_times_secs).collect();
-    numbering::offset(&loaded.model, &curve)
 }
 
 /// Waiting for the data set, as its iterator has recorded it.

@@ -5,21 +5,23 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use trainscope_analysis::trace::{
     area as areas, lanes as heads, search as matches, slice as slices, view,
 };
-use trainscope_api::profile::ProfileQuery;
+use trainscope_api::error::ErrorCode;
+use trainscope_api::profile::{ProfileQuery, StepSource};
 use trainscope_api::timeline::{
-    AreaAnswer, AreaQuery, SliceAnswer, SliceQuery, TimelineAnswer, TimelineLanes, TimelineQuery,
-    TimelineSearchAnswer, TimelineSearchQuery,
+    AreaAnswer, AreaQuery, SliceAnswer, SliceQuery, StepAnswer, StepPlace, StepQuery, StepSpan,
+    TimelineAnswer, TimelineLanes, TimelineQuery, TimelineSearchAnswer, TimelineSearchQuery,
 };
 use trainscope_format::formats::trace_json;
-use trainscope_format::trace::TraceFile;
 
 use super::error::Failure;
 use super::graph::Graphs;
+use super::numbering::step_offset;
 use crate::files;
-use crate::profiles::{LoadedProfile, Profiles};
+use crate::index::Index;
+use crate::profiles::{ArgumentSearch, LoadedProfile, MAX_EVENT_BYTES, Profiles};
 
-/// Most bytes of one event in its file.
-const MAX_EVENT_BYTES: u64 = 1 << 20;
+/// Most profiles that are read to find a step.
+const MAX_PROFILES: usize = 8;
 
 /// Cells of rows for a stretch of time.
 pub(crate) fn cells(profiles: &Profiles, query: &TimelineQuery) -> Result<TimelineAnswer, Failure> {
@@ -28,11 +30,56 @@ pub(crate) fn cells(profiles: &Profiles, query: &TimelineQuery) -> Result<Timeli
 }
 
 /// Lanes, steps and counters of a session.
-pub(crate) fn lanes(profiles: &Profiles, query: &ProfileQuery) -> Result<TimelineLanes, Failure> {
+pub(crate) fn lanes(
+    profiles: &Profiles,
+    index: &Index,
+    query: &ProfileQuery,
+) -> Result<TimelineLanes, Failure> {
     let loaded = profiles.get(&query.run, query.session.as_deref(), query.rank)?;
     let mut lanes = heads::lanes(&loaded.model, loaded.levels());
     lanes.total_bytes = loaded.files().len_bytes;
+    lanes.step_offset = step_offset(index, &loaded).unwrap_or(0);
     Ok(lanes)
+}
+
+/// The newest session that has a step of the training: of the rank of the query, else of any.
+pub(crate) fn step(
+    profiles: &Profiles,
+    index: &Index,
+    query: &StepQuery,
+) -> Result<StepAnswer, Failure> {
+    let list = profiles.list(&query.run)?;
+    let is_asked = |id: &String| query.session.as_ref().is_none_or(|asked| asked == id);
+    let mut sessions: Vec<_> = list
+        .sessions
+        .iter()
+        .filter(|own| is_asked(&own.session))
+        .collect();
+    sessions.sort_by_key(|own| query.rank.is_some_and(|rank| rank != own.rank));
+    for own in sessions.into_iter().take(MAX_PROFILES) {
+        let loaded = profiles.get(&query.run, Some(&own.session), Some(own.rank))?;
+        let (model, offset) = (&loaded.model, step_offset(index, &loaded).unwrap_or(0));
+        let mut steps = model.steps.list.iter();
+        let number = query.step.saturating_sub(offset);
+        let found = steps.find(|step| step.number == number);
+        // Without steps the whole trace counts as one, whose number says nothing.
+        let Some(step) = found.filter(|_| loaded.summary().steps_from != StepSource::None) else {
+            continue;
+        };
+        let since = |time: i64| time.saturating_sub(model.origin());
+        return Ok(StepAnswer {
+            place: Some(StepPlace {
+                session: own.session.clone(),
+                rank: own.rank,
+                step: StepSpan {
+                    number,
+                    begin_nanos: since(step.begin),
+                    end_nanos: since(step.end),
+                },
+            }),
+        });
+    }
+    Ok(StepAnswer::default())
 }
 
 /// One slice, its arguments and its node in the graph of the run.
@@ -57,10 +104,8 @@ pub(crate) fn slice(
 
 /// Arguments of a slice, read from its file; empty for files without arguments, and if the file is gone.
 fn arguments(loaded: &LoadedProfile, slice: u32) -> Vec<(String, String)> {
-    let mut files = loaded.files().files.iter();
-    let file = files.find(|file| file.format == TraceFile::ChromeJson);
     let place = loaded.model.trace.slices.places.get(slice as usize);
-    let (Some(file), Some(place), false) = (file, place, loaded.files().is_mindspore()) else {
+    let (Some(file), Some(place)) = (loaded.files().arguments_file(), place) else {
         return Vec::new();
     };
     let read = || -> std::io::Result<Vec<u8>> {
@@ -102,7 +147,28 @@ pub(crate) fn search(
     query: &TimelineSearchQuery,
 ) -> Result<TimelineSearchAnswer, Failure> {
     let loaded = profiles.get(&query.run, query.session.as_deref(), query.rank)?;
-    matches::search(&loaded.model, query).map_err(refused)
+    let mut arguments = matches::ArgumentMatches::new();
+    let mut is_cut = false;
+    for text in matches::argument_texts(&query.query).map_err(refused)? {
+        let found = loaded.with_arguments(&text).map_err(|error| {
+            Failure::new(
+                ErrorCode::SourceUnreadable,
+                format!("the profile cannot be searched: {error}"),
+            )
+        })?;
+        // Without arguments the search itself says so.
+        if let Some(ArgumentSearch {
+            slices,
+            is_cut: own,
+        }) = found
+        {
+            is_cut |= own;
+            arguments.insert(text, slices);
+        }
+    }
+    let mut answer = matches::search_with(&loaded.model, query, &arguments).map_err(refused)?;
+    answer.cut = is_cut;
+    Ok(answer)
 }
 
 /// Indices of lanes in a query.

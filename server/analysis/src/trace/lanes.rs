@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use trainscope_api::timeline::{
-    LaneEntry, LaneGroup, StepSpan, TimeKind, TimelineLanes, TimelineMark,
+    LaneEntry, LaneGroup, MAX_EMPTY, StepSpan, TimeKind, TimelineLanes, TimelineMark,
 };
 use trainscope_format::trace::{Lane, LaneKind};
 
@@ -155,6 +155,15 @@ fn groups(model: &Model, levels: &Levels) -> (Vec<LaneGroup>, bool) {
         lanes.sort_by_key(|(_, order)| *order);
         cut |= lanes.len() > room;
         let empty = members.len() - lanes.len();
+        let has_slices = |lane: usize| {
+            model
+                .lanes
+                .get(lane)
+                .is_some_and(|own| !own.slices.is_empty())
+        };
+        let without = members.iter().filter(|lane| !has_slices(**lane));
+        let empty_names = without.take(MAX_EMPTY).map(|lane| name(model, *lane));
+        let empty_names = empty_names.collect();
         lanes.truncate(room);
         room -= lanes.len();
         answer.push(LaneGroup {
@@ -166,6 +175,7 @@ fn groups(model: &Model, levels: &Levels) -> (Vec<LaneGroup>, bool) {
             kind: kind_name(kind).to_owned(),
             lanes: lanes.into_iter().map(|(entry, _)| entry).collect(),
             empty: empty as u64,
+            empty_names,
             folded: is_joined(kind),
         });
     }

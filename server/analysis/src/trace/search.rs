@@ -1,5 +1,8 @@
 //! Search in the slices of a trace: a query of terms, all of which must hold.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use regex::{Regex, RegexBuilder};
 use trainscope_api::timeline::{MAX_NEAREST, TimeKind, TimelineSearchAnswer, TimelineSearchQuery};
 use trainscope_format::trace::TextId;
@@ -39,7 +42,7 @@ const UNITS: [(&str, f64); 6] = [
 pub enum SearchError {
     /// No term.
     #[error(
-        "a search needs a part of a name, or one of /expression/, kind:, lane:, dur: and step:"
+        "a search needs a part of a name, or one of /expression/, kind:, lane:, dur:, step: and args:"
     )]
     Empty,
     /// A quotation mark without the second one.
@@ -57,9 +60,12 @@ pub enum SearchError {
     /// A number of a step that is none.
     #[error("`step:{0}` is no number of a step")]
     Step(String),
-    /// Arguments, which are not in the columns of a trace.
-    #[error("`args:{0}`: arguments cannot be searched")]
+    /// Arguments, which are not in the columns of a trace, and were not read from its file.
+    #[error("`args:{0}`: this profile has no arguments in its file")]
     Arguments(String),
+    /// No text of arguments.
+    #[error("`args:` needs a part of a name or a value of an argument after it")]
+    NoArguments,
 }
 
 /// A condition of a query.
@@ -71,6 +77,19 @@ enum Term {
     Lane(String),
     Duration { least: u64, most: u64 },
     Step(i64),
+    Arguments(String),
+}
+
+/// Slices whose arguments have a text, by that text in lower case; in order of their indices.
+pub type ArgumentMatches = BTreeMap<String, Arc<Vec<u32>>>;
+
+/// Texts of the `args:` terms of a query, in lower case.
+pub fn argument_texts(query: &str) -> Result<Vec<String>, SearchError> {
+    let texts = terms(query)?.into_iter().filter_map(|term| match term {
+        Term::Arguments(text) => Some(text),
+        _ => None,
+    });
+    Ok(texts.collect())
 }
 
 /// The terms of a query.
@@ -96,7 +115,8 @@ fn terms(query: &str) -> Result<Vec<Term>, SearchError> {
                     .map_err(|_| SearchError::Step(value.to_owned()));
                 Term::Step(number?)
             }
-            Some(("args", value)) => return Err(SearchError::Arguments(value.to_owned())),
+            Some(("args", "")) => return Err(SearchError::NoArguments),
+            Some(("args", value)) => Term::Arguments(value.to_lowercase()),
             _ => Term::Text(word.to_lowercase()),
         });
         rest = after.trim_start();
@@ -202,10 +222,16 @@ struct Filter {
     most: u64,
     /// Times in which slices begin.
     within: Option<Vec<Span>>,
+    /// Slices by their arguments, all of which must have them.
+    by_arguments: Vec<Arc<Vec<u32>>>,
 }
 
 impl Filter {
-    fn new(model: &Model, terms: &[Term]) -> Self {
+    fn new(
+        model: &Model,
+        terms: &[Term],
+        arguments: &ArgumentMatches,
+    ) -> Result<Self, SearchError> {
         let mut filter = Self {
             names: vec![true; model.trace.texts.len() + 1],
             lanes: vec![true; model.lanes.len()],
@@ -213,6 +239,7 @@ impl Filter {
             least: 0,
             most: u64::MAX,
             within: None,
+            by_arguments: Vec::new(),
         };
         for term in terms {
             match term {
@@ -246,9 +273,14 @@ impl Filter {
                         None => spans,
                     });
                 }
+                Term::Arguments(text) => {
+                    let own = arguments.get(text);
+                    let own = own.ok_or_else(|| SearchError::Arguments(text.clone()))?;
+                    filter.by_arguments.push(Arc::clone(own));
+                }
             }
         }
-        filter
+        Ok(filter)
     }
 
     fn keep_names(&mut self, model: &Model, matches: impl Fn(&str) -> bool) {
@@ -267,6 +299,9 @@ impl Filter {
             && self.within.as_ref().is_none_or(|within| {
                 let begin = slices.begins[slice];
                 within.iter().any(|span| span.0 <= begin && begin < span.1)
+            })
+            && self.by_arguments.iter().all(|own| {
+                u32::try_from(slice).is_ok_and(|slice| own.binary_search(&slice).is_ok())
             })
     }
 }
@@ -334,12 +369,21 @@ impl Nearest {
     }
 }
 
-/// Matches of a query. Names of the run, session and rank are not looked at.
+/// Matches of a query without `args:`. Names of the run, session and rank are not looked at.
 pub fn search(
     model: &Model,
     query: &TimelineSearchQuery,
 ) -> Result<TimelineSearchAnswer, SearchError> {
-    let filter = Filter::new(model, &terms(&query.query)?);
+    search_with(model, query, &ArgumentMatches::new())
+}
+
+/// Matches of a query, with those of its [`argument_texts`].
+pub fn search_with(
+    model: &Model,
+    query: &TimelineSearchQuery,
+    arguments: &ArgumentMatches,
+) -> Result<TimelineSearchAnswer, SearchError> {
+    let filter = Filter::new(model, &terms(&query.query)?, arguments)?;
     let origin = model.origin();
     let extent = model.extent.end.saturating_sub(origin).max(1);
     let from = origin.saturating_add(query.from.unwrap_or(0));

@@ -171,6 +171,7 @@ fn lanes_have_the_order_of_the_file_then_the_main_thread_then_the_busiest() {
         .collect();
     assert_eq!(order, [2, 0, 1, 3]);
     assert_eq!(answer.groups[0].empty, 1);
+    assert_eq!(answer.groups[0].empty_names, ["thread 8"]);
     assert!((answer.groups[0].lanes[2].busy - 1.0).abs() < 1e-9);
     assert_eq!(
         (answer.groups[1].kind.as_str(), answer.groups[1].folded),

@@ -1,8 +1,10 @@
 //! Search against the slow way, and the errors of its language.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 use trainscope_analysis::trace::Model;
-use trainscope_analysis::trace::search::search;
+use trainscope_analysis::trace::search::{ArgumentMatches, argument_texts, search, search_with};
 use trainscope_api::timeline::{MAX_NEAREST, TimeKind, TimelineSearchAnswer, TimelineSearchQuery};
 
 use crate::scatter::{random_model, span, touches};
@@ -113,6 +115,29 @@ fn terms_are_joined_by_and() {
 }
 
 #[test]
+fn arguments_that_were_read_are_joined_to_the_other_terms() {
+    let model = random_model(3, 200, 14);
+    let text = "args:\"Input Dims\" dur:>=64ns args:7";
+    assert_eq!(argument_texts(text).unwrap(), ["input dims", "7"]);
+    let query = TimelineSearchQuery {
+        query: text.to_owned(),
+        ..TimelineSearchQuery::default()
+    };
+    let arguments = ArgumentMatches::from([
+        ("input dims".to_owned(), Arc::new(vec![3, 50, 51, 120])),
+        ("7".to_owned(), Arc::new(vec![1, 50, 51, 120, 199])),
+    ]);
+    let answer = search_with(&model, &query, &arguments).unwrap();
+    let long = |slice: &u32| model.trace.slices.durations[*slice as usize] >= 64;
+    let mut expected: Vec<u32> = [50, 51, 120].into_iter().filter(long).collect();
+    let mut found: Vec<u32> = answer.nearest.iter().map(|own| own.index).collect();
+    expected.sort_unstable();
+    found.sort_unstable();
+    assert_eq!(found, expected);
+    assert!(search_with(&model, &query, &ArgumentMatches::new()).is_err());
+}
+
+#[test]
 fn mistakes_are_explained() {
     assert!(error("").contains("part of a name"));
     assert!(error("kind:fast").contains("compute"));
@@ -130,7 +155,8 @@ fn mistakes_are_explained() {
         assert!(error(bad).contains("dur:>1ms"), "{bad}");
     }
     assert!(error("step:x").contains("number of a step"));
-    assert!(error("args:relu").contains("arguments"));
+    assert!(error("args:relu").contains("no arguments"));
+    assert!(error("args:").contains("after it"));
 }
 
 #[test]

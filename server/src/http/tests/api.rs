@@ -272,6 +272,7 @@ async fn the_description_is_whole_and_valid() {
         (paths::TIMELINE, &["get"]),
         (paths::TIMELINE_LANES, &["get"]),
         (paths::TIMELINE_SLICE, &["get"]),
+        (paths::TIMELINE_STEP, &["get"]),
         (paths::TIMELINE_AREA, &["get"]),
         (paths::TIMELINE_SEARCH, &["get"]),
         (paths::GRAPH, &["get"]),
