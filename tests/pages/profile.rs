@@ -1,6 +1,7 @@
 //! The pages of profiles: from the sentence to the slices, and the views of a cluster.
 
 use crate::support::lab::{copy_folder, workspace_root};
+use crate::support::wait::wait_for;
 use crate::support::{Browser, Lab, Server};
 
 fn serve(lab: &Lab) -> Server {
@@ -31,6 +32,107 @@ async fn the_sentence_leads_to_the_slices_in_two_clicks() {
     browser.goto(&server, "/run/ranks/timeline").await;
     browser.wait_for_text("4,121 slices").await;
     browser.show("timeline").await;
+    browser.close().await;
+}
+
+/// Key of the hit of the loss at a step, once it is there.
+fn hit_at(server: &Server, step: i64) -> String {
+    let hit = wait_for(&format!("a hit at {step}"), || {
+        let found = server.get("/api/findings?run=ranks&search=loss").json();
+        let hits = found["hits"].as_array()?.clone();
+        hits.into_iter()
+            .find(|hit| hit["step"] == step && hit["tensor"] == "loss")
+    });
+    format!("0:{step}:{}:loss", hit["condition"].as_str().unwrap())
+}
+
+#[tokio::test]
+async fn a_hit_leads_to_its_step_in_the_timeline_and_that_to_curves_and_hits() {
+    let lab = Lab::new();
+    let server = serve(&lab);
+    let lanes = server.get("/api/timeline/lanes?run=ranks&rank=0").json();
+    let steps = lanes["steps"].as_array().unwrap();
+    let clock: f64 = lanes["unix_nanos"].as_str().unwrap().parse().unwrap();
+    // The curve counts from 1,000 on.
+    let number = |at: usize| steps[at]["number"].as_i64().unwrap() + 1_000;
+    let mut run = lab.record("ranks");
+    for (at, step) in steps.iter().enumerate() {
+        let value = if at == 5 { f32::NAN } else { 1.0 };
+        let end = clock + step["end_nanos"].as_f64().unwrap() + 2e4;
+        run.scalar_at("loss", number(at), end / 1e9, value);
+    }
+    server.wait_for_points("ranks", "loss", steps.len() as u64);
+    let browser = Browser::open().await;
+    let path = format!("/run/ranks/debugger?hit={}", hit_at(&server, number(5)));
+    browser.goto(&server, &path).await;
+    browser.click("[data-part=timeline]").await;
+    let links = "[data-part=step-links]";
+    browser.wait_for_element(links).await;
+    let begin = steps[5]["begin_nanos"].as_i64().unwrap();
+    let url = browser.url().await;
+    assert!(url.contains(&format!("area={begin},")), "{url}");
+    browser.wait_for_text("step 1,00").await;
+    let link = format!("{links} a[href*='at={}']", number(5));
+    browser.click(&link).await;
+    // The crosshair is at the step, on the only card.
+    browser
+        .wait_until(&format!(
+            "document.querySelector('[data-part=readout]')?.textContent.replace(',', '').includes('{}')",
+            number(5)
+        ))
+        .await;
+    browser.goto_address(&url).await;
+    browser.click(&format!("{links} a[href*=debugger]")).await;
+    browser.wait_for_element("tr[data-severity]").await;
+    // A step that the profile does not have has no link.
+    run.scalar_at("loss", 9_000, clock / 1e9 + 60.0, f32::NAN);
+    let path = format!("/run/ranks/debugger?hit={}", hit_at(&server, 9_000));
+    browser.goto(&server, &path).await;
+    browser.wait_for_text("9,000").await;
+    browser.wait_for_count("[data-part=timeline]", 0).await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn curves_and_a_second_rank_are_beside_the_lanes() {
+    let lab = Lab::new();
+    let server = serve(&lab);
+    let lanes = server.get("/api/timeline/lanes?run=ranks&rank=0").json();
+    let clock: f64 = lanes["unix_nanos"].as_str().unwrap().parse().unwrap();
+    let mut run = lab.record("ranks");
+    for step in 0..100 {
+        run.scalar_at("loss", step, clock / 1e9 + 0.001 * step as f64, 2.5);
+    }
+    server.wait_for_points("ranks", "loss", 100);
+    let browser = Browser::open().await;
+    // Everything of the first rank is folded, so that the second one is in view.
+    let address = "/run/ranks/timeline?panel=closed&folded=g0,g1,c&curves=loss,none";
+    browser.goto(&server, address).await;
+    let heads = "[data-part=heads]";
+    browser
+        .wait_until(&format!(
+            "document.querySelector('{heads}')?.textContent.includes('loss2.5')"
+        ))
+        .await;
+    browser.wait_for_text("no points").await;
+    let before = browser.settled_picture("canvas[role=img]").await;
+    browser
+        .goto(&server, &format!("{address}&other_rank=5&align=step"))
+        .await;
+    browser.wait_for_text("rank 5").await;
+    browser
+        .wait_for_other_picture("canvas[role=img]", before)
+        .await;
+    browser.show("two-timelines").await;
+    browser.click("[data-part=second] button").await;
+    browser
+        .wait_until("!location.search.includes('other_rank')")
+        .await;
+    // Arguments are read from the file.
+    browser
+        .goto(&server, "/run/ranks/timeline?q=args:correlation")
+        .await;
+    browser.wait_for_text("in view").await;
     browser.close().await;
 }
 

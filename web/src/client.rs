@@ -39,7 +39,7 @@ mod profiles;
 pub use profiles::{
     profile, profile_diff, profile_flame, profile_memory, profile_operator, profile_operators,
     profile_overview, profile_ranks, timeline, timeline_area, timeline_lanes, timeline_search,
-    timeline_slice,
+    timeline_slice, timeline_step,
 };
 
 /// Reason why there is no answer.
@@ -405,6 +405,11 @@ async fn get<T: DeserializeOwned>(path: &str, query: &[(&str, &str)]) -> Result<
     {
         return parse(&body);
     }
+    parse(&answer(Request::get(&address(path, query)), None).await?)
+}
+
+/// The address of a path with parameters.
+fn address(path: &str, query: &[(&str, &str)]) -> String {
     let mut address = url(path);
     for (position, (key, value)) in query.iter().enumerate() {
         address.push(if position == 0 { '?' } else { '&' });
@@ -412,7 +417,7 @@ async fn get<T: DeserializeOwned>(path: &str, query: &[(&str, &str)]) -> Result<
         address.push('=');
         address.push_str(&url_state::encode(value));
     }
-    parse(&answer(Request::get(&address), None).await?)
+    address
 }
 
 /// The body requested before the program started, once; `None` if there is none.

@@ -6,6 +6,7 @@
 //! scalars are at `/run/scalars`. Where no page is named, it is the overview.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use trainscope_api::timeline::StepPlace;
 
 use crate::location::{base_path, use_address};
 use crate::prelude::*;
@@ -108,13 +109,31 @@ pub fn scalars_at_href(run: &str, tag: &str, (from, to): (i64, i64), step: i64) 
 
 /// The address of the scalars of `run` with the crosshair at a step of all cards.
 pub fn scalars_step_href(run: &str, step: i64) -> String {
-    format!("{}?step={step}", run_href(run, RunPage::Scalars))
+    format!("{}?at={step}", run_href(run, RunPage::Scalars))
 }
 
 /// The address of an operator in the profile of `run`.
 pub fn operator_href(run: &str, name: &str) -> String {
     let href = run_href(run, RunPage::Profile);
     format!("{href}?view=operators&op={}", url_state::encode(name))
+}
+
+/// The address of the timeline of `run` with a step selected and in view, with as much before and after it.
+pub fn timeline_step_href(run: &str, place: &StepPlace) -> String {
+    let href = run_href(run, RunPage::Timeline);
+    format!("{href}?{}", step_search(place))
+}
+
+fn step_search(place: &StepPlace) -> String {
+    let (begin, end) = (place.step.begin_nanos, place.step.end_nanos);
+    let around = end.saturating_sub(begin) / 2;
+    let (from, to) = (
+        begin.saturating_sub(around).max(0),
+        end.saturating_add(around),
+    );
+    let session = url_state::encode(&place.session);
+    let rank = place.rank;
+    format!("session={session}&rank={rank}&from={from}&to={to}&area={begin},{end}")
 }
 
 /// The address of the overview of `run`.
@@ -236,6 +255,21 @@ mod tests {
             assert_eq!(place.page(), Some(RunPage::Overview));
         }
         assert_eq!(parse("/run/overview", "").run(), Some("."));
+    }
+
+    #[test]
+    fn a_step_of_the_timeline_is_selected_and_has_time_around_it() {
+        let place = StepPlace {
+            session: "a b".to_owned(),
+            rank: 3,
+            step: trainscope_api::timeline::StepSpan {
+                number: 17,
+                begin_nanos: 40,
+                end_nanos: 140,
+            },
+        };
+        let search = step_search(&place);
+        assert_eq!(search, "session=a%20b&rank=3&from=0&to=190&area=40,140");
     }
 
     #[test]

@@ -10,11 +10,12 @@ use trainscope_api::profile::{
     ProfileQuery, RanksAnswer,
 };
 use trainscope_api::timeline::{
-    AreaAnswer, AreaQuery, SliceAnswer, SliceQuery, TimelineAnswer, TimelineLanes, TimelineQuery,
-    TimelineSearchAnswer, TimelineSearchQuery,
+    AreaAnswer, AreaQuery, CELLS_MEDIA_TYPE, SliceAnswer, SliceQuery, StepAnswer, StepQuery,
+    TimelineAnswer, TimelineLanes, TimelineQuery, TimelineSearchAnswer, TimelineSearchQuery,
+    decode,
 };
 
-use super::{ClientError, get};
+use super::{ClientError, Request, address, answer, get};
 
 /// Sessions and ranks of a run.
 pub async fn profile(run: &str) -> Result<ProfileList, ClientError> {
@@ -49,9 +50,14 @@ pub async fn profile_diff(query: &ProfileDiffQuery) -> Result<ProfileDiff, Clien
     of_query(paths::PROFILE_DIFF, query).await
 }
 
-/// Cells of rows between two moments.
+/// Cells of rows between two moments, as bytes.
 pub async fn timeline(query: &TimelineQuery) -> Result<TimelineAnswer, ClientError> {
-    of_query(paths::TIMELINE, query).await
+    let fields = serde_json::to_value(query).map_err(|_| ClientError::Misunderstood)?;
+    let pairs = pairs(fields);
+    let pairs: Vec<(&str, &str)> = pairs.iter().map(|(key, text)| (&**key, &**text)).collect();
+    let request = Request::get(&address(paths::TIMELINE, &pairs));
+    let bytes = answer(request.header("Accept", CELLS_MEDIA_TYPE), None).await?;
+    decode(&bytes).map_err(|_| ClientError::Misunderstood)
 }
 
 pub async fn timeline_lanes(query: &ProfileQuery) -> Result<TimelineLanes, ClientError> {
@@ -60,6 +66,11 @@ pub async fn timeline_lanes(query: &ProfileQuery) -> Result<TimelineLanes, Clien
 
 pub async fn timeline_slice(query: &SliceQuery) -> Result<SliceAnswer, ClientError> {
     of_query(paths::TIMELINE_SLICE, query).await
+}
+
+/// The newest session that has a step of the training.
+pub async fn timeline_step(query: &StepQuery) -> Result<StepAnswer, ClientError> {
+    of_query(paths::TIMELINE_STEP, query).await
 }
 
 pub async fn timeline_area(query: &AreaQuery) -> Result<AreaAnswer, ClientError> {

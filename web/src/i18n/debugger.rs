@@ -114,6 +114,8 @@ pub struct DebuggerTexts {
     pub no_range: fn(&str) -> String,
     pub all_ranks: &'static str,
     pub back_to_hit: &'static str,
+    /// The link to the step in the timeline of a profile.
+    pub in_timeline: &'static str,
     pub over_steps: &'static str,
     /// Description of the chart: from, to.
     pub over_steps_label: fn(&str, &str) -> String,

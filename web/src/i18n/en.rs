@@ -207,6 +207,7 @@ pub(super) static TEXTS: Texts = Texts {
         },
         all_ranks: "all ranks",
         back_to_hit: "Back to the hit",
+        in_timeline: "Show the step in the timeline",
         over_steps: "Over steps",
         over_steps_label: |from, to| {
             format!("max |x| and mean |x| from step {from} to {to}; click to choose a step")

@@ -236,6 +236,7 @@ pub struct ProfileTexts {
     /// The same, times the ranks that wait.
     pub times_ranks: fn(u64) -> String,
 
+    pub both_timelines: &'static str,
     pub compare_with: &'static str,
     pub compare_none: &'static str,
     pub compare_next: &'static str,

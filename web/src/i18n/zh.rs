@@ -184,6 +184,7 @@ pub(super) static TEXTS: Texts = Texts {
         no_range: |text| format!("“{text}”不是迭代范围，已显示全部迭代。示例：10-200、10-、412"),
         all_ranks: "所有 rank",
         back_to_hit: "返回命中",
+        in_timeline: "在时间线中显示该迭代",
         over_steps: "随迭代变化",
         over_steps_label: |from, to| {
             format!("迭代 {from} 至 {to} 的最大绝对值与平均绝对值；点击选择")

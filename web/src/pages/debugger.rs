@@ -19,6 +19,7 @@ mod curve;
 mod editor;
 mod history;
 mod hits;
+mod in_timeline;
 mod inspector;
 mod model;
 mod numbers;

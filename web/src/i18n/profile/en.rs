@@ -415,6 +415,7 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
         )
     },
 
+    both_timelines: "Both timelines, aligned at a step",
     compare_with: "Compare with",
     compare_none: "There is nothing to compare with yet",
     compare_next: "Record another session or rank of this run, or choose another run that has a profile.",

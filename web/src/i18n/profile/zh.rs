@@ -364,6 +364,7 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
         )
     },
 
+    both_timelines: "两条时间线，按迭代对齐",
     compare_with: "对比",
     compare_none: "还没有可以对比的性能数据",
     compare_next: "为该训练再记录一个会话或 rank，或选择另一个有性能数据的训练。",

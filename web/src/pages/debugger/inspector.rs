@@ -5,6 +5,7 @@ use trainscope_format::Kind;
 
 use super::curve::Curve;
 use super::history::{StepStats, TensorPlace, around, at_step};
+use super::in_timeline::InTimeline;
 use super::model::{Model, use_model};
 use super::picture::Magnitudes;
 use super::steps::OverSteps;
@@ -132,7 +133,7 @@ pub(super) fn Inspector() -> impl IntoView {
                         </span>
                     </h2>
                     <p class="micro ink3">{kind}</p>
-                    {values}
+                    <div class="flex">{values} <InTimeline /></div>
                     {if is_other {
                         view! {
                             <button

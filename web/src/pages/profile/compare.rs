@@ -11,6 +11,7 @@ use trainscope_format::Severity;
 use super::model::{KINDS, Model, kinds_of, said, share, signed, swatch, time, use_model};
 use super::parts::{Refusal, downloads, verdict};
 use crate::client;
+use crate::components::profile_tabs::ProfileTab;
 use crate::components::{RowHeights, RowList, SegOption, Segmented};
 use crate::format;
 use crate::i18n::{ProfileTexts, use_i18n};
@@ -258,7 +259,25 @@ fn choices(other: &Other) -> AnyView {
         let all: Vec<_> = all.collect();
         (all.len() > 1).then(|| select(2, i18n.texts().profile.rank, all, chosen.rank.to_string()))
     };
-    view! { <div class="flex gap12 compare-with">{run} {session} {rank}</div> }.into_any()
+    let timelines = move || {
+        let chosen = other.chosen.get()?;
+        let (rank, profiles) = (chosen.rank.to_string(), other.model.profiles);
+        let run = other.run.get();
+        let changes = [
+            (OTHER[0], Some(&*run).filter(|_| run != profiles.run.get())),
+            (OTHER[1], Some(&*chosen.session)),
+            (OTHER[2], Some(&*rank)),
+            ("align", Some("step")),
+        ];
+        let href = profiles.tab_href(ProfileTab::Timeline, &changes);
+        Some(view! {
+            <a class="link small" href=href>
+                {i18n.texts().profile.both_timelines}
+            </a>
+        })
+    };
+    view! { <div class="flex gap12 compare-with">{run} {session} {rank} {timelines}</div> }
+        .into_any()
 }
 
 /// Operators or kernels, those that cost a step the most first.

@@ -258,13 +258,20 @@ impl PageState {
         pointed.or_else(|| self.current.get()).or_else(first)
     }
 
-    /// Puts the crosshair where a link leads to.
+    /// Puts the crosshair where a link leads to: on the card of its tag, else on the first one.
     pub(super) fn point_at_target(self) {
-        Effect::new(move || {
-            let place = self.settings.at.get().zip(self.settings.target.get());
-            if let Some((x, tag)) = place {
+        let first = Memo::new(move |_| self.cards.with(|cards| cards.first().cloned()));
+        Effect::new(move |before: Option<Option<(f64, Option<String>)>>| {
+            let (x, target) = (self.settings.at.get(), self.settings.target.get());
+            let Some(x) = x else { return None };
+            let is_done = before.flatten() == Some((x, target.clone()));
+            let tag = target.clone().or_else(|| first.get());
+            // Cards that come later do not take the crosshair back.
+            if let Some(tag) = tag.filter(|_| !is_done) {
                 self.pointer.set(Some(Pointer { x, tag }));
+                return Some((x, target));
             }
+            is_done.then_some((x, target))
         });
     }
 

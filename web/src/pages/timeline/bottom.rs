@@ -1,10 +1,11 @@
 //! The panel below the lanes: the slice, totals of the area or its flame chart, busy shares.
 
+use super::counter::counter_text;
 use super::flame::FlameChart;
-use super::heads::counter_text;
 use super::ink::colour_of;
 use super::model::{Tab, use_model};
 use super::slice_panel::{SliceDetails, SliceFacts};
+use super::step_links::step_links;
 use super::times;
 use super::totals::Totals;
 use crate::components::{IconButton, IconName};
@@ -58,6 +59,10 @@ pub(super) fn Bottom() -> impl IntoView {
             <span class="ink3">{parts.join(" · ")}</span>
         })
     };
+    let links = move || {
+        let texts = i18n.texts().timeline;
+        model.chosen_step().map(|step| step_links(step, texts))
+    };
     view! {
         <Show when=move || model.has_panel.get()>
             <section class="bottom" aria-label=i18n.text(|t| t.timeline.panel)>
@@ -70,6 +75,7 @@ pub(super) fn Bottom() -> impl IntoView {
                             {Tab::ALL.map(tab).into_iter().collect_view()}
                         </div>
                         <span class="small cut">{about}</span>
+                        {links}
                         <span class="grow"></span>
                         <Show when=move || model.area.with(Option::is_some)>
                             <IconButton

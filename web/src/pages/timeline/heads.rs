@@ -2,10 +2,13 @@
 
 use super::layout::{COUNTER, Item, Place};
 use super::model::{Model, use_model};
-use super::scene::counter_at;
+use std::sync::Arc;
+
+use trainscope_api::timeline::{LaneGroup, TimelineLanes};
+
+use super::counter::{counter_at, counter_text};
 use super::times;
-use crate::components::{Icon, IconName};
-use crate::format;
+use crate::components::{Icon, IconButton, IconName};
 use crate::i18n::{I18n, use_i18n};
 use crate::pixels::pixels;
 use crate::prelude::*;
@@ -77,7 +80,7 @@ pub(super) fn Heads() -> impl IntoView {
         model.scroll_by(event.delta_y() * unit);
     };
     view! {
-        <div class="heads" on:wheel=on_wheel>
+        <div class="heads" data-part="heads" on:wheel=on_wheel>
             <div
                 class="moved"
                 style:transform=move || format!("translateY({}px)", pixels(-model.scroll.get()))
@@ -88,12 +91,60 @@ pub(super) fn Heads() -> impl IntoView {
     }
 }
 
+/// The group of a place; an empty one if it is not there any more.
+fn group_of(model: Model, place: Place, group: usize) -> LaneGroup {
+    let find = |frame: &Arc<TimelineLanes>| frame.groups.get(group).cloned().unwrap_or_default();
+    if place.is_other {
+        model.other.frame.with_untracked(find)
+    } else {
+        model.frame.with_untracked(find)
+    }
+}
+
+/// Name and rank of the second session, and the way to close it.
+fn second(model: Model, i18n: I18n) -> AnyView {
+    let name = move || {
+        let source = model.other.source.get()?;
+        let own = model.source.get();
+        let rank = source.rank.map(|rank| (i18n.texts().timeline.rank)(rank));
+        let is_run = source.run != own.run;
+        let run = is_run.then_some(source.run);
+        let is_session = source.session != own.session && source.session.is_some();
+        let session = source.session.filter(|_| is_session);
+        let parts: Vec<String> = run.into_iter().chain(session).chain(rank).collect();
+        Some(parts.join(" · "))
+    };
+    view! {
+        <span class="cut plain" title=name>
+            {name}
+        </span>
+        <IconButton
+            icon=IconName::Close
+            size=12
+            label=i18n.label(|t| t.timeline.no_second)
+            on_press=move || model.set_other(None)
+        />
+    }
+    .into_any()
+}
+
+/// A name with a value at the right.
+fn measured(name: String, value: impl Fn() -> Option<String> + Send + Sync + 'static) -> AnyView {
+    view! {
+        <span class="cut plain" title=name.clone()>
+            {name.clone()}
+        </span>
+        <span class="value">{value}</span>
+    }
+    .into_any()
+}
+
 fn head(model: Model, i18n: I18n, place: Place) -> AnyView {
     let (top, height) = (
         format!("{}px", pixels(place.top)),
         format!("{}px", pixels(place.height)),
     );
-    let fold = move |name: String, more: Option<String>| {
+    let fold = move |name: String| {
         let label = {
             let name = name.clone();
             move || {
@@ -118,11 +169,10 @@ fn head(model: Model, i18n: I18n, place: Place) -> AnyView {
                 aria-expanded=(!place.is_folded).to_string()
                 aria-label=label
                 title=name.clone()
-                on:click=move |_| model.turn_item(place.item, place.lane)
+                on:click=move |_| model.turn_place(&place)
             >
                 <Icon name=icon size=12 />
                 <span class="cut">{name.clone()}</span>
-                <span class="micro ink3 cut">{more}</span>
             </button>
         }
     };
@@ -131,24 +181,60 @@ fn head(model: Model, i18n: I18n, place: Place) -> AnyView {
             view! { <span class="pinned">{i18n.text(|t| t.timeline.pinned)}</span> }.into_any()
         }
         Item::Group(group) => {
-            let (name, empty) = model.frame.with_untracked(|frame| {
-                let own = frame.groups.get(group);
-                own.map_or_else(Default::default, |own| (own.name.clone(), own.empty))
-            });
-            let texts = &i18n.texts().timeline;
-            let empty = (empty > 0).then(|| (texts.empty_lanes)(empty));
-            fold(name, empty).into_any()
+            let own = group_of(model, place, group);
+            let texts = i18n.texts().timeline;
+            let kind = texts.unnamed.iter().find(|(kind, _)| *kind == own.kind);
+            let name = kind.filter(|_| own.name.is_empty());
+            fold(name.map_or(own.name, |(_, name)| (*name).to_owned())).into_any()
         }
-        Item::Counters => fold(i18n.texts().timeline.counters.to_owned(), None).into_any(),
+        Item::Empty(group) => {
+            let empty = group_of(model, place, group).empty;
+            fold((i18n.texts().timeline.empty_lanes)(empty)).into_any()
+        }
+        Item::EmptyLane { group, entry } => {
+            let name = group_of(model, place, group)
+                .empty_names
+                .get(entry)
+                .cloned();
+            let name = name.unwrap_or_default();
+            view! {
+                <span class="cut plain ink3" title=name.clone()>
+                    {name.clone()}
+                </span>
+            }
+            .into_any()
+        }
+        Item::Counters => fold(i18n.texts().timeline.counters.to_owned()).into_any(),
+        Item::Curves => fold(i18n.texts().timeline.curves.to_owned()).into_any(),
+        Item::Other => second(model, i18n),
+        Item::Curve(index) => {
+            let name = model
+                .curve_tags
+                .with_untracked(|tags| tags.get(index).cloned());
+            let name = name.unwrap_or_default();
+            let value = move || {
+                let time = model.view.get().to;
+                let curve = model.curve(index)?;
+                let value = counter_at(&curve, time);
+                Some(match value {
+                    Some(value) => counter_text(value, &curve.unit),
+                    None if curve.times_nanos.is_empty() => {
+                        i18n.texts().timeline.no_points.to_owned()
+                    }
+                    None => "–".to_owned(),
+                })
+            };
+            measured(name, value)
+        }
         Item::Lane {
             group,
             entry,
             is_pinned,
         } => {
-            let (name, rows) = model.frame.with_untracked(|frame| {
-                let own = frame.groups.get(group).and_then(|own| own.lanes.get(entry));
-                own.map_or_else(Default::default, |own| (own.name.clone(), own.rows))
-            });
+            let own = group_of(model, place, group);
+            let own = own.lanes.get(entry);
+            let (name, rows) =
+                own.map_or_else(Default::default, |own| (own.name.clone(), own.rows));
             let lane = place.lane.unwrap_or_default();
             let pin_label = {
                 let name = name.clone();
@@ -159,7 +245,7 @@ fn head(model: Model, i18n: I18n, place: Place) -> AnyView {
                 }
             };
             let title = if rows > 1 {
-                fold(name, None).into_any()
+                fold(name).into_any()
             } else {
                 view! {
                     <span class="cut plain" title=name.clone()>
@@ -168,18 +254,23 @@ fn head(model: Model, i18n: I18n, place: Place) -> AnyView {
                 }
                 .into_any()
             };
+            let pin = (!place.is_other).then(|| {
+                view! {
+                    <button
+                        type="button"
+                        class="pin"
+                        aria-pressed=is_pinned.to_string()
+                        aria-label=pin_label.clone()
+                        title=pin_label
+                        on:click=move |_| model.turn_pin(lane)
+                    >
+                        <Icon name=IconName::Pin size=12 />
+                    </button>
+                }
+            });
             view! {
                 {title}
-                <button
-                    type="button"
-                    class="pin"
-                    aria-pressed=is_pinned.to_string()
-                    aria-label=pin_label.clone()
-                    title=pin_label
-                    on:click=move |_| model.turn_pin(lane)
-                >
-                    <Icon name=IconName::Pin size=12 />
-                </button>
+                {pin}
             }
             .into_any()
         }
@@ -195,59 +286,34 @@ fn head(model: Model, i18n: I18n, place: Place) -> AnyView {
                     Some(counter_text(counter_at(own, time)?, &own.unit))
                 })
             };
-            view! {
-                <span class="cut plain" title=name.clone()>
-                    {name.clone()}
-                </span>
-                <span class="value">{value}</span>
-            }
-            .into_any()
+            measured(name, value)
         }
     };
     let class = match place.item {
-        Item::Lane { .. } | Item::Counter(_) => "head",
-        Item::Group(_) | Item::Counters | Item::Pins => "head group",
+        Item::Lane { .. } | Item::Counter(_) | Item::Curve(_) => "head",
+        Item::Empty(_) | Item::EmptyLane { .. } => "head without",
+        Item::Other => "head group second",
+        Item::Group(_) | Item::Counters | Item::Curves | Item::Pins => "head group",
     };
+    let part = (place.item == Item::Other).then_some("second");
     // Names of lanes are in the middle of their first two rows.
     let above = match place.item {
-        Item::Lane { .. } | Item::Counter(_) => (place.height.min(COUNTER) - LINE) / 2.0,
-        Item::Group(_) | Item::Counters | Item::Pins => 0.0,
+        Item::Lane { .. } | Item::Counter(_) | Item::Curve(_) => {
+            (place.height.min(COUNTER) - LINE) / 2.0
+        }
+        _ => 0.0,
     };
     let above = format!("{}px", pixels(above));
     view! {
-        <div class=class style:top=top style:height=height style:padding-top=above>
+        <div
+            class=class
+            data-part=part
+            style:top=top
+            style:height=height
+            style:padding-top=above
+        >
             {content}
         </div>
     }
     .into_any()
-}
-
-/// Value of a counter in its unit.
-pub(super) fn counter_text(value: f64, unit: &str) -> String {
-    match unit {
-        "bytes" if value >= 0.0 => {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "bytes of a device; `as` saturates"
-            )]
-            let bytes = value as u64;
-            format::bytes(bytes)
-        }
-        "share" => format::percent(value),
-        _ => format::brief(value),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::counter_text;
-
-    #[test]
-    fn counters_have_their_unit() {
-        assert_eq!(counter_text(0.94, "share"), "94 %");
-        assert_eq!(counter_text(2.0, ""), "2");
-        assert_eq!(counter_text(f64::NAN, ""), "NaN");
-        assert!(counter_text(21.4e9, "bytes").contains("GB"));
-    }
 }

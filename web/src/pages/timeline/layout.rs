@@ -19,6 +19,8 @@ pub(super) const COUNTER: f64 = 44.0;
 const BELOW: f64 = 16.0;
 /// Key of the counters among folded groups.
 pub(super) const COUNTERS: &str = "c";
+/// Key of the curves among folded groups.
+pub(super) const CURVES: &str = "s";
 
 /// Something with a head at the left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -33,10 +35,20 @@ pub(super) enum Item {
         entry: usize,
         is_pinned: bool,
     },
+    /// The line that counts the lanes of a group without slices: the index of the group.
+    Empty(usize),
+    /// A lane without slices: index of its group and of its name.
+    EmptyLane { group: usize, entry: usize },
     /// The head of the counters.
     Counters,
     /// A counter: its index.
     Counter(usize),
+    /// The head of the curves.
+    Curves,
+    /// A curve: its index.
+    Curve(usize),
+    /// The head of the second session, with its steps.
+    Other,
 }
 
 /// An item with its place.
@@ -53,6 +65,23 @@ pub(super) struct Place {
     pub(super) is_folded: bool,
     /// `true` for lanes that the writer derived: their cells are faint.
     pub(super) is_faint: bool,
+    /// `true` for everything of the second session.
+    pub(super) is_other: bool,
+}
+
+impl Place {
+    /// Its key among folded groups and lanes; `None` for what does not fold.
+    pub(super) fn key(&self) -> Option<String> {
+        let own = match self.item {
+            Item::Group(group) => group_key(group),
+            Item::Empty(group) => empty_key(group),
+            Item::Counters => COUNTERS.to_owned(),
+            Item::Curves => CURVES.to_owned(),
+            Item::Lane { .. } => self.lane?.to_string(),
+            _ => return None,
+        };
+        Some(key_of(own, self.is_other))
+    }
 }
 
 /// A row of slices in view.
@@ -63,6 +92,8 @@ pub(super) struct Row {
     /// Top of its slices, CSS pixels from the top of the view.
     pub(super) top: f64,
     pub(super) is_faint: bool,
+    /// `true` for a row of the second session.
+    pub(super) is_other: bool,
 }
 
 /// All places from top to bottom.
@@ -81,6 +112,8 @@ pub(super) struct Choices {
     pub(super) pins: Vec<u32>,
     /// Indices of hidden lanes.
     pub(super) hidden: BTreeSet<u32>,
+    /// Number of curves.
+    pub(super) curves: usize,
 }
 
 /// Key of a group in the address.
@@ -88,10 +121,26 @@ pub(super) fn group_key(group: usize) -> String {
     format!("g{group}")
 }
 
+/// Key of the lanes of a group that have no slices.
+fn empty_key(group: usize) -> String {
+    format!("e{group}")
+}
+
+/// Keys of the second session begin with a letter that no other key has.
+fn key_of(own: String, is_other: bool) -> String {
+    if is_other { format!("o{own}") } else { own }
+}
+
 impl Layout {
+    /// Curves, pinned lanes, groups, counters.
     pub(super) fn new(lanes: &TimelineLanes, choices: &Choices) -> Self {
         let mut layout = Self::default();
-        let turned = |key: &str| choices.turned.contains(key);
+        if choices.curves > 0 {
+            let is_folded = choices.turned.contains(CURVES);
+            layout.head(Item::Curves, is_folded, false);
+            let curves = if is_folded { 0 } else { choices.curves };
+            (0..curves).for_each(|index| layout.line(Item::Curve(index), COUNTER, false));
+        }
         let kept = |lane: u32| !choices.hidden.contains(&lane);
         let mut pinned = Vec::new();
         for pin in choices.pins.iter().filter(|pin| kept(**pin)) {
@@ -101,40 +150,61 @@ impl Layout {
             }
         }
         if !pinned.is_empty() {
-            layout.head(Item::Pins, false);
+            layout.head(Item::Pins, false, false);
         }
         for (group, entry) in pinned {
-            layout.lane(lanes, choices, (group, entry), true);
+            let item = Item::Lane {
+                group,
+                entry,
+                is_pinned: true,
+            };
+            layout.lane(lanes, choices, item, false);
         }
+        layout.groups(lanes, choices, false);
+        if !lanes.counters.is_empty() {
+            let is_folded = choices.turned.contains(COUNTERS);
+            layout.head(Item::Counters, is_folded, false);
+            let counters = if is_folded { 0 } else { lanes.counters.len() };
+            (0..counters).for_each(|index| layout.line(Item::Counter(index), COUNTER, false));
+        }
+        layout
+    }
+
+    /// The same with the lanes of a second session below it.
+    pub(super) fn with_other(mut self, lanes: &TimelineLanes, choices: &Choices) -> Self {
+        self.head(Item::Other, false, true);
+        self.groups(lanes, choices, true);
+        self
+    }
+
+    fn groups(&mut self, lanes: &TimelineLanes, choices: &Choices, is_other: bool) {
+        let turned = |key: String| choices.turned.contains(&key_of(key, is_other));
         for (group, own) in lanes.groups.iter().enumerate() {
-            let is_folded = own.folded != turned(&group_key(group));
-            layout.head(Item::Group(group), is_folded);
+            let is_folded = own.folded != turned(group_key(group));
+            self.head(Item::Group(group), is_folded, is_other);
             if is_folded {
                 continue;
             }
             for (entry, lane) in own.lanes.iter().enumerate() {
-                if kept(lane.lane) {
-                    layout.lane(lanes, choices, (group, entry), false);
+                if is_other || !choices.hidden.contains(&lane.lane) {
+                    let item = Item::Lane {
+                        group,
+                        entry,
+                        is_pinned: false,
+                    };
+                    self.lane(lanes, choices, item, is_other);
                 }
             }
-        }
-        if !lanes.counters.is_empty() {
-            let is_folded = turned(COUNTERS);
-            layout.head(Item::Counters, is_folded);
-            let counters = if is_folded { 0 } else { lanes.counters.len() };
-            for index in 0..counters {
-                layout.push(Place {
-                    item: Item::Counter(index),
-                    top: 0.0,
-                    height: COUNTER,
-                    lane: None,
-                    rows: 0,
-                    is_folded: false,
-                    is_faint: false,
-                });
+            if own.empty == 0 {
+                continue;
+            }
+            let is_open = turned(empty_key(group));
+            self.head(Item::Empty(group), !is_open, is_other);
+            let names = if is_open { own.empty_names.len() } else { 0 };
+            for entry in 0..names {
+                self.line(Item::EmptyLane { group, entry }, GROUP, is_other);
             }
         }
-        layout
     }
 
     fn push(&mut self, place: Place) {
@@ -143,46 +213,50 @@ impl Layout {
         self.places.push(Place { top, ..place });
     }
 
-    fn head(&mut self, item: Item, is_folded: bool) {
+    fn head(&mut self, item: Item, is_folded: bool, is_other: bool) {
+        self.line(item, GROUP, is_other);
+        if let Some(place) = self.places.last_mut() {
+            place.is_folded = is_folded;
+        }
+    }
+
+    /// A place without rows of slices.
+    fn line(&mut self, item: Item, height: f64, is_other: bool) {
         self.push(Place {
             item,
             top: 0.0,
-            height: GROUP,
+            height,
             lane: None,
             rows: 0,
-            is_folded,
+            is_folded: false,
             is_faint: false,
+            is_other,
         });
     }
 
-    fn lane(
-        &mut self,
-        lanes: &TimelineLanes,
-        choices: &Choices,
-        (group, entry): (usize, usize),
-        is_pinned: bool,
-    ) {
+    fn lane(&mut self, lanes: &TimelineLanes, choices: &Choices, item: Item, is_other: bool) {
+        let Item::Lane { group, entry, .. } = item else {
+            return;
+        };
         let Some(own) = lanes.groups.get(group) else {
             return;
         };
         let Some(lane) = own.lanes.get(entry) else {
             return;
         };
-        let is_folded = choices.turned.contains(&lane.lane.to_string());
+        let key = key_of(lane.lane.to_string(), is_other);
+        let is_folded = choices.turned.contains(&key);
         // A folded lane is its outermost row: what is nested takes no other time.
         let rows = if is_folded { 1 } else { lane.rows.max(1) };
         self.push(Place {
-            item: Item::Lane {
-                group,
-                entry,
-                is_pinned,
-            },
+            item,
             top: 0.0,
             height: f64::from(rows) * ROW + ABOVE,
             lane: Some(lane.lane),
             rows,
             is_folded,
             is_faint: matches!(&*own.kind, "derived" | "profiler"),
+            is_other,
         });
     }
 
@@ -215,6 +289,7 @@ impl Layout {
                         depth,
                         top,
                         is_faint: place.is_faint,
+                        is_other: place.is_other,
                     });
                 }
             }
@@ -236,20 +311,22 @@ impl Layout {
         Some((place, depth))
     }
 
-    /// Lanes between two heights, without those of folded groups.
+    /// Lanes between two heights, without those of folded groups and of the second session.
     pub(super) fn lanes_between(&self, y0: f64, y1: f64) -> Vec<u32> {
         let (top, bottom) = (y0.min(y1), y0.max(y1));
         let mut lanes = Vec::new();
         for place in &self.places[self.in_view(top, bottom - top)] {
-            lanes.extend(place.lane.filter(|lane| !lanes.contains(lane)));
+            let lane = place.lane.filter(|_| !place.is_other);
+            lanes.extend(lane.filter(|lane| !lanes.contains(lane)));
         }
         lanes
     }
 
-    /// Top and height of the row of a slice; that of its lane's only row if the lane is folded. `None` if it is not
-    /// shown.
+    /// Top and height of the row of a slice of the first session; that of its lane's only row if the lane is folded.
+    /// `None` if it is not shown.
     pub(super) fn row_of(&self, lane: u32, depth: u32) -> Option<(f64, bool)> {
-        let place = self.places.iter().find(|place| place.lane == Some(lane))?;
+        let mut own = self.places.iter().filter(|place| !place.is_other);
+        let place = own.find(|place| place.lane == Some(lane))?;
         let is_own = depth < place.rows;
         Some((place.row_top(if is_own { depth } else { 0 }), is_own))
     }
@@ -261,7 +338,7 @@ impl Layout {
         wanted.clamp(0.0, self.most_scroll(height))
     }
 
-    /// Number of lanes that are shown.
+    /// Number of lanes of the first session that are shown.
     pub(super) fn lane_count(&self) -> usize {
         let is_own = |place: &&Place| {
             matches!(
@@ -272,7 +349,8 @@ impl Layout {
                 }
             )
         };
-        self.places.iter().filter(is_own).count()
+        let own = self.places.iter().filter(|place| !place.is_other);
+        own.filter(is_own).count()
     }
 }
 
@@ -359,6 +437,7 @@ mod tests {
             turned: ["g0", "4", "g2", "c"].map(str::to_owned).into(),
             pins: vec![4, 77, 7],
             hidden: [7].into(),
+            curves: 0,
         };
         let layout = Layout::new(&lanes(), &choices);
         assert_eq!(
@@ -375,6 +454,71 @@ mod tests {
         );
         assert_eq!(layout.places[1].height, 22.0, "a folded lane has one row");
         assert!(layout.places[5].is_faint);
+    }
+
+    #[test]
+    fn curves_are_above_and_lanes_without_slices_open_by_their_line() {
+        let mut lanes = lanes();
+        lanes.groups[0].empty = 2;
+        lanes.groups[0].empty_names = vec!["idle".to_owned(), "spare".to_owned()];
+        lanes.groups.truncate(1);
+        let mut choices = Choices {
+            curves: 2,
+            ..Choices::default()
+        };
+        let top = [Item::Curves, Item::Curve(0), Item::Curve(1), Item::Group(0)];
+        let layout = Layout::new(&lanes, &choices);
+        assert_eq!(items(&layout)[..4], top);
+        assert_eq!(layout.places[3].top, 22.0 + 2.0 * 44.0);
+        let line = layout.places[6];
+        assert_eq!((line.item, line.is_folded), (Item::Empty(0), true));
+        assert_eq!(items(&layout)[7], Item::Counters);
+        choices.turned.extend(line.key());
+        choices.turned.extend(layout.places[0].key());
+        let layout = Layout::new(&lanes, &choices);
+        assert_eq!(items(&layout)[..2], [Item::Curves, Item::Group(0)]);
+        let empty = |entry| Item::EmptyLane { group: 0, entry };
+        assert_eq!(items(&layout)[4..7], [Item::Empty(0), empty(0), empty(1)]);
+        assert_eq!(layout.lane_count(), 2, "those with slices");
+    }
+
+    #[test]
+    fn a_second_session_is_below_and_folds_by_itself() {
+        let lanes = lanes();
+        let mut choices = Choices {
+            pins: vec![4],
+            hidden: [1].into(),
+            ..Choices::default()
+        };
+        let first = Layout::new(&lanes, &choices);
+        let both = first.clone().with_other(&lanes, &choices);
+        let below = &both.places[first.places.len()..];
+        let items: Vec<Item> = below.iter().map(|place| place.item).collect();
+        assert_eq!(
+            items,
+            [
+                Item::Other,
+                Item::Group(0),
+                lane(0, 0, false),
+                lane(0, 1, false),
+                Item::Group(1),
+                lane(1, 0, false),
+                Item::Group(2),
+            ],
+            "pins and hidden lanes are those of the first"
+        );
+        assert!(below.iter().all(|place| place.is_other));
+        assert_eq!(both.lane_count(), first.lane_count());
+        assert_eq!(both.row_of(1, 0), None, "lanes are found in the first only");
+        let (top, bottom) = (below[0].top, both.height);
+        assert!(both.lanes_between(top, bottom).is_empty());
+        assert!(both.rows(top, bottom).iter().all(|row| row.is_other));
+        let key = below[1].key();
+        assert_eq!(key.as_deref(), Some("og0"));
+        choices.turned.extend(key);
+        let folded = first.clone().with_other(&lanes, &choices);
+        assert_eq!(folded.places.len(), both.places.len() - 2);
+        assert_eq!(Layout::new(&lanes, &choices).places, first.places);
     }
 
     #[test]

@@ -7,8 +7,8 @@ use std::time::Duration;
 use trainscope_api::findings::{Findings, FindingsQuery};
 use trainscope_api::profile::{FlameAnswer, FlameQuery, ProfileState};
 use trainscope_api::timeline::{
-    AreaAnswer, AreaQuery, SliceAnswer, SliceQuery, TimelineLanes, TimelineSearchAnswer,
-    TimelineSearchQuery,
+    AreaAnswer, AreaQuery, SliceAnswer, SliceQuery, TimelineCounter, TimelineLanes,
+    TimelineSearchAnswer,
 };
 use trainscope_format::Severity;
 
@@ -24,12 +24,18 @@ use crate::prelude::*;
 use crate::query::{Query, query};
 use crate::url_state::{History, UrlState};
 
+mod curves;
 mod loading;
 mod marks;
 mod matches;
 mod moves;
+mod other;
+mod steps;
 
+pub(super) use curves::MAX_CURVES;
 pub(super) use marks::{Mark, Marks};
+pub(super) use other::{Align, Other};
+pub(super) use steps::ChosenStep;
 
 const FROM: &str = "from";
 const TO: &str = "to";
@@ -44,6 +50,7 @@ const TAB: &str = "tab";
 const PANEL: &str = "panel";
 const UP: &str = "up";
 const CLOCK: &str = "clock";
+const CURVES: &str = "curves";
 
 /// The view goes to the address, and totals of it are asked for, when it has rested for so long.
 const REST: Duration = Duration::from_millis(300);
@@ -102,6 +109,11 @@ pub(super) struct Model {
     pub(super) size: RwSignal<(f64, f64, f64)>,
     pub(super) choices: Memo<Choices>,
     pub(super) layout: Memo<Arc<Layout>>,
+    /// Tags whose curves are shown.
+    pub(super) curve_tags: Memo<Vec<String>>,
+    pub(super) curves: Query<Vec<Arc<TimelineCounter>>>,
+    /// The session below the first one.
+    pub(super) other: Other,
     pub(super) cache: StoredValue<Cache>,
     /// Incremented when the cache has changed.
     pub(super) version: RwSignal<u64>,
@@ -169,14 +181,33 @@ impl Model {
         let frame = Memo::new(move |_| lanes.answer.get().unwrap_or_default());
         let extent = Memo::new(move |_| frame.with(|frame| frame.extent_nanos as f64));
         let (turned, hidden) = (url.list(FOLDED), url.list(HIDDEN));
-        let pins = url.list(PINS);
+        let (pins, curve_tags) = (url.list(PINS), url.list(CURVES));
+        let curve_tags = Memo::new(move |_| {
+            let mut tags = curve_tags.get();
+            tags.truncate(MAX_CURVES);
+            tags
+        });
         let choices = Memo::new(move |_| Choices {
             turned: turned.get().into_iter().collect(),
             pins: pins.with(|pins| pins.iter().filter_map(|pin| pin.parse().ok()).collect()),
             hidden: hidden.with(|all| all.iter().filter_map(|lane| lane.parse().ok()).collect()),
+            // Without a clock the curves have no place.
+            curves: if frame.with(|frame| frame.unix_nanos.is_some()) {
+                curve_tags.with(Vec::len)
+            } else {
+                0
+            },
         });
+        let other = Other::new(profiles, frame);
         let layout = Memo::new(move |_| {
-            frame.with(|frame| choices.with(|choices| Arc::new(Layout::new(frame, choices))))
+            let own = frame.with(|frame| choices.with(|choices| Layout::new(frame, choices)));
+            let has_other = other.source.with(Option::is_some);
+            Arc::new(if has_other {
+                let with = |frame: &Arc<_>| choices.with(|choices| own.with_other(frame, choices));
+                other.frame.with(with)
+            } else {
+                own
+            })
         });
         let selected = url.param(SELECTED);
         let selected = Memo::new(move |_| number(selected));
@@ -223,7 +254,9 @@ impl Model {
             }
             frame.with(|frame| {
                 let steps = frame.steps.iter();
-                let steps = steps.map(|step| (step.begin_nanos, hits.get(&step.number).copied()));
+                let number = |own: i64| own.saturating_add(frame.step_offset);
+                let steps =
+                    steps.map(|step| (step.begin_nanos, hits.get(&number(step.number)).copied()));
                 let steps = steps.filter_map(|(begin, severity)| Some((begin, severity?)));
                 steps.collect::<Vec<_>>()
             })
@@ -242,6 +275,9 @@ impl Model {
             size: RwSignal::new((0.0, 0.0, 1.0)),
             choices,
             layout,
+            curve_tags,
+            curves: Query::idle(),
+            other,
             cache: StoredValue::new(Cache::default()),
             version: RwSignal::new(0),
             selected,
@@ -265,6 +301,8 @@ impl Model {
         };
         provide_context(model);
         model.ask();
+        model.ask_curves(model.curves);
+        model.ask_matches();
         model.keep_view();
         model.keep_loading();
         model
@@ -298,26 +336,6 @@ impl Model {
                     from: area.from,
                     to: area.to,
                     lanes: area.lanes_text(),
-                })
-                .await
-            },
-        );
-        self.found.start(
-            move || {
-                let text = self.search.get();
-                let view = self.rested.get();
-                let is_wanted = !text.trim().is_empty() && view.to > view.from;
-                is_wanted.then(|| (source.get(), text, nanos(view.from), nanos(view.to)))
-            },
-            |(own, query, from, to): (Source, String, i64, i64)| async move {
-                client::timeline_search(&TimelineSearchQuery {
-                    run: own.run,
-                    session: own.session,
-                    rank: own.rank,
-                    query,
-                    from: Some(from),
-                    to: Some(to),
-                    width: None,
                 })
                 .await
             },

@@ -1,18 +1,21 @@
 //! The drawing above the pixels: strip of the whole trace, ruler, steps, labels, counters, frames, arrows, the area.
 
-use trainscope_api::timeline::{SliceAnswer, SliceEntry, TimelineCounter, TimelineLanes};
+use std::sync::Arc;
+
+use trainscope_api::timeline::{SliceAnswer, SliceEntry, StepSpan, TimelineCounter, TimelineLanes};
 use trainscope_charts::label;
 use trainscope_format::Severity;
 use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
 use super::area::Area;
+use super::counter::{CURVE, bad_places, counter_lines};
 use super::ink::Paint;
-use super::layout::{COUNTER, Item};
+use super::layout::{COUNTER, Item, Place};
 use super::model::Mark;
-use super::scene::{Scene, counter_lines};
+use super::scene::Scene;
 use super::times::{self, Ticks, WallClock};
-use super::view::View;
+use super::view::{View, nanos};
 use crate::format;
 use crate::i18n::TimelineTexts;
 
@@ -35,6 +38,10 @@ pub(super) struct Overlay<'a> {
     pub(super) paint: &'a Paint,
     pub(super) texts: &'a TimelineTexts,
     pub(super) frame: &'a TimelineLanes,
+    /// The second session.
+    pub(super) other: &'a TimelineLanes,
+    /// Curves in their order, as far as they are there.
+    pub(super) curves: &'a [Option<Arc<TimelineCounter>>],
     pub(super) ticks: &'a Ticks,
     pub(super) wall: Option<WallClock>,
     pub(super) slice: Option<&'a SliceAnswer>,
@@ -68,6 +75,7 @@ pub(super) fn draw(canvas: &HtmlCanvasElement, overlay: &Overlay<'_>, dpr: f64) 
     // Lanes are drawn from their own top.
     if pen.context.translate(0.0, TOP).is_ok() {
         overlay.counters(&pen);
+        overlay.other_steps(&pen);
         overlay.labels(&pen);
         overlay.step_lines(&pen);
         overlay.boxes(&pen);
@@ -242,6 +250,36 @@ impl Overlay<'_> {
     fn steps(&self, pen: &Pen<'_>) {
         let (width, paint) = (self.scene.width, self.paint);
         let top = STRIP + RULER;
+        self.step_boxes(pen, &self.frame.steps, top, 0);
+        for (begin, severity) in self.hits {
+            let x = self.x(*begin);
+            if (0.0..=width).contains(&x) {
+                pen.round(
+                    [x - 3.0, top, 6.0, 6.0],
+                    if *severity == Severity::Info {
+                        3.0
+                    } else {
+                        1.0
+                    },
+                    paint.severity(*severity),
+                );
+            }
+        }
+    }
+
+    /// Steps of the second session in the line of its head.
+    fn other_steps(&self, pen: &Pen<'_>) {
+        let scene = self.scene;
+        let places = &scene.layout.places[scene.layout.in_view(scene.scroll, scene.height)];
+        for place in places.iter().filter(|place| place.item == Item::Other) {
+            let top = place.top - scene.scroll;
+            self.step_boxes(pen, &self.other.steps, top, nanos(scene.shift));
+        }
+    }
+
+    /// Steps of a session that begins at a time, as boxes with their numbers below a height.
+    fn step_boxes(&self, pen: &Pen<'_>, steps: &[StepSpan], top: f64, shift: i64) {
+        let (width, paint) = (self.scene.width, self.paint);
         pen.letters("");
         // Neighbours that are too short are one box.
         let mut joined: Option<(f64, f64)> = None;
@@ -251,8 +289,11 @@ impl Overlay<'_> {
                 pen.fill(at, &paint.surface_3, 1.0);
             }
         };
-        for step in &self.frame.steps {
-            let (left, right) = (self.x(step.begin_nanos), self.x(step.end_nanos));
+        for step in steps {
+            let (left, right) = (
+                self.x(step.begin_nanos.saturating_add(shift)),
+                self.x(step.end_nanos.saturating_add(shift)),
+            );
             if right < 0.0 || left > width {
                 continue;
             }
@@ -282,20 +323,6 @@ impl Overlay<'_> {
             }
         }
         flush(&mut joined);
-        for (begin, severity) in self.hits {
-            let x = self.x(*begin);
-            if (0.0..=width).contains(&x) {
-                pen.round(
-                    [x - 3.0, top, 6.0, 6.0],
-                    if *severity == Severity::Info {
-                        3.0
-                    } else {
-                        1.0
-                    },
-                    paint.severity(*severity),
-                );
-            }
-        }
     }
 
     fn step_lines(&self, pen: &Pen<'_>) {
@@ -331,14 +358,21 @@ impl Overlay<'_> {
         let scene = self.scene;
         let shown = scene.layout.in_view(scene.scroll, scene.height);
         for place in &scene.layout.places[shown] {
-            let Item::Counter(index) = place.item else {
+            let counter = match place.item {
+                Item::Counter(index) => self.frame.counters.get(index),
+                Item::Curve(index) => self.curves.get(index).and_then(Option::as_deref),
+                _ => None,
+            };
+            let Some(counter) = counter else {
                 continue;
             };
-            let Some(counter) = self.frame.counters.get(index) else {
-                continue;
-            };
+            let is_curve = counter.unit == CURVE;
             let bottom = place.top - scene.scroll + COUNTER - 3.0;
-            let colour = &self.paint.kinds[counter_kind(counter)];
+            let colour = if is_curve {
+                &self.paint.accent
+            } else {
+                &self.paint.kinds[counter_kind(counter)]
+            };
             let y = |height: f64| bottom - height * (COUNTER - 7.0);
             for line in counter_lines(counter, scene.view, scene.width) {
                 let (Some(first), Some(last)) = (line.first(), line.last()) else {
@@ -356,10 +390,21 @@ impl Overlay<'_> {
                 pen.context.line_to(first.0, bottom);
                 pen.context.close_path();
                 pen.context.set_fill_style_str(colour);
-                pen.context.set_global_alpha(0.2);
+                pen.context
+                    .set_global_alpha(if is_curve { 0.08 } else { 0.2 });
                 pen.context.fill();
                 pen.context.set_global_alpha(1.0);
             }
+            self.bad_values(pen, counter, place);
+        }
+    }
+
+    /// Marks where a counter or a curve is not finite, over its whole height.
+    fn bad_values(&self, pen: &Pen<'_>, counter: &TimelineCounter, place: &Place) {
+        let scene = self.scene;
+        let top = place.top - scene.scroll + 2.0;
+        for x in bad_places(counter, scene.view, scene.width) {
+            pen.fill([x - 1.0, top, 2.0, COUNTER - 5.0], &self.paint.error, 0.8);
         }
     }
 
@@ -468,7 +513,8 @@ impl Overlay<'_> {
             pen.fill(at, &paint.accent, 0.08);
         } else {
             for place in &scene.layout.places[scene.layout.in_view(scene.scroll, scene.height)] {
-                let is_own = place.lane.is_some_and(|lane| area.lanes.contains(&lane));
+                let lane = place.lane.filter(|_| !place.is_other);
+                let is_own = lane.is_some_and(|lane| area.lanes.contains(&lane));
                 let top = (place.top - scene.scroll).max(0.0);
                 let bottom = (place.top + place.height - scene.scroll).min(scene.height);
                 if is_own && top < bottom {

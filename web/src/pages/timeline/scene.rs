@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trainscope_api::timeline::{Cell, TimeKind, TimelineCounter};
+use trainscope_api::timeline::{Cell, TimeKind};
 use trainscope_charts::label;
 use trainscope_charts::timeline::{Cell as PixelCell, Ink, Picture, Scale};
 
@@ -32,6 +32,11 @@ pub(super) struct Scene<'a> {
     pub(super) height: f64,
     pub(super) layout: &'a Layout,
     pub(super) cache: &'a Cache,
+    /// Cells of the second session.
+    pub(super) other: &'a Cache,
+    /// Time of the first session at which the second one begins, and the length of that, nanoseconds.
+    pub(super) shift: f64,
+    pub(super) other_extent: f64,
 }
 
 /// Name of a cell, as far as there is room for it.
@@ -50,13 +55,24 @@ impl Scene<'_> {
         bin_of(self.view, self.width)
     }
 
-    fn ends(&self) -> (i64, i64) {
-        (nanos(self.view.from), nanos(self.view.to).saturating_add(1))
+    /// Cells of a session, and the time at which that begins.
+    pub(super) const fn session(&self, is_other: bool) -> (&Cache, f64) {
+        if is_other {
+            (self.other, self.shift)
+        } else {
+            (self.cache, 0.0)
+        }
     }
 
-    /// Horizontal ends of a cell, CSS pixels.
-    fn across(&self, begin: i64, length: i64) -> (f64, f64) {
-        let x = |time: i64| self.view.x(time as f64, self.width);
+    /// Ends of the view since the begin of a session that begins at a time.
+    fn ends(&self, begin: f64) -> (i64, i64) {
+        let (from, to) = (self.view.from - begin, self.view.to - begin);
+        (nanos(from), nanos(to).saturating_add(1))
+    }
+
+    /// Horizontal ends of a cell of a session that begins at a time, CSS pixels.
+    fn across(&self, begin: i64, length: i64, shift: f64) -> (f64, f64) {
+        let x = |time: i64| self.view.x(time as f64 + shift, self.width);
         (x(begin), x(begin.saturating_add(length)))
     }
 
@@ -68,16 +84,12 @@ impl Scene<'_> {
         let size = (columns, usize::try_from(height).unwrap_or(0));
         let grid = grid.iter().map(|time| self.view.x(*time, self.width) * dpr);
         picture.begin(size, dpr, ink, grid);
-        let scale = Scale {
-            from: self.view.from,
-            each: self.view.span() / (columns as f64).max(1.0),
-        };
         let band = |top: f64, height: f64| {
             let top = device(top - self.scroll);
             (top, usize::try_from(device(height)).unwrap_or(0))
         };
         for place in &self.layout.places[self.layout.in_view(self.scroll, self.height)] {
-            if matches!(place.item, Item::Group(_) | Item::Counters | Item::Pins) {
+            if is_head(place.item) {
                 let (top, height) = band(place.top, place.height);
                 picture.band(top, height, ink.surface_2);
             }
@@ -85,15 +97,22 @@ impl Scene<'_> {
             let hair = usize::try_from(device(1.0)).unwrap_or(1).max(1);
             picture.band(top - 1, hair, ink.grid);
         }
-        let (from, to) = self.ends();
         for row in self.layout.rows(self.scroll, self.height) {
-            let pieces = self
-                .cache
-                .pieces((row.lane, row.depth), from, to, self.bin());
+            let (cache, shift) = self.session(row.is_other);
+            let (from, to) = self.ends(shift);
+            let scale = Scale {
+                from: self.view.from - shift,
+                each: self.view.span() / (columns as f64).max(1.0),
+            };
+            let pieces = cache.pieces((row.lane, row.depth), from, to, self.bin());
             let height = usize::try_from(device(SLICE)).unwrap_or(1);
             picture.row(device(row.top), height, ink, |lines| {
                 for piece in pieces {
-                    let stretch = (piece.from as f64, piece.to as f64);
+                    let mut stretch = (piece.from as f64, piece.to as f64);
+                    if row.is_other {
+                        // Before and after the second session there is nothing to wait for.
+                        stretch = (stretch.0.max(0.0), stretch.1.min(self.other_extent));
+                    }
                     match piece.cells {
                         Some(cells) => {
                             let cells = cells.iter().map(pixel_cell);
@@ -108,15 +127,13 @@ impl Scene<'_> {
 
     /// Calls `visit` with every cell in view that is at least so wide, once for each row, until it says `false`.
     fn cells(&self, least: f64, mut visit: impl FnMut(&Row, &Cell, f64, f64) -> bool) {
-        let (from, to) = self.ends();
         for row in self.layout.rows(self.scroll, self.height) {
+            let (cache, shift) = self.session(row.is_other);
+            let (from, to) = self.ends(shift);
             let mut previous = None;
-            for piece in self
-                .cache
-                .pieces((row.lane, row.depth), from, to, self.bin())
-            {
+            for piece in cache.pieces((row.lane, row.depth), from, to, self.bin()) {
                 for cell in piece.cells.unwrap_or_default() {
-                    let (left, right) = self.across(cell.begin, cell.length);
+                    let (left, right) = self.across(cell.begin, cell.length, shift);
                     let (left, right) = (left.max(0.0), right.min(self.width));
                     // A slice across two pieces is in both.
                     let is_known = previous == Some((cell.index, cell.begin));
@@ -139,7 +156,7 @@ impl Scene<'_> {
             if cell.count > 1 {
                 return true;
             }
-            let name = self.cache.name(cell.name);
+            let name = self.session(row.is_other).0.name(cell.name);
             if let Some(text) = fitting(&name, right - left) {
                 labels.push(Label {
                     x: left + INDENT,
@@ -153,11 +170,11 @@ impl Scene<'_> {
         labels
     }
 
-    /// Boxes around cells with some names or indices.
+    /// Boxes around cells of the first session with some names or indices.
     pub(super) fn frames(&self, is_framed: impl Fn(u32, u32) -> bool) -> Vec<[f64; 4]> {
         let mut frames = Vec::new();
         self.cells(0.0, |row, cell, left, right| {
-            if is_framed(cell.name, cell.index) {
+            if !row.is_other && is_framed(cell.name, cell.index) {
                 frames.push([left, row.top, (right - left).max(2.0), SLICE]);
             }
             frames.len() < MAX_FRAMES
@@ -174,7 +191,7 @@ impl Scene<'_> {
         length: i64,
     ) -> Option<[f64; 4]> {
         let (top, _) = self.layout.row_of(lane, depth)?;
-        let (left, right) = self.across(begin, length);
+        let (left, right) = self.across(begin, length, 0.0);
         // Beyond the edges by more than the thickness of a line.
         let (left, right) = (left.max(-8.0), right.min(self.width + 8.0));
         Some([left, top - self.scroll, (right - left).max(2.0), SLICE])
@@ -184,17 +201,27 @@ impl Scene<'_> {
     pub(super) fn hit(&self, x: f64, y: f64) -> Option<(Row, Cell)> {
         let (place, depth) = self.layout.at(y + self.scroll)?;
         let (lane, depth) = (place.lane?, depth?);
-        let time = self.view.time(x, self.width);
+        let (cache, shift) = self.session(place.is_other);
+        let time = self.view.time(x, self.width) - shift;
         let slack = REACH * self.view.span() / self.width.max(1.0);
-        let cell = self.cache.at((lane, depth), time, slack, self.bin())?;
+        let cell = cache.at((lane, depth), time, slack, self.bin())?;
         let row = Row {
             lane,
             depth,
             top: place.row_top(depth) - self.scroll,
             is_faint: place.is_faint,
+            is_other: place.is_other,
         };
         Some((row, cell))
     }
+}
+
+/// `true` for what has the background of a head.
+const fn is_head(item: Item) -> bool {
+    matches!(
+        item,
+        Item::Group(_) | Item::Counters | Item::Curves | Item::Pins | Item::Other
+    )
 }
 
 /// A name, cut if that helps, in a cell of a width.
@@ -242,64 +269,6 @@ fn round(length: f64) -> i64 {
     length.round() as i64
 }
 
-/// A counter in view as heights from 0, its least value, to 1, its greatest: x and height of each bucket, in stretches
-/// without gaps.
-pub(super) fn counter_lines(
-    counter: &TimelineCounter,
-    view: View,
-    width: f64,
-) -> Vec<Vec<(f64, f64)>> {
-    let finite = |values: &[f64], pick: fn(f64, f64) -> f64| {
-        let values = values.iter().copied().filter(|value| value.is_finite());
-        values.reduce(pick)
-    };
-    let most = finite(&counter.greatest, f64::max).unwrap_or(1.0);
-    let least = finite(&counter.least, f64::min).unwrap_or(0.0).min(0.0);
-    let range = (most - least).max(f64::MIN_POSITIVE);
-    let times = &counter.times_nanos;
-    // One bucket at either side, so that lines reach the edges.
-    let first = times.partition_point(|time| (*time as f64) < view.from);
-    let end = times.partition_point(|time| (*time as f64) <= view.to);
-    let first = first.saturating_sub(1);
-    let end = (end + 1).min(times.len());
-    let mut lines: Vec<Vec<(f64, f64)>> = vec![Vec::new()];
-    for index in first..end {
-        let value = counter.greatest.get(index).copied().unwrap_or(f64::NAN);
-        let Some(time) = times.get(index) else { break };
-        let (x, height) = (view.x(*time as f64, width), (value - least) / range);
-        if let Some(line) = lines.last_mut() {
-            // A value holds until the next one.
-            if let Some((_, before)) = line.last().copied() {
-                line.push((x, before));
-            }
-            if value.is_finite() {
-                line.push((x, height));
-            }
-        }
-        if !value.is_finite() {
-            lines.push(Vec::new());
-        }
-    }
-    // The last value holds until the end.
-    if end == times.len()
-        && let Some(line) = lines.last_mut()
-        && let Some((x, height)) = line.last().copied()
-        && x < width
-    {
-        line.push((width, height));
-    }
-    lines.retain(|line| !line.is_empty());
-    lines
-}
-
-/// Value of a counter at a time: that of the bucket it is in; `None` before the first one.
-pub(super) fn counter_at(counter: &TimelineCounter, time: f64) -> Option<f64> {
-    let after = counter
-        .times_nanos
-        .partition_point(|own| (*own as f64) <= time);
-    counter.last.get(after.checked_sub(1)?).copied()
-}
-
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "places are sums of whole numbers")]
 #[expect(
@@ -324,8 +293,8 @@ mod tests {
         hatch: Rgb(100, 100, 100),
     };
 
-    fn layout() -> Layout {
-        let lanes = TimelineLanes {
+    fn lanes() -> TimelineLanes {
+        TimelineLanes {
             groups: vec![LaneGroup {
                 lanes: vec![LaneEntry {
                     lane: 5,
@@ -335,8 +304,11 @@ mod tests {
                 ..LaneGroup::default()
             }],
             ..TimelineLanes::default()
-        };
-        Layout::new(&lanes, &Choices::default())
+        }
+    }
+
+    fn layout() -> Layout {
+        Layout::new(&lanes(), &Choices::default())
     }
 
     fn cache() -> Cache {
@@ -381,6 +353,9 @@ mod tests {
             height: 82.0,
             layout: &layout,
             cache: &cache,
+            other: &cache,
+            shift: 0.0,
+            other_extent: 0.0,
         })
     }
 
@@ -456,26 +431,45 @@ mod tests {
     }
 
     #[test]
-    fn counters_are_steps_with_gaps_at_nan() {
-        let values = vec![1.0, f64::NAN, 3.0, 4.0];
-        let counter = TimelineCounter {
-            times_nanos: vec![0, 100, 200, 300],
-            least: values.clone(),
-            greatest: values.clone(),
-            last: values,
-            ..TimelineCounter::default()
+    fn rows_of_the_second_session_begin_later() {
+        let choices = Choices::default();
+        let (one, cache) = (layout(), cache());
+        let layout = one.clone().with_other(&lanes(), &choices);
+        let scene = Scene {
+            view: ALL,
+            scroll: 0.0,
+            width: 500.0,
+            height: layout.height,
+            layout: &layout,
+            cache: &cache,
+            other: &cache,
+            shift: 100.0,
+            other_extent: 500.0,
         };
-        let lines = counter_lines(&counter, ALL, 500.0);
+        // Below the first session: the head with the steps, that of the group, and the space above the row.
+        let top = one.height + 22.0 + 22.0 + 2.0;
+        let at = |x: f64| {
+            scene
+                .hit(x, top + 5.0)
+                .map(|(row, cell)| (row.is_other, cell.index))
+        };
+        assert_eq!(at(50.0), None);
+        assert_eq!(at(150.0), Some((true, 10)));
+        assert_eq!(at(320.0), Some((true, 11)));
+        let labels = scene.labels();
+        assert_eq!(labels.len(), 4, "{labels:?}");
+        assert_eq!(labels[2].x, 104.0);
+        let frames = scene.frames(|name, _| name == 1);
+        assert_eq!(frames.len(), 2, "matches are of the first session");
+        let mut picture = Picture::default();
+        scene.paint(&mut picture, 1.0, &INK, &[]);
+        let (width, _) = picture.size();
+        let row = (one.height + 52.0) as usize * width;
         assert_eq!(
-            lines,
-            [
-                vec![(0.0, 0.25), (100.0, 0.25)],
-                vec![(200.0, 0.75), (300.0, 0.75), (300.0, 1.0), (500.0, 1.0)]
-            ]
+            picture.pixels()[row + 90],
+            pixel(INK.surface),
+            "before its begin"
         );
-        assert_eq!(counter_at(&counter, 250.0), Some(3.0));
-        assert_eq!(counter_at(&counter, -1.0), None);
-        let none = TimelineCounter::default();
-        assert!(counter_lines(&none, ALL, 500.0).is_empty());
+        assert_eq!(picture.pixels()[row + 110], pixel(INK.kinds[0]));
     }
 }

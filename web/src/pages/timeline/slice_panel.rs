@@ -6,6 +6,7 @@ use trainscope_api::timeline::{SliceAnswer, SliceEntry};
 
 use super::ink::colour_of;
 use super::model::{Model, use_model};
+use super::step_links::step_links;
 use super::times;
 use crate::components::{Icon, IconButton, IconName};
 use crate::format;
@@ -166,10 +167,14 @@ fn facts(model: Model, own: &SliceAnswer, texts: &'static TimelineTexts) -> Vec<
         rows.push(row(texts.node, value.into_any()));
     }
     let mut begin = vec![times::moment(slice.begin_nanos)];
-    begin.extend(own.step.map(texts.step));
+    let step = own.step.map(|own| model.step_links(own));
+    begin.extend(step.as_ref().map(|step| (texts.step)(step.number)));
     let phase = texts.phases.iter().find(|(name, _)| *name == own.phase);
     begin.extend(phase.map(|(_, text)| (*text).to_owned()));
     rows.push(row(texts.begin, begin.join(", ").into_any()));
+    if let Some(step) = step {
+        rows.push(row(texts.of_step, step_links(step, texts)));
+    }
     let others = (own.same_name > 1).then(|| {
         let (median, most) = (
             times::length(own.median_nanos),

@@ -92,6 +92,12 @@ fn draw(model: Model, pixel_canvas: NodeRef<html::Canvas>, canvas: NodeRef<html:
             let area = model.dragged.get_untracked();
             let area = area.or_else(|| model.area.get_untracked());
             let found = model.found.answer.get_untracked();
+            let tags = model.curve_tags.get_untracked();
+            let curves = untrack(|| {
+                (0..tags.len())
+                    .map(|index| model.curve(index))
+                    .collect::<Vec<_>>()
+            });
             let frames = frames.get_untracked();
             let own = Overlay {
                 frames: if frames.is_empty() {
@@ -103,6 +109,8 @@ fn draw(model: Model, pixel_canvas: NodeRef<html::Canvas>, canvas: NodeRef<html:
                 paint: &paint,
                 texts: untrack(|| i18n.texts().timeline),
                 frame: &model.frame.get_untracked(),
+                other: &model.other.frame.get_untracked(),
+                curves: &curves,
                 ticks: &ticks,
                 wall: model.wall.get_untracked(),
                 slice: slice.as_deref(),
@@ -126,6 +134,7 @@ fn draw(model: Model, pixel_canvas: NodeRef<html::Canvas>, canvas: NodeRef<html:
         model.scroll.track();
         model.layout.track();
         model.version.track();
+        model.other.shift.track();
         paint.track();
         is_stale.set_value(true);
         ask();
@@ -140,6 +149,7 @@ fn draw(model: Model, pixel_canvas: NodeRef<html::Canvas>, canvas: NodeRef<html:
         model.area.track();
         model.dragged.track();
         model.found.answer.track();
+        model.curves.answer.track();
         frames.track();
         // The language.
         i18n.locale();
@@ -292,6 +302,10 @@ fn click(model: Model, at: (f64, f64)) {
         }
         Band::Lanes => {
             let cell = with_scene(model, |scene| scene.hit(at.0, at.1 - TOP));
+            // A slice of the second session has its name and length beside the pointer.
+            if cell.is_some_and(|(row, _)| row.is_other) {
+                return;
+            }
             let cell = cell.map(|(_, cell)| cell);
             model.news.set(String::new());
             model.merged.set(cell.map(|cell| (cell.index, cell.count)));
@@ -304,14 +318,20 @@ fn click(model: Model, at: (f64, f64)) {
 fn with_scene<T>(model: Model, look: impl FnOnce(&Scene<'_>) -> T) -> T {
     let (width, height, _) = model.size.get_untracked();
     let layout = model.layout.get_untracked();
+    let other = model.other;
     model.cache.with_value(|cache| {
-        look(&Scene {
-            view: model.view.get_untracked(),
-            scroll: model.scroll.get_untracked(),
-            width,
-            height,
-            layout: &layout,
-            cache,
+        other.cache.with_value(|other_cache| {
+            look(&Scene {
+                view: model.view.get_untracked(),
+                scroll: model.scroll.get_untracked(),
+                width,
+                height,
+                layout: &layout,
+                cache,
+                other: other_cache,
+                shift: untrack(|| model.shift()),
+                other_extent: other.frame.with_untracked(|own| own.extent_nanos as f64),
+            })
         })
     })
 }
@@ -333,9 +353,9 @@ fn ReadOut() -> impl IntoView {
         model.view.track();
         model.scroll.track();
         with_scene(model, |scene| {
-            let (_, cell) = scene.hit(at.0, at.1 - TOP)?;
+            let (row, cell) = scene.hit(at.0, at.1 - TOP)?;
             Some(Reading {
-                name: scene.cache.name(cell.name),
+                name: scene.session(row.is_other).0.name(cell.name),
                 length: cell.length,
                 count: cell.count,
             })

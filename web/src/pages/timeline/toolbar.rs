@@ -3,7 +3,10 @@
 use leptos::html;
 use wasm_bindgen::JsCast;
 
+use super::curves_button::CurvesButton;
 use super::model::use_model;
+use super::other_button::OtherButton;
+use super::step_links::step_links;
 use super::times;
 use crate::components::{Check, Icon, IconButton, IconName, Popover};
 use crate::i18n::use_i18n;
@@ -23,20 +26,31 @@ pub(super) fn Toolbar() -> impl IntoView {
         let length = |nanos: f64| times::length(super::view::nanos(nanos));
         (texts.part)(&length(view.span()), &length(model.extent.get()))
     };
+    // The links of the selected step take the place of the hints.
     let hint = move || {
-        let texts = &i18n.texts().timeline;
+        let texts = i18n.texts().timeline;
+        if let Some(step) = model.chosen_step() {
+            let number = (texts.step)(step.number);
+            return view! {
+                <span class="small ink2 chosen-step">{number} {step_links(step, texts)}</span>
+            }
+            .into_any();
+        }
         let [zoom, pan, fit, drag] = texts.hints;
         view! {
-            <kbd>"W"</kbd>
-            <kbd>"S"</kbd>
-            {zoom}
-            <kbd>"A"</kbd>
-            <kbd>"D"</kbd>
-            {pan}
-            <kbd>"F"</kbd>
-            {fit}
-            <span>{drag}</span>
+            <span class="micro ink3 hints hide-narrow">
+                <kbd>"W"</kbd>
+                <kbd>"S"</kbd>
+                {zoom}
+                <kbd>"A"</kbd>
+                <kbd>"D"</kbd>
+                {pan}
+                <kbd>"F"</kbd>
+                {fit}
+                <span>{drag}</span>
+            </span>
         }
+        .into_any()
     };
     view! {
         <div class="tool">
@@ -45,7 +59,9 @@ pub(super) fn Toolbar() -> impl IntoView {
                 {stretch} <span class="ink3 hide-small">" · " {of_all}</span>
             </span>
             <span class="grow"></span>
-            <span class="micro ink3 hints hide-narrow">{hint}</span>
+            {hint}
+            <CurvesButton />
+            <OtherButton />
             <LanesButton />
             <IconButton
                 icon=IconName::Copy
@@ -103,8 +119,16 @@ fn SearchField() -> impl IntoView {
                 _ => None,
             };
         }
+        if model.is_reading_arguments() {
+            return Some(texts.searching.to_owned());
+        }
         let found = model.found.answer.get()?;
-        Some((texts.matches)(found.in_view, found.count))
+        let text = (texts.matches)(found.in_view, found.count);
+        Some(if found.cut {
+            (texts.not_all)(&text)
+        } else {
+            text
+        })
     };
     let is_wrong = Memo::new(move |_| model.found.error.with(Option::is_some));
     view! {

@@ -8,7 +8,7 @@ use trainscope_api::timeline::TimelineQuery;
 use super::{Model, Source};
 use crate::client;
 use crate::pages::timeline::cache::{Cache, Request, RowKey, rows_text};
-use crate::pages::timeline::view::nanos;
+use crate::pages::timeline::view::View;
 use crate::prelude::*;
 
 /// Time after which a request that failed is sent again.
@@ -22,16 +22,50 @@ struct Loader {
     last: Option<Request>,
 }
 
+/// The first or the second session, for its requests. `Copy`.
+#[derive(Clone, Copy)]
+struct Session {
+    is_other: bool,
+    source: Signal<Option<Source>>,
+    /// Number of events and length, nanoseconds.
+    facts: Signal<(u64, i64)>,
+    cache: StoredValue<Cache>,
+    loader: StoredValue<Loader>,
+    /// Owner of the page: a request goes on when the view moves, and is aborted when the page is left.
+    page: StoredValue<Option<Owner>>,
+}
+
 impl Model {
-    /// Sends requests whenever cells are missing in the view.
+    /// Sends requests whenever cells of a session are missing in the view.
     pub(super) fn keep_loading(self) {
-        let loader = StoredValue::new(Loader::default());
+        let (own, other) = (self.source, self.other);
+        let facts =
+            |frame: &trainscope_api::timeline::TimelineLanes| (frame.events, frame.extent_nanos);
+        self.keep(Session {
+            is_other: false,
+            source: Signal::derive(move || Some(own.get())),
+            facts: Signal::derive(move || self.frame.with(|frame| facts(frame))),
+            cache: self.cache,
+            loader: StoredValue::new(Loader::default()),
+            page: StoredValue::new(Owner::current()),
+        });
+        self.keep(Session {
+            is_other: true,
+            source: Signal::derive(move || other.source.get()),
+            facts: Signal::derive(move || other.frame.with(|frame| facts(frame))),
+            cache: other.cache,
+            loader: StoredValue::new(Loader::default()),
+            page: StoredValue::new(Owner::current()),
+        });
+    }
+
+    fn keep(self, session: Session) {
         // Cells of another session, or of fewer events, are of no use.
-        Effect::new(move |before: Option<(Source, u64)>| {
-            let now = (self.source.get(), self.frame.with(|frame| frame.events));
+        Effect::new(move |before: Option<(Option<Source>, u64)>| {
+            let now = (session.source.get(), session.facts.get().0);
             if before.is_some_and(|before| before != now) {
-                self.cache.set_value(Cache::default());
-                loader.update_value(|loader| loader.last = None);
+                session.cache.set_value(Cache::default());
+                session.loader.update_value(|loader| loader.last = None);
                 self.version.update(|version| *version += 1);
             }
             now
@@ -42,27 +76,41 @@ impl Model {
             self.size.track();
             self.layout.track();
             self.version.track();
-            self.load(loader);
+            self.other.shift.track();
+            self.load(session);
         });
     }
 
-    fn load(self, loader: StoredValue<Loader>) {
+    fn load(self, session: Session) {
         let (width, height, _) = self.size.get_untracked();
-        let extent = self.extent.get_untracked();
-        if width < 1.0 || extent <= 0.0 || loader.with_value(|loader| loader.is_asking) {
+        let (_, extent) = session.facts.get_untracked();
+        let loader = session.loader;
+        if width < 1.0 || extent <= 0 || loader.with_value(|loader| loader.is_asking) {
             return;
         }
+        let Some(source) = session.source.get_untracked() else {
+            return;
+        };
         let (view, scroll) = (self.view.get_untracked(), self.scroll.get_untracked());
+        let shift = if session.is_other {
+            untrack(|| self.shift())
+        } else {
+            0.0
+        };
+        let view = View {
+            from: view.from - shift,
+            to: view.to - shift,
+        };
         let rows: Vec<RowKey> = self.layout.with_untracked(|layout| {
             let seen = layout.rows(scroll, height);
             let near = layout.rows(scroll - height, 3.0 * height);
             let all = seen.into_iter().chain(near);
-            all.map(|row| (row.lane, row.depth)).collect()
+            let own = all.filter(|row| row.is_other == session.is_other);
+            own.map(|row| (row.lane, row.depth)).collect()
         });
         let rows = without_repeats(rows);
-        let next = self
-            .cache
-            .with_value(|cache| cache.request(view, width, nanos(extent), rows));
+        let cache = session.cache;
+        let next = cache.with_value(|cache| cache.request(view, width, extent, rows));
         let Some(request) = next else { return };
         if loader.with_value(|loader| loader.last.as_ref() == Some(&request)) {
             return;
@@ -71,8 +119,7 @@ impl Model {
             loader.is_asking = true;
             loader.last = Some(request.clone());
         });
-        let source = self.source.get_untracked();
-        spawn_local_scoped_with_cancellation(async move {
+        let ask = async move {
             let query = TimelineQuery {
                 run: source.run.clone(),
                 session: source.session.clone(),
@@ -84,9 +131,9 @@ impl Model {
             };
             let answer = client::timeline(&query).await;
             loader.update_value(|loader| loader.is_asking = false);
-            let is_current = self.source.try_get_untracked() == Some(source);
+            let is_current = session.source.try_get_untracked() == Some(Some(source));
             match answer {
-                Ok(answer) if is_current => self.cache.update_value(|cache| cache.insert(answer)),
+                Ok(answer) if is_current => cache.update_value(|cache| cache.insert(answer)),
                 Ok(_) => {}
                 Err(_) => {
                     set_timeout(
@@ -100,7 +147,10 @@ impl Model {
                 }
             }
             self.version.update(|version| *version += 1);
-        });
+        };
+        if let Some(page) = session.page.get_value() {
+            page.with(|| spawn_local_scoped_with_cancellation(ask));
+        }
     }
 }
 

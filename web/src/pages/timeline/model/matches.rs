@@ -1,17 +1,22 @@
 //! Search: the next and the previous match, and the cells that are framed.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use leptos::task::spawn_local_scoped_with_cancellation;
 use trainscope_api::timeline::{SliceEntry, TimelineSearchAnswer, TimelineSearchQuery};
 
-use super::Model;
+use super::{Model, Source};
 use crate::client;
 use crate::pages::timeline::view::nanos;
 use crate::prelude::*;
 
+/// Term about arguments, for which the server reads the files of the profile.
+const ARGUMENTS: &str = "args:";
+/// Time for which a search of arguments rests before it is asked for.
+const PAUSE: Duration = Duration::from_millis(500);
 /// Terms about something other than names.
-const OTHER_TERMS: [&str; 5] = ["kind:", "lane:", "dur:", "step:", "args:"];
+const OTHER_TERMS: [&str; 5] = ["kind:", "lane:", "dur:", "step:", ARGUMENTS];
 
 /// Matches that are framed: all cells of some names, or some slices.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -59,6 +64,55 @@ fn beside(nearest: &[SliceEntry], at: (i64, u32), is_next: bool) -> Option<&Slic
 }
 
 impl Model {
+    /// Asks for the matches of the search; where arguments are searched, once nothing is typed any more.
+    pub(super) fn ask_matches(self) {
+        let typed = StoredValue::new(0_u64);
+        let wanted = RwSignal::new(String::new());
+        Effect::new(move || {
+            let text = self.search.get();
+            let number = typed.get_value() + 1;
+            typed.set_value(number);
+            if !text.contains(ARGUMENTS) || wanted.with_untracked(|own| *own == text) {
+                wanted.set(text);
+                return;
+            }
+            set_timeout(
+                move || {
+                    if typed.try_get_value() == Some(number) {
+                        wanted.set(text);
+                    }
+                },
+                PAUSE,
+            );
+        });
+        let source = self.source;
+        self.found.start(
+            move || {
+                let text = wanted.get();
+                let view = self.rested.get();
+                let is_wanted = !text.trim().is_empty() && view.to > view.from;
+                is_wanted.then(|| (source.get(), text, nanos(view.from), nanos(view.to)))
+            },
+            |(own, query, from, to): (Source, String, i64, i64)| async move {
+                client::timeline_search(&TimelineSearchQuery {
+                    run: own.run,
+                    session: own.session,
+                    rank: own.rank,
+                    query,
+                    from: Some(from),
+                    to: Some(to),
+                    width: None,
+                })
+                .await
+            },
+        );
+    }
+
+    /// `true` while the arguments of slices are read for a search; reactive.
+    pub(in crate::pages::timeline) fn is_reading_arguments(self) -> bool {
+        self.found.is_fetching.get() && self.search.with(|text| text.contains(ARGUMENTS))
+    }
+
     /// Matches that are framed; reactive.
     pub(in crate::pages::timeline) fn frames(self) -> Frames {
         match self.found.answer.get() {

@@ -8,7 +8,7 @@ use crate::components::profile_tabs::{ProfileTab, ProfileView};
 use crate::i18n::I18n;
 use crate::location::History;
 use crate::pages::timeline::area::Area;
-use crate::pages::timeline::layout::{COUNTERS, Item, group_key};
+use crate::pages::timeline::layout::{Item, Place, group_key};
 use crate::pages::timeline::times;
 use crate::pages::timeline::view::View;
 use crate::prelude::*;
@@ -96,7 +96,7 @@ impl Model {
         let folded = group.filter(|group| {
             self.layout.with_untracked(|layout| {
                 let mut places = layout.places.iter();
-                places.any(|place| place.item == Item::Group(*group) && place.is_folded)
+                places.any(|own| own.item == Item::Group(*group) && own.is_folded && !own.is_other)
             })
         });
         if let Some(group) = folded {
@@ -291,17 +291,10 @@ impl Model {
         self.address.go(href, History::Push);
     }
 
-    /// Folds or unfolds a group, the counters or a lane by its item.
-    pub(in crate::pages::timeline) fn turn_item(self, item: Item, lane: Option<u32>) {
-        match item {
-            Item::Group(group) => self.turn_fold(&group_key(group)),
-            Item::Counters => self.turn_fold(COUNTERS),
-            Item::Lane { .. } => {
-                if let Some(lane) = lane {
-                    self.turn_fold(&lane.to_string());
-                }
-            }
-            Item::Pins | Item::Counter(_) => {}
+    /// Folds or unfolds a group, the counters, the curves or a lane.
+    pub(in crate::pages::timeline) fn turn_place(self, place: &Place) {
+        if let Some(key) = place.key() {
+            self.turn_fold(&key);
         }
     }
 

@@ -1,0 +1,108 @@
+//! Curves of the run beside the lanes: up to three scalar tags by wall time.
+
+use std::sync::Arc;
+
+use trainscope_api::scalars::{MAX_POINTS, ScalarsQuery};
+use trainscope_api::timeline::TimelineCounter;
+
+use super::{CURVES, Model};
+use crate::client::{self, ClientError};
+use crate::pages::timeline::counter::{of_series, steps_between};
+use crate::prelude::*;
+use crate::query::Query;
+use crate::url_state::History;
+
+/// Maximum number of curves.
+pub(in crate::pages::timeline) const MAX_CURVES: usize = 3;
+/// Points or buckets of a curve of a session.
+const POINTS: usize = 2_000;
+
+/// Run, rank, tags, begin since 1970 and length of the session: all that the curves depend on.
+type CurvesKey = (String, u32, Vec<String>, String, i64);
+
+impl Model {
+    /// Asks for the curves of the address as soon as the session has a clock.
+    pub(super) fn ask_curves(self, curves: Query<Vec<Arc<TimelineCounter>>>) {
+        curves.start(
+            move || {
+                let tags = self.curve_tags.get();
+                let rank = self.profiles.chosen.with(|own| Some(own.as_ref()?.rank))?;
+                let (clock, extent) = self
+                    .frame
+                    .with(|frame| (frame.unix_nanos.clone(), frame.extent_nanos));
+                let run = self.profiles.run.get();
+                (!tags.is_empty()).then_some((run, rank, tags, clock?, extent))
+            },
+            fetch,
+        );
+    }
+
+    /// Shows the curve of a tag, or hides it.
+    pub(in crate::pages::timeline) fn turn_curve(self, tag: &str) {
+        let mut tags = self.curve_tags.get_untracked();
+        match tags.iter().position(|own| own == tag) {
+            Some(at) => {
+                tags.remove(at);
+            }
+            None if tags.len() < MAX_CURVES => tags.push(tag.to_owned()),
+            None => return,
+        }
+        self.url.set_list(CURVES, &tags, History::Replace);
+    }
+
+    /// A curve by its place; `None` until it is there.
+    pub(in crate::pages::timeline) fn curve(self, index: usize) -> Option<Arc<TimelineCounter>> {
+        let tag = self.curve_tags.with(|tags| tags.get(index).cloned())?;
+        self.curves.answer.with(|all| {
+            let own = all.as_ref()?.iter().find(|own| own.name == tag)?;
+            Some(Arc::clone(own))
+        })
+    }
+}
+
+/// Points of each tag in the time of the session. A tag without points is a curve without any.
+async fn fetch(
+    (run, rank, tags, clock, extent): CurvesKey,
+) -> Result<Vec<Arc<TimelineCounter>>, ClientError> {
+    let unix_nanos: i128 = clock.parse().map_err(|_| ClientError::Misunderstood)?;
+    let begin = unix_nanos as f64 / 1e9;
+    let end = begin + extent as f64 / 1e9;
+    let mut curves = Vec::new();
+    for tag in tags {
+        let mut query = ScalarsQuery {
+            run: run.clone(),
+            tag: tag.clone(),
+            rank,
+            points: Some(POINTS),
+            ..ScalarsQuery::default()
+        };
+        let series = match client::scalars(&query).await {
+            // Curves are often written by the first rank alone.
+            Err(ClientError::Refused(_)) if rank != 0 => {
+                query.rank = 0;
+                client::scalars(&query).await
+            }
+            series => series,
+        };
+        let mut series = match series {
+            Ok(series) => series,
+            Err(ClientError::Refused(_)) => {
+                curves.push(Arc::new(TimelineCounter {
+                    name: tag,
+                    ..TimelineCounter::default()
+                }));
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        if series.cut {
+            (query.from, query.to) = steps_between(&series, begin, end);
+            if series.per_epoch {
+                (query.from, query.to, query.points) = (None, None, Some(MAX_POINTS));
+            }
+            series = client::scalars(&query).await?;
+        }
+        curves.push(Arc::new(of_series(tag, &series, unix_nanos, extent)));
+    }
+    Ok(curves)
+}
