@@ -42,7 +42,7 @@ struct Plan {
 }
 
 /// Parts in this order, unless `--part` selects some.
-const PARTS: [&str; 4] = ["packages", "loading", "requests", "pages"];
+const PARTS: [&str; 5] = ["packages", "loading", "requests", "pages", "timeline"];
 
 /// Runs all selected parts. Flags: `--peer VENV`, `--rounds N`, `--part NAME` (of [`PARTS`], repeatable), `--program
 /// FILE`.
@@ -95,6 +95,9 @@ pub(crate) fn run(workspace: &Workspace, flags: &[String]) -> Result<()> {
             "all files of the page after gzip",
             &format!("{:.0} kB", bytes as f64 / 1e3),
         );
+    }
+    if plan.has("timeline") {
+        pages::timeline::measure(&bench, &mut report)?;
     }
     console::step("results");
     console::line(&report.markdown());

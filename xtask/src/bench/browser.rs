@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use fantoccini::actions::{InputSource, KeyAction, KeyActions};
+use fantoccini::actions::{InputSource, KeyAction, KeyActions, WheelAction, WheelActions};
 use fantoccini::{Client, ClientBuilder, Locator};
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
@@ -28,6 +28,8 @@ const DEADLINE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(50);
 /// Time without changes after which a picture counts as finished.
 const FINISHED: Duration = Duration::from_millis(300);
+/// Time between two turns of the wheel.
+const FRAME: Duration = Duration::from_millis(16);
 /// Number of points appended, one after the other.
 const APPENDED: i64 = 10;
 
@@ -204,6 +206,36 @@ impl Browser {
         let actions = KeyActions::new("keyboard".to_owned())
             .then(KeyAction::Down { value: key })
             .then(KeyAction::Up { value: key });
+        Ok(self.client.perform_actions(actions).await?)
+    }
+
+    /// Holds a key.
+    pub(super) async fn hold(&self, key: char, duration: Duration) -> Result<()> {
+        let actions = KeyActions::new("keyboard".to_owned())
+            .then(KeyAction::Down { value: key })
+            .then(KeyAction::Pause { duration })
+            .then(KeyAction::Up { value: key });
+        Ok(self.client.perform_actions(actions).await?)
+    }
+
+    /// Turns the wheel so many times at a place of the window, once a frame.
+    pub(super) async fn turn_wheel(
+        &self,
+        (x, y): (i64, i64),
+        (delta_x, delta_y): (i64, i64),
+        turns: usize,
+    ) -> Result<()> {
+        let mut actions = WheelActions::new("wheel".to_owned());
+        for _ in 0..turns {
+            actions.push(WheelAction::Scroll {
+                duration: None,
+                x,
+                y,
+                delta_x,
+                delta_y,
+            });
+            actions.push(WheelAction::Pause { duration: FRAME });
+        }
         Ok(self.client.perform_actions(actions).await?)
     }
 

@@ -38,6 +38,18 @@ impl Samples {
         sorted.get(last * 95 / 100).copied()
     }
 
+    /// The least value that this share of the values does not exceed.
+    pub(super) fn quantile(&self, share: f64) -> Option<f64> {
+        let sorted = self.sorted();
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a place in the list"
+        )]
+        let at = (share * sorted.len() as f64).ceil() as usize;
+        sorted.get(at.saturating_sub(1)).copied()
+    }
+
     fn sorted(&self) -> Vec<f64> {
         let mut sorted = self.0.clone();
         sorted.sort_by(f64::total_cmp);
