@@ -263,7 +263,7 @@ impl PageState {
         let first = Memo::new(move |_| self.cards.with(|cards| cards.first().cloned()));
         Effect::new(move |before: Option<Option<(f64, Option<String>)>>| {
             let (x, target) = (self.settings.at.get(), self.settings.target.get());
-            let Some(x) = x else { return None };
+            let x = x?;
             let is_done = before.flatten() == Some((x, target.clone()));
             let tag = target.clone().or_else(|| first.get());
             // Cards that come later do not take the crosshair back.

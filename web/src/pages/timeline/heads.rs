@@ -129,10 +129,10 @@ fn second(model: Model, i18n: I18n) -> AnyView {
 }
 
 /// A name with a value at the right.
-fn measured(name: String, value: impl Fn() -> Option<String> + Send + Sync + 'static) -> AnyView {
+fn measured(name: &str, value: impl Fn() -> Option<String> + Send + Sync + 'static) -> AnyView {
     view! {
-        <span class="cut plain" title=name.clone()>
-            {name.clone()}
+        <span class="cut plain" title=name.to_owned()>
+            {name.to_owned()}
         </span>
         <span class="value">{value}</span>
     }
@@ -224,7 +224,7 @@ fn head(model: Model, i18n: I18n, place: Place) -> AnyView {
                     None => "–".to_owned(),
                 })
             };
-            measured(name, value)
+            measured(&name, value)
         }
         Item::Lane {
             group,
@@ -286,7 +286,7 @@ fn head(model: Model, i18n: I18n, place: Place) -> AnyView {
                     Some(counter_text(counter_at(own, time)?, &own.unit))
                 })
             };
-            measured(name, value)
+            measured(&name, value)
         }
     };
     let class = match place.item {

@@ -464,7 +464,7 @@ mod tests {
         let mut picture = Picture::default();
         scene.paint(&mut picture, 1.0, &INK, &[]);
         let (width, _) = picture.size();
-        let row = (one.height + 52.0) as usize * width;
+        let row = usize::try_from(round(one.height + 52.0)).unwrap() * width;
         assert_eq!(
             picture.pixels()[row + 90],
             pixel(INK.surface),
