@@ -84,12 +84,6 @@ async fn a_hit_leads_to_its_step_in_the_timeline_and_that_to_curves_and_hits() {
     browser.goto_address(&url).await;
     browser.click(&format!("{links} a[href*=debugger]")).await;
     browser.wait_for_element("tr[data-severity]").await;
-    // A step that the profile does not have has no link.
-    run.scalar_at("loss", 9_000, clock / 1e9 + 60.0, f32::NAN);
-    let path = format!("/run/ranks/debugger?hit={}", hit_at(&server, 9_000));
-    browser.goto(&server, &path).await;
-    browser.wait_for_text("9,000").await;
-    browser.wait_for_count("[data-part=timeline]", 0).await;
     browser.close().await;
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trainscope_api::scalars::{MAX_POINTS, ScalarsQuery};
+use trainscope_api::scalars::{Field, MAX_POINTS, ScalarsRequest, Series, SeriesKey};
 use trainscope_api::timeline::TimelineCounter;
 
 use super::{CURVES, Model};
@@ -69,40 +69,49 @@ async fn fetch(
     let end = begin + extent as f64 / 1e9;
     let mut curves = Vec::new();
     for tag in tags {
-        let mut query = ScalarsQuery {
-            run: run.clone(),
-            tag: tag.clone(),
-            rank,
-            points: Some(POINTS),
-            ..ScalarsQuery::default()
-        };
-        let series = match client::scalars(&query).await {
-            // Curves are often written by the first rank alone.
-            Err(ClientError::Refused(_)) if rank != 0 => {
-                query.rank = 0;
-                client::scalars(&query).await
-            }
-            series => series,
-        };
-        let mut series = match series {
-            Ok(series) => series,
-            Err(ClientError::Refused(_)) => {
-                curves.push(Arc::new(TimelineCounter {
-                    name: tag,
-                    ..TimelineCounter::default()
-                }));
-                continue;
-            }
-            Err(error) => return Err(error),
+        let Some(mut series) = points(&run, rank, &tag, (None, None), POINTS).await? else {
+            curves.push(Arc::new(TimelineCounter {
+                name: tag,
+                ..TimelineCounter::default()
+            }));
+            continue;
         };
         if series.cut {
-            (query.from, query.to) = steps_between(&series, begin, end);
-            if series.per_epoch {
-                (query.from, query.to, query.points) = (None, None, Some(MAX_POINTS));
-            }
-            series = client::scalars(&query).await?;
+            let (steps, limit) = if series.per_epoch {
+                ((None, None), MAX_POINTS)
+            } else {
+                (steps_between(&series, begin, end), POINTS)
+            };
+            let finer = points(&run, rank, &tag, steps, limit).await?;
+            series = finer.unwrap_or(series);
         }
         curves.push(Arc::new(of_series(tag, &series, unix_nanos, extent)));
     }
     Ok(curves)
+}
+
+/// Points of a tag between two steps, or buckets of them: of the rank, else of the first one, which often writes alone.
+async fn points(
+    run: &str,
+    rank: u32,
+    tag: &str,
+    (from, to): (Option<i64>, Option<i64>),
+    limit: usize,
+) -> Result<Option<Series>, ClientError> {
+    let key = |rank: u32| SeriesKey {
+        run: run.to_owned(),
+        rank,
+        tag: tag.to_owned(),
+        writer: None,
+    };
+    let answer = client::scalars_many(&ScalarsRequest {
+        series: vec![key(rank), key(0)],
+        from,
+        to,
+        points: Some(limit),
+        fields: vec![Field::Min, Field::Max, Field::WallTimesSecs],
+        ..ScalarsRequest::default()
+    })
+    .await?;
+    Ok(answer.series.into_iter().flatten().next())
 }
