@@ -87,6 +87,19 @@ pub fn ProfilePage() -> impl IntoView {
             <Note kind icon title=Signal::stored(title) next=Signal::stored(next) />
         })
     };
+    // Files of other profilers beside the profile.
+    let unread = move || {
+        let Load::Ready(list) = profiles.list.load() else {
+            return None;
+        };
+        let is_beside = state.get() == PageState::View(ProfileView::Overview);
+        let notes = list.unread.iter().map(|own| {
+            let (title, next) = (own.path.clone(), own.reason.clone());
+            let (title, next) = (Signal::stored(title), Signal::stored(next));
+            view! { <Note icon=IconName::Profile title next /> }
+        });
+        is_beside.then(|| notes.collect::<Vec<_>>())
+    };
     let content = move || match state.get() {
         PageState::Failed(message) => view! {
             <StatePage
@@ -113,6 +126,7 @@ pub fn ProfilePage() -> impl IntoView {
             aria-busy=move || (state.get() == PageState::Loading).to_string()
         >
             {note}
+            {unread}
             <Refusal error=model.overview.error />
             {content}
         </main>
