@@ -395,6 +395,7 @@ fn the_document_of_the_api_lists_every_path() {
         ("get", paths::TIMELINE),
         ("get", paths::TIMELINE_LANES),
         ("get", paths::TIMELINE_SLICE),
+        ("get", paths::TIMELINE_STEP),
         ("get", paths::TIMELINE_AREA),
         ("get", paths::TIMELINE_SEARCH),
         ("get", paths::STATISTICS),
