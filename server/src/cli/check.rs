@@ -148,7 +148,7 @@ pub(super) fn run(flags: &CheckFlags) -> Result<u8, CommandError> {
     };
     if flags.list_conditions || flags.explain.is_some() {
         let condition = flags.explain.as_deref().map(explain::find).transpose()?;
-        write_out(flags, |out| match condition {
+        write_out(flags.output.as_deref(), |out| match condition {
             Some(condition) => explain::explain(condition, screen, out),
             None => explain::list(screen, out),
         })?;
@@ -161,7 +161,7 @@ pub(super) fn run(flags: &CheckFlags) -> Result<u8, CommandError> {
         is_verbose: flags.verbose,
         shows_all: flags.all,
     };
-    write_out(flags, |out| match flags.format {
+    write_out(flags.output.as_deref(), |out| match flags.format {
         OutputFormat::Text => render::text::write(&report, options, out),
         OutputFormat::Json => render::json::write(&report, out),
         OutputFormat::Junit => render::junit::write(&report, out),
@@ -359,12 +359,12 @@ fn titles(dirs: &[PathBuf]) -> String {
     words::name(&all.join(", "), None)
 }
 
-/// Writes the result to its destination. Files get no colours.
-fn write_out(
-    flags: &CheckFlags,
+/// Writes a result to a file, or to standard output for `-` and without a path. Files get no colours.
+pub(super) fn write_out(
+    output: Option<&Path>,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), CommandError> {
-    match flags.output.as_deref() {
+    match output {
         Some(path) if path != Path::new("-") => {
             let failed = |error: io::Error| {
                 Mistake::new(2, format!("the result cannot be written: {error}"))

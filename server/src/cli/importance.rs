@@ -12,8 +12,9 @@ use trainscope_analysis::importance::{
 };
 use trainscope_format::float;
 
+use super::check::write_out;
 use super::mistake::Mistake;
-use super::run_table::{Folders, short, write_to};
+use super::run_table::{Folders, short};
 use super::style::{QUIET, WARNING};
 use super::table::{Column, Table, styled};
 use super::{CommandError, words};
@@ -143,7 +144,7 @@ pub(super) fn run(flags: &ImportanceFlags) -> Result<u8, CommandError> {
         .collect();
     let measure = flags.measure.map(Measure::from);
     let answer = importance(&columns, &results, goal, measure);
-    write_to(flags.output.as_deref(), |out| match flags.format {
+    write_out(flags.output.as_deref(), |out| match flags.format {
         OutputFormat::Text => write_text(&target, goal, measure, &answer, out),
         OutputFormat::Json => write_json(&target, goal, &answer, out),
     })?;

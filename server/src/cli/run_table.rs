@@ -2,9 +2,8 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -13,6 +12,7 @@ use tempfile::TempDir;
 use trainscope_analysis::columns::{CellValue, ColumnKind};
 use trainscope_api::filter::{self, Term};
 
+use super::check::write_out;
 use super::mistake::Mistake;
 use super::style::QUIET;
 use super::table::{Cell, Column, Table};
@@ -123,6 +123,13 @@ impl Folders {
             for (path, reason) in &row.faults {
                 tell(&format!("{}/{path} is left out: {reason}", row.run));
             }
+        }
+        for row in table.rows.iter().filter(|row| row.left_out > 0) {
+            let count = row.left_out;
+            tell(&format!(
+                "{}: {count} values are cut or left out: too long, too many or too deep",
+                row.run
+            ));
         }
         if table.left_out > 0 {
             tell(&format!(
@@ -242,32 +249,8 @@ pub(super) fn run(flags: &TableFlags) -> Result<u8, CommandError> {
         OutputFormat::Csv => write_csv(&folders.table, &rows, &keys, out),
         OutputFormat::Json => write_json(&folders.table, &rows, &keys, out),
     };
-    write_to(flags.output.as_deref(), write)?;
+    write_out(flags.output.as_deref(), write)?;
     Ok(0)
-}
-
-/// Writes to a file or to standard output.
-pub(super) fn write_to(
-    output: Option<&Path>,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), CommandError> {
-    match output {
-        Some(path) if path != Path::new("-") => {
-            let failed = |error: io::Error| {
-                Mistake::new(2, format!("the result cannot be written: {error}"))
-                    .at(format!("--output {}", words::path(path)))
-                    .attempt("--output FILE in a folder that is there and may be written to")
-            };
-            let file = File::create(path).map_err(failed)?;
-            let mut out = BufWriter::new(anstream::StripStream::new(file));
-            write(&mut out).and_then(|()| out.flush()).map_err(failed)?;
-        }
-        _ => {
-            let mut out = anstream::stdout().lock();
-            write(&mut out).and_then(|()| out.flush())?;
-        }
-    }
-    Ok(())
 }
 
 /// Keys of the columns to show.

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::response::Response;
 use trainscope_api::records::{
-    At, Audio, HparamsList, Images, Lineages, MAX_RECORDS, PREVIEW_ELEMENTS, Records, RecordsQuery,
+    Audio, HparamsList, Images, Lineages, MAX_RECORDS, PREVIEW_ELEMENTS, Records, RecordsQuery,
     RunQuery, Tensor,
 };
 use trainscope_format::{
@@ -14,7 +14,7 @@ use trainscope_format::{
 use super::error::Failure;
 use super::request::Params;
 use super::{Site, blocking, json};
-use crate::index::{Index, IndexedRecord, ReadError};
+use crate::index::{IndexedRecord, ReadError};
 use crate::queries::media;
 
 pub(super) async fn list<T: serde::Serialize + Send + 'static>(
@@ -133,28 +133,6 @@ fn describe_tensor(found: IndexedRecord) -> Result<Option<Tensor>, ReadError> {
     }))
 }
 
-/// All records of a kind in a run, of any tag.
-fn of_run<T>(
-    index: &Index,
-    run: &str,
-    kind: Kind,
-    describe: fn(IndexedRecord) -> Result<Option<T>, ReadError>,
-) -> Result<Vec<At<T>>, Failure> {
-    let mut all = Vec::new();
-    for (tag, rank) in index.tags_of(run, kind)? {
-        let query = RecordsQuery {
-            run: run.to_owned(),
-            tag: tag.to_string(),
-            rank,
-            points: Some(MAX_RECORDS),
-            ..RecordsQuery::default()
-        };
-        all.append(&mut index.records(kind, &query, describe)?.records);
-    }
-    all.sort_by(|a, b| a.wall_time_secs.total_cmp(&b.wall_time_secs));
-    Ok(all)
-}
-
 /// Lineage of the model of a run
 #[utoipa::path(
     get, path = "/api/lineage", operation_id = "lineage", params(RunQuery),
@@ -165,15 +143,12 @@ pub(super) async fn lineage(
     Params(query): Params<RunQuery>,
 ) -> Result<Response, Failure> {
     blocking(move || {
-        let records = of_run(
-            &site.index,
-            &query.run,
-            Kind::Lineage,
-            |found| match found.body {
-                Body::Lineage(body) => Ok(Some(*body)),
-                _ => Ok(None),
-            },
-        )?;
+        let records =
+            site.index
+                .records_of_run(&query.run, Kind::Lineage, |found| match found.body {
+                    Body::Lineage(body) => Ok(Some(*body)),
+                    _ => Ok(None),
+                })?;
         json(&Lineages { records })
     })
     .await
@@ -189,15 +164,12 @@ pub(super) async fn hparams(
     Params(query): Params<RunQuery>,
 ) -> Result<Response, Failure> {
     blocking(move || {
-        let records = of_run(
-            &site.index,
-            &query.run,
-            Kind::Hparams,
-            |found| match found.body {
-                Body::Hparams(body) => Ok(Some(body)),
-                _ => Ok(None),
-            },
-        )?;
+        let records =
+            site.index
+                .records_of_run(&query.run, Kind::Hparams, |found| match found.body {
+                    Body::Hparams(body) => Ok(Some(body)),
+                    _ => Ok(None),
+                })?;
         json(&HparamsList { records })
     })
     .await

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Component, Path};
 use std::sync::Arc;
 
-use trainscope_api::records::{At, DEFAULT_RECORDS, MAX_STEPS, Records, RecordsQuery};
+use trainscope_api::records::{At, DEFAULT_RECORDS, MAX_RECORDS, MAX_STEPS, Records, RecordsQuery};
 use trainscope_format::graph::{GraphNote, GraphNoteKind};
 use trainscope_format::{Body, Format, Graph, GraphSource, Kind, Stretch};
 
@@ -147,6 +147,28 @@ impl Index {
             steps,
             records,
         })
+    }
+
+    /// All records of a kind in a run, of any tag, by wall time.
+    pub(crate) fn records_of_run<T>(
+        &self,
+        run: &str,
+        kind: Kind,
+        describe: impl Fn(IndexedRecord) -> Result<Option<T>, ReadError>,
+    ) -> Result<Vec<At<T>>, ReadError> {
+        let mut all = Vec::new();
+        for (tag, rank) in self.tags_of(run, kind)? {
+            let query = RecordsQuery {
+                run: run.to_owned(),
+                tag: tag.to_string(),
+                rank,
+                points: Some(MAX_RECORDS),
+                ..RecordsQuery::default()
+            };
+            all.append(&mut self.records(kind, &query, &describe)?.records);
+        }
+        all.sort_by(|a, b| a.wall_time_secs.total_cmp(&b.wall_time_secs));
+        Ok(all)
     }
 
     /// Calls a function for every record of a query, in step order, regardless of `points`; few of them are in memory

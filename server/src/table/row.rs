@@ -5,7 +5,6 @@ use std::path::Path;
 
 use trainscope_analysis::columns::CellValue;
 use trainscope_api::notebook::RunNotes;
-use trainscope_api::records::{MAX_RECORDS, RecordsQuery};
 use trainscope_api::runs::{Run, RunStatus};
 use trainscope_api::scalars::{MAX_POINTS, ScalarsQuery, Series};
 use trainscope_format::hparams::HparamValue;
@@ -322,24 +321,9 @@ const TRAIN_KEYS: [&str; 8] = [
     "parallel_mode",
 ];
 
-/// Records of a kind by wall time.
+/// Bodies of a kind by wall time.
 fn bodies(index: &Index, run: &str, kind: Kind) -> Result<Vec<Body>, ReadError> {
-    let mut all = Vec::new();
-    for (tag, rank) in index.tags_of(run, kind)? {
-        let query = RecordsQuery {
-            run: run.to_owned(),
-            tag: tag.to_string(),
-            rank,
-            points: Some(MAX_RECORDS),
-            ..RecordsQuery::default()
-        };
-        all.extend(
-            index
-                .records(kind, &query, |found| Ok(Some(found.body)))?
-                .records,
-        );
-    }
-    all.sort_by(|a, b| a.wall_time_secs.total_cmp(&b.wall_time_secs));
+    let all = index.records_of_run(run, kind, |found| Ok(Some(found.body)))?;
     Ok(all.into_iter().map(|own| own.body).collect())
 }
 
