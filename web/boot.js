@@ -41,7 +41,9 @@ if (theme === 'light' || theme === 'dark') document.documentElement.dataset.them
 // The code of the page that is opened comes together with the program, which would ask for it when it has started.
 const [, run, page] = /\/run\/(.*?)([^/]*)\/?$/.exec(location.pathname) ?? [];
 const shared = { images: 'recorded', text: 'recorded', pr_curves: 'recorded' };
-const part = run === undefined ? 'runs' : (shared[page] ?? page);
+// Pages about many runs have one segment; without one, it is the list of runs.
+const site = location.pathname.split('/').pop();
+const part = run === undefined ? (site in pages ? site : 'runs') : (shared[page] ?? page);
 for (const file of pages[part] ?? pages.overview) {
   const link = document.createElement('link');
   Object.assign(link, { rel: 'preload', as: 'fetch', crossOrigin: '' });

@@ -6,6 +6,7 @@ use crate::i18n::I18n;
 use crate::location::Address;
 use crate::pages::{Chunks, PageOnDemand, RunPages};
 use crate::prelude::*;
+use crate::registry::Page;
 use crate::route::Place;
 use crate::theme::ThemeState;
 use crate::{format, route, state};
@@ -21,14 +22,16 @@ pub fn App() -> impl IntoView {
     Address::provide();
     Chunks::provide();
     let place = route::use_place();
-    let is_list = Memo::new(move |_| place.with(|place| *place == Place::Runs));
+    let site_page = Memo::new(move |_| match place.get() {
+        Place::Site(page) => Some(page),
+        Place::Run { .. } | Place::Unknown => None,
+    });
     view! {
         <Frame>
             {move || {
-                if is_list.get() {
-                    view! { <PageOnDemand page=None /> }.into_any()
-                } else {
-                    view! { <RunPages /> }.into_any()
+                match site_page.get() {
+                    Some(page) => view! { <PageOnDemand page=Page::Site(page) /> }.into_any(),
+                    None => view! { <RunPages /> }.into_any(),
                 }
             }}
         </Frame>

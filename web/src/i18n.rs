@@ -17,6 +17,7 @@ mod en;
 mod frame;
 mod graph;
 mod histograms;
+mod lineage;
 mod overview;
 mod pipeline;
 mod profile;
@@ -32,6 +33,7 @@ pub use debugger::DebuggerTexts;
 pub use frame::{FrameTexts, KeyTexts, StateTexts, TimeTexts};
 pub use graph::GraphTexts;
 pub use histograms::HistogramsTexts;
+pub use lineage::LineageTexts;
 pub use overview::OverviewTexts;
 pub use pipeline::PipelineTexts;
 pub use profile::ProfileTexts;
@@ -59,6 +61,8 @@ pub struct Texts {
     pub panel: PanelTexts,
     /// Instructions for recording.
     pub record: RecordTexts,
+    /// Many runs by parameters and results.
+    pub lineage: &'static LineageTexts,
     /// The overview of a run.
     pub overview: OverviewTexts,
     /// Curves.

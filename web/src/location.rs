@@ -100,6 +100,15 @@ fn now() -> (String, String) {
     )
 }
 
+/// `true` for paths of pages: the list of runs, pages about many runs, which have one segment without a dot, and pages of
+/// a run.
+fn is_page(path: &str) -> bool {
+    path.starts_with("/run/")
+        || path
+            .strip_prefix('/')
+            .is_some_and(|rest| !rest.contains(['/', '.']))
+}
+
 /// The address of the link of this program that a click follows here, and not in another tab or as a download.
 fn followed(event: &web_sys::MouseEvent) -> Option<String> {
     let is_plain = event.button() == 0
@@ -114,12 +123,25 @@ fn followed(event: &web_sys::MouseEvent) -> Option<String> {
         || link.has_attribute("download")
         || link.origin() != window().location().origin().ok()?;
     let path = link.pathname();
-    let is_ours = path
-        .strip_prefix(base_path())
-        .is_some_and(|path| path == "/" || path.starts_with("/run/"));
+    let is_ours = path.strip_prefix(base_path()).is_some_and(is_page);
     // A place on this very page is the browser's to find.
     let (pathname, search) = now();
     let is_here = !link.hash().is_empty() && path == pathname && link.search() == search;
     (!is_elsewhere && is_ours && !is_here)
         .then(|| format!("{path}{}{}", link.search(), link.hash()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_page;
+
+    #[test]
+    fn files_and_answers_are_no_pages() {
+        for path in ["/", "/lineage", "/run/a/scalars", "/run/a.b"] {
+            assert!(is_page(path), "{path}");
+        }
+        for path in ["", "/api/runs", "/icon.svg", "lineage"] {
+            assert!(!is_page(path), "{path}");
+        }
+    }
 }

@@ -1,10 +1,61 @@
-//! The registry of pages: one row per page of a run, from which its address, rail entry, search results, help and
-//! overview card follow. Its code is in [`crate::pages`].
+//! The registry of pages: one row per page, from which its address, rail entry, search results, help and overview card
+//! follow. Pages of a run are about that run, site pages about many. Their code is in [`crate::pages`].
 
 use trainscope_format::Kind;
 
 use crate::i18n::{KeyTexts, Texts};
 use crate::icon::IconName;
+
+/// A page of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Page {
+    Site(SitePage),
+    Run(RunPage),
+}
+
+/// A page about many runs, in the order of the rail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SitePage {
+    Runs,
+    Lineage,
+}
+
+/// One site page.
+pub struct SiteEntry {
+    pub page: SitePage,
+    /// Its address below the page's base; empty for the list of runs.
+    pub segment: &'static str,
+    pub title: fn(&'static Texts) -> &'static str,
+    pub icon: IconName,
+    /// Number of runs below which the rail has no entry.
+    pub least_runs: usize,
+    /// `true` if the rail shows the number of runs.
+    pub has_count: bool,
+    /// Its keys in the help panel.
+    pub keys: &'static [KeyGroup],
+}
+
+/// All site pages, in the order of [`SitePage`].
+pub const SITE_PAGES: [SiteEntry; 2] = [
+    SiteEntry {
+        page: SitePage::Runs,
+        segment: "",
+        title: |texts| texts.frame.runs,
+        icon: IconName::Runs,
+        least_runs: 0,
+        has_count: true,
+        keys: &[KeyGroup::Runs],
+    },
+    SiteEntry {
+        page: SitePage::Lineage,
+        segment: "lineage",
+        title: |texts| texts.lineage.title,
+        icon: IconName::Lineage,
+        least_runs: 1,
+        has_count: false,
+        keys: &[KeyGroup::Lineage],
+    },
+];
 
 /// A page inside a run, in the order of the rail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,6 +112,8 @@ pub enum Count {
 /// Rows of keys with one heading in the help panel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyGroup {
+    Runs,
+    Lineage,
     Charts,
     Steps,
     Graph,
@@ -205,6 +258,19 @@ pub const PAGES: [PageEntry; 12] = [
     },
 ];
 
+impl SitePage {
+    /// Its row of the registry.
+    pub const fn entry(self) -> &'static SiteEntry {
+        &SITE_PAGES[self as usize]
+    }
+
+    /// The page with a segment of an address.
+    pub fn of_segment(segment: &str) -> Option<Self> {
+        let entry = SITE_PAGES.iter().find(|entry| entry.segment == segment);
+        entry.map(|entry| entry.page)
+    }
+}
+
 impl RunPage {
     /// Its row of the registry.
     pub const fn entry(self) -> &'static PageEntry {
@@ -242,11 +308,32 @@ const TIMELINE_KEYS: [&str; 17] = [
     "g",
 ];
 
+/// Keys of the page of lineage, in the order of their texts.
+const LINEAGE_KEYS: [&str; 16] = [
+    "j k",
+    "x",
+    "↵",
+    "c",
+    "i",
+    "h",
+    "t n",
+    "← →",
+    "Alt+← →",
+    "↑ ↓",
+    "⇧+↑ ↓",
+    "b ⌫",
+    "l r",
+    "o",
+    "0",
+    "e",
+];
+
 impl KeyGroup {
     /// The groups of all pages, each once.
     pub fn all() -> Vec<Self> {
         let mut groups: Vec<Self> = Vec::new();
-        for group in PAGES.iter().flat_map(|entry| entry.keys) {
+        let of_site = SITE_PAGES.iter().flat_map(|entry| entry.keys);
+        for group in of_site.chain(PAGES.iter().flat_map(|entry| entry.keys)) {
             if !groups.contains(group) {
                 groups.push(*group);
             }
@@ -256,6 +343,8 @@ impl KeyGroup {
 
     pub const fn heading(self, texts: &Texts) -> &'static str {
         match self {
+            Self::Runs => texts.keys.in_runs,
+            Self::Lineage => texts.lineage.title,
             Self::Charts => texts.keys.in_charts,
             Self::Steps => texts.keys.in_steps,
             Self::Graph => texts.graph.title,
@@ -270,6 +359,13 @@ impl KeyGroup {
         let keys: &KeyTexts = &texts.keys;
         let [drag, double_click, ..] = keys.gestures;
         match self {
+            Self::Runs => vec![
+                ("j k", keys.rows),
+                ("↵", keys.open),
+                ("x", keys.select),
+                ("c", keys.together),
+            ],
+            Self::Lineage => LINEAGE_KEYS.into_iter().zip(texts.lineage.keys).collect(),
             Self::Charts => vec![
                 ("f", keys.fit),
                 ("← →", keys.steps),
@@ -350,11 +446,29 @@ mod tests {
     }
 
     #[test]
+    fn every_site_page_is_at_the_place_of_its_variant_and_has_an_address_of_its_own() {
+        let mut segments = BTreeSet::new();
+        for (index, entry) in SITE_PAGES.iter().enumerate() {
+            assert_eq!(entry.page as usize, index, "{}", entry.segment);
+            assert!(
+                segments.insert(entry.segment),
+                "{} is given once",
+                entry.segment
+            );
+            assert!(!entry.segment.contains(['/', '.']), "{}", entry.segment);
+            assert_eq!(SitePage::of_segment(entry.segment), Some(entry.page));
+            for locale in [Locale::En, Locale::Zh] {
+                assert!(!(entry.title)(locale.texts()).is_empty());
+            }
+        }
+    }
+
+    #[test]
     fn help_lists_the_keys_of_every_page_that_has_keys() {
         let groups = KeyGroup::all();
-        for entry in &PAGES {
-            let has_keys = entry.keys.iter().all(|group| groups.contains(group));
-            assert!(has_keys, "{}", entry.segment);
+        let of_site = SITE_PAGES.iter().flat_map(|entry| entry.keys);
+        for group in of_site.chain(PAGES.iter().flat_map(|entry| entry.keys)) {
+            assert!(groups.contains(group), "{group:?}");
         }
         for group in groups {
             for locale in [Locale::En, Locale::Zh] {

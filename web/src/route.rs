@@ -1,4 +1,4 @@
-//! The addresses of the pages: `/` and `/run/<name of the run>/<page>`.
+//! The addresses of the pages: `/<site page>` and `/run/<name of the run>/<page>`; the list of runs is `/`.
 //!
 //! A name may hold slashes and any character; each of its segments is percent-encoded. Others may decode a path before it
 //! comes here, so a percent sign is written `~1` (and `~` is `~0`, as in a JSON pointer): then decoding twice changes
@@ -10,7 +10,8 @@ use trainscope_api::timeline::StepPlace;
 
 use crate::location::{base_path, use_address};
 use crate::prelude::*;
-pub use crate::registry::RunPage;
+use crate::registry::Page;
+pub use crate::registry::{RunPage, SitePage};
 use crate::url_state::{self, join_list};
 
 /// Escaped in a segment of a path.
@@ -28,8 +29,8 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
 /// Route of the current address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// The list of runs.
-    Runs,
+    /// A page about many runs.
+    Site(SitePage),
     /// A page of one run.
     Run {
         /// Name of the run.
@@ -41,11 +42,12 @@ pub enum Place {
 }
 
 impl Place {
-    /// The page, on pages that belong to a run.
-    pub const fn page(&self) -> Option<RunPage> {
+    /// The page, unless the address leads nowhere.
+    pub const fn page(&self) -> Option<Page> {
         match self {
-            Self::Run { page, .. } => Some(*page),
-            Self::Runs | Self::Unknown => None,
+            Self::Site(page) => Some(Page::Site(*page)),
+            Self::Run { page, .. } => Some(Page::Run(*page)),
+            Self::Unknown => None,
         }
     }
 
@@ -53,7 +55,7 @@ impl Place {
     pub fn run(&self) -> Option<&str> {
         match self {
             Self::Run { run, .. } => Some(run),
-            Self::Runs | Self::Unknown => None,
+            Self::Site(_) | Self::Unknown => None,
         }
     }
 }
@@ -71,9 +73,20 @@ pub fn use_run() -> Memo<Option<String>> {
     Memo::new(move |_| place.with(|place| place.run().map(str::to_owned)))
 }
 
+/// The address of a page about many runs.
+pub fn site_href(page: SitePage) -> String {
+    format!("{}/{}", base_path(), page.entry().segment)
+}
+
 /// The address of the list of runs.
 pub fn runs_href() -> String {
-    format!("{}/", base_path())
+    site_href(SitePage::Runs)
+}
+
+/// The address of the lineage with the line and the row of a run in view.
+pub fn lineage_href(run: &str) -> String {
+    let href = site_href(SitePage::Lineage);
+    format!("{href}?focus={}", url_state::encode(run))
 }
 
 /// The address of a page of `run`.
@@ -196,8 +209,11 @@ fn parse(path: &str, base: &str) -> Place {
         return Place::Unknown;
     };
     let path = path.trim_matches('/');
-    if path.is_empty() || path == "index.html" {
-        return Place::Runs;
+    if path == "index.html" {
+        return Place::Site(SitePage::Runs);
+    }
+    if let Some(page) = SitePage::of_segment(path) {
+        return Place::Site(page);
     }
     let Some(rest) = path.strip_prefix("run/") else {
         return Place::Unknown;
@@ -242,7 +258,8 @@ mod tests {
 
     #[test]
     fn a_prefix_is_taken_off() {
-        assert_eq!(parse("/ts/", "/ts"), Place::Runs);
+        assert_eq!(parse("/ts/", "/ts"), Place::Site(SitePage::Runs));
+        assert_eq!(parse("/ts/lineage", "/ts"), Place::Site(SitePage::Lineage));
         assert_eq!(parse("/ts/run/a/scalars", "/ts").run(), Some("a"));
         assert_eq!(parse("/other", "/ts"), Place::Unknown);
     }
@@ -252,7 +269,7 @@ mod tests {
         for (path, run) in [("/run/a", "a"), ("/run/a/b/", "a/b"), ("/run/a%20b", "a b")] {
             let place = parse(path, "");
             assert_eq!(place.run(), Some(run));
-            assert_eq!(place.page(), Some(RunPage::Overview));
+            assert_eq!(place.page(), Some(Page::Run(RunPage::Overview)));
         }
         assert_eq!(parse("/run/overview", "").run(), Some("."));
     }

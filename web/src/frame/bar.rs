@@ -10,7 +10,8 @@ use crate::format::{self, use_now_secs};
 use crate::i18n::{self, Locale, use_i18n};
 use crate::live::use_live;
 use crate::prelude::*;
-use crate::route::{Place, use_place};
+use crate::registry::Page;
+use crate::route::{Place, SitePage, use_place};
 use crate::run_name::split_name;
 use crate::state::use_app_state;
 use crate::theme::{Theme, use_theme};
@@ -31,7 +32,7 @@ pub(super) fn Bar() -> impl IntoView {
         <header class="bar" class:searching=move || frame.searching.get()>
             {move || match run.get() {
                 Some(run) => view! { <RunTitle run=run /> }.into_any(),
-                None => view! { <ListTitle place=place /> }.into_any(),
+                None => view! { <SiteTitle place=place /> }.into_any(),
             }}
             <span class="grow"></span>
             <Search />
@@ -109,16 +110,13 @@ fn RunTitle(run: String) -> impl IntoView {
 }
 
 #[component]
-fn ListTitle(place: Memo<Place>) -> impl IntoView {
+fn SiteTitle(place: Memo<Place>) -> impl IntoView {
     let i18n = use_i18n();
     let state = use_app_state();
     let live = use_live();
-    let title = move || {
-        if place.get() == Place::Runs {
-            i18n.texts().frame.runs
-        } else {
-            ""
-        }
+    let title = move || match place.with(Place::page) {
+        Some(Page::Site(page)) => (page.entry().title)(i18n.texts()),
+        _ => "",
     };
     Effect::new(move || document().set_title(&format!("{} · trainscope", title())));
     let reading = Memo::new(move |_| live.ingest.get().filter(|ingest| !ingest.idle));
@@ -152,7 +150,7 @@ fn ListTitle(place: Memo<Place>) -> impl IntoView {
         <span class="small ink3 hide-small cut" title=dirs>
             {move || {
                 let parts = [dirs(), summary()].into_iter().flatten().collect::<Vec<_>>();
-                (place.get() == Place::Runs).then(|| parts.join(" · "))
+                (place.get() == Place::Site(SitePage::Runs)).then(|| parts.join(" · "))
             }}
         </span>
     }

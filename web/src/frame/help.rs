@@ -20,28 +20,17 @@ pub(super) fn HelpPanel() -> impl IntoView {
             let texts = i18n.texts();
             (group.heading(texts), group.rows(texts))
         });
-        [
-            (
-                keys.everywhere,
-                vec![
-                    ("/", keys.search),
-                    ("?", keys.help),
-                    (".", keys.pause),
-                    ("Esc", keys.escape),
-                    (ctrl_wheel, keys.wheel_zoom),
-                    (shift_wheel, keys.wheel_pan),
-                ],
-            ),
-            (
-                keys.in_runs,
-                vec![
-                    ("j k", keys.rows),
-                    ("↵", keys.open),
-                    ("x", keys.select),
-                    ("c", keys.together),
-                ],
-            ),
-        ]
+        [(
+            keys.everywhere,
+            vec![
+                ("/", keys.search),
+                ("?", keys.help),
+                (".", keys.pause),
+                ("Esc", keys.escape),
+                (ctrl_wheel, keys.wheel_zoom),
+                (shift_wheel, keys.wheel_pan),
+            ],
+        )]
         .into_iter()
         .chain(own)
         .map(|(heading, rows)| {

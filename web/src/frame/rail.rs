@@ -5,7 +5,7 @@ use crate::components::{Icon, IconName, RunChip};
 use crate::format;
 use crate::i18n::{I18n, use_i18n};
 use crate::prelude::*;
-use crate::registry::{Count, PAGES, PageEntry};
+use crate::registry::{Count, PAGES, Page, PageEntry, SITE_PAGES, SiteEntry};
 use crate::route::{self, Place, use_place};
 use crate::state::{AppState, use_app_state};
 
@@ -21,27 +21,30 @@ pub(super) fn Rail() -> impl IntoView {
         run.filter(|run| state.may_exist(run))
     });
     let runs = Memo::new(move |_| state.runs.with(|list| list.runs.len()));
-    let current = move |is: bool| is.then_some("page");
+    let site_nav = |entry: &'static SiteEntry| {
+        let number = move || Some(runs.get() as u64).filter(|runs| entry.has_count && *runs > 0);
+        let is_current = move || place.with(|place| place.page() == Some(Page::Site(entry.page)));
+        view! {
+            <a
+                class="nav"
+                href=route::site_href(entry.page)
+                title=i18n.text(entry.title)
+                aria-current=move || is_current().then_some("page")
+                hidden=move || runs.get() < entry.least_runs && !is_current()
+            >
+                <Icon name=entry.icon />
+                <span>{i18n.text(entry.title)}</span>
+                <span class="count">{move || number().map(format::count)}</span>
+            </a>
+        }
+    };
     view! {
         <nav class="rail" aria-label=i18n.text(|t| t.frame.main_navigation)>
             <a class="brand" href=route::runs_href()>
                 <Icon name=IconName::Brand size=18 />
                 <span>"trainscope"</span>
             </a>
-            <div class="group">
-                <a
-                    class="nav"
-                    href=route::runs_href()
-                    title=i18n.text(|t| t.frame.runs)
-                    aria-current=move || current(place.with(|place| *place == Place::Runs))
-                >
-                    <Icon name=IconName::Runs />
-                    <span>{i18n.text(|t| t.frame.runs)}</span>
-                    <span class="count">
-                        {move || (runs.get() > 0).then(|| format::count(runs.get() as u64))}
-                    </span>
-                </a>
-            </div>
+            <div class="group">{SITE_PAGES.iter().map(site_nav).collect_view()}</div>
             {move || run.get().map(|run| run_group(&run, state, place, i18n))}
             <div class="foot">
                 <button
@@ -80,7 +83,7 @@ fn run_group(run: &str, state: AppState, place: Memo<Place>, i18n: I18n) -> impl
                 href=route::run_href(run, entry.page)
                 title=i18n.text(entry.title)
                 aria-current=move || {
-                    let is_current = |page| entry.is_current(page);
+                    let is_current = |page| matches!(page, Page::Run(page) if entry.is_current(page));
                     place.with(|place| place.page().is_some_and(is_current)).then_some("page")
                 }
                 hidden=move || entry.count != Count::Always && count.with(Option::is_none)

@@ -1,4 +1,4 @@
-//! The search field of the bar: runs, tags of all kinds, nodes of the run's graph; with links, by keyboard.
+//! The search field of the bar: pages about many runs, runs, tags of all kinds, nodes of the run's graph; with links, by keyboard.
 
 use std::collections::BTreeMap;
 
@@ -15,6 +15,7 @@ use crate::i18n::use_i18n;
 use crate::location::{History, use_address};
 use crate::prelude::*;
 use crate::query::{Query, query};
+use crate::registry::{SITE_PAGES, SitePage};
 use crate::route::{self, RunPage, use_place};
 use crate::state::{AppState, use_app_state};
 
@@ -30,6 +31,7 @@ const NODE_LETTERS: usize = 2;
 /// One result.
 #[derive(Clone, Debug, PartialEq)]
 enum Hit {
+    Page(SitePage),
     Run(String),
     Tag {
         name: String,
@@ -46,6 +48,7 @@ enum Hit {
 impl Hit {
     fn href(&self) -> String {
         match self {
+            Self::Page(page) => route::site_href(*page),
             Self::Run(run) => route::overview_href(run),
             Self::Node { run, path } => route::graph_href(run, Some(path)),
             Self::Tag { name, page, runs } => {
@@ -89,7 +92,12 @@ pub(super) fn Search() -> impl IntoView {
     let hits = Memo::new(move |_| {
         let wanted = text.get().trim().to_lowercase();
         if open.get() && !wanted.is_empty() {
-            let mut hits = place.with(|place| find(state, place.run(), &wanted));
+            let title = |page: SitePage| (page.entry().title)(i18n.texts()).to_lowercase();
+            let number = state.runs.with(|list| list.runs.len());
+            let pages = SITE_PAGES.iter().filter(|entry| entry.least_runs <= number);
+            let pages = pages.filter(|entry| title(entry.page).contains(&wanted));
+            let mut hits: Vec<Hit> = pages.map(|entry| Hit::Page(entry.page)).collect();
+            hits.extend(place.with(|place| find(state, place.run(), &wanted)));
             for hit in nodes.answer.get().iter().flat_map(|hits| hits.iter()) {
                 let is_known = |known: &Hit| matches!((known, hit), (Hit::Tag { name: a, page: b, .. }, Hit::Tag { name, page, .. }) if a == name && b == page);
                 if !hits.iter().any(is_known) {
@@ -146,6 +154,11 @@ pub(super) fn Search() -> impl IntoView {
         }
         let row = move |position: usize, hit: &Hit| {
             let (icon, name, beside) = match hit {
+                Hit::Page(page) => (
+                    fixed_icon(page.entry().icon, 12).into_any(),
+                    (page.entry().title)(i18n.texts()).to_owned(),
+                    None,
+                ),
                 Hit::Run(run) => {
                     let chip = view! { <RunChip run=run.clone() /> };
                     (chip.into_any(), run.clone(), None)
@@ -181,7 +194,10 @@ pub(super) fn Search() -> impl IntoView {
         };
         let ends = [
             all.iter()
-                .take_while(|hit| matches!(hit, Hit::Run(_)))
+                .take_while(|hit| matches!(hit, Hit::Page(_)))
+                .count(),
+            all.iter()
+                .take_while(|hit| matches!(hit, Hit::Page(_) | Hit::Run(_)))
                 .count(),
             all.iter()
                 .take_while(|hit| !matches!(hit, Hit::Node { .. }))
@@ -204,9 +220,10 @@ pub(super) fn Search() -> impl IntoView {
         };
         view! {
             <ul class="hits" role="listbox" id="search-hits" aria-label=texts.search>
-                {section(texts.found_runs, &all[..ends[0]], 0)}
-                {section(texts.found_tags, &all[ends[0]..ends[1]], ends[0])}
-                {section(texts.found_nodes, &all[ends[1]..], ends[1])}
+                {section(texts.found_pages, &all[..ends[0]], 0)}
+                {section(texts.found_runs, &all[ends[0]..ends[1]], ends[0])}
+                {section(texts.found_tags, &all[ends[1]..ends[2]], ends[1])}
+                {section(texts.found_nodes, &all[ends[2]..], ends[2])}
             </ul>
         }
         .into_any()

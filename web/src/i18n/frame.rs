@@ -11,6 +11,7 @@ pub struct FrameTexts {
     pub search: &'static str,
     /// Nothing found.
     pub search_nothing: fn(&str) -> String,
+    pub found_pages: &'static str,
     pub found_runs: &'static str,
     pub found_tags: &'static str,
     pub found_nodes: &'static str,

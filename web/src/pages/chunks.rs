@@ -7,6 +7,7 @@ use leptos::wasm_split::{SplitLoaderError, wasm_split};
 use super::debugger::DebuggerPage;
 use super::graph::GraphPage;
 use super::histograms::HistogramsPage;
+use super::lineage::LineagePage;
 use super::overview::OverviewPage;
 use super::pipeline::PipelinePage;
 use super::profile::ProfilePage;
@@ -18,10 +19,10 @@ use super::timeline::TimelinePage;
 use crate::components::{IconName, StatePage};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
-use crate::registry::RunPage;
+use crate::registry::{Page, RunPage, SitePage};
 
 /// The view of a page, or that its code could not be fetched.
-type Page = Result<AnyView, SplitLoaderError>;
+type Code = Result<AnyView, SplitLoaderError>;
 
 macro_rules! chunks {
     ($($chunk:ident, $view:ident, $fetch:ident, $of:pat, $page:expr;)*) => {
@@ -34,8 +35,8 @@ macro_rules! chunks {
         impl Chunk {
             const ALL: &[Self] = &[$(Self::$chunk),*];
 
-            /// The chunk of a page of a run; without one, of the list of runs.
-            const fn of(page: Option<RunPage>) -> Self {
+            /// The chunk of a page.
+            const fn of(page: Page) -> Self {
                 match page {
                     $($of => Self::$chunk,)*
                 }
@@ -48,7 +49,7 @@ macro_rules! chunks {
             }
 
             /// The page, whose code has to be there. `page` tells pages of one kind apart.
-            fn view(self, page: Option<RunPage>) -> AnyView {
+            fn view(self, page: Page) -> AnyView {
                 match self {
                     $(Self::$chunk => {
                         let view = $view(page);
@@ -65,8 +66,8 @@ macro_rules! chunks {
                 fallible,
                 preload($fetch)
             )]
-            fn $view(page: Option<RunPage>) -> Page {
-                let view: fn(Option<RunPage>) -> AnyView = $page;
+            fn $view(page: Page) -> Code {
+                let view: fn(Page) -> AnyView = $page;
                 Ok(view(page))
             }
         )*
@@ -74,20 +75,21 @@ macro_rules! chunks {
 }
 
 chunks! {
-    Runs, runs, fetch_runs, None, |_| view! { <RunsPage /> }.into_any();
-    Overview, overview, fetch_overview, Some(RunPage::Overview), |_| view! { <OverviewPage /> }.into_any();
-    Scalars, scalars, fetch_scalars, Some(RunPage::Scalars), |_| view! { <ScalarsPage /> }.into_any();
-    Debugger, debugger, fetch_debugger, Some(RunPage::Debugger), |_| view! { <DebuggerPage /> }.into_any();
-    Graph, graph, fetch_graph, Some(RunPage::Graph), |_| view! { <GraphPage /> }.into_any();
-    Histograms, histograms, fetch_histograms, Some(RunPage::Histograms), |_| view! { <HistogramsPage /> }.into_any();
-    Tensors, tensors, fetch_tensors, Some(RunPage::Tensors), |_| view! { <TensorsPage /> }.into_any();
-    Recorded, recorded, fetch_recorded, Some(RunPage::Images | RunPage::Text | RunPage::PrCurves), |page| {
-        let page = page.unwrap_or(RunPage::Images);
+    Runs, runs, fetch_runs, Page::Site(SitePage::Runs), |_| view! { <RunsPage /> }.into_any();
+    Lineage, lineage, fetch_lineage, Page::Site(SitePage::Lineage), |_| view! { <LineagePage /> }.into_any();
+    Overview, overview, fetch_overview, Page::Run(RunPage::Overview), |_| view! { <OverviewPage /> }.into_any();
+    Scalars, scalars, fetch_scalars, Page::Run(RunPage::Scalars), |_| view! { <ScalarsPage /> }.into_any();
+    Debugger, debugger, fetch_debugger, Page::Run(RunPage::Debugger), |_| view! { <DebuggerPage /> }.into_any();
+    Graph, graph, fetch_graph, Page::Run(RunPage::Graph), |_| view! { <GraphPage /> }.into_any();
+    Histograms, histograms, fetch_histograms, Page::Run(RunPage::Histograms), |_| view! { <HistogramsPage /> }.into_any();
+    Tensors, tensors, fetch_tensors, Page::Run(RunPage::Tensors), |_| view! { <TensorsPage /> }.into_any();
+    Recorded, recorded, fetch_recorded, Page::Run(RunPage::Images | RunPage::Text | RunPage::PrCurves), |page| {
+        let Page::Run(page) = page else { return ().into_any() };
         view! { <RecordedPage page /> }.into_any()
     };
-    Pipeline, pipeline, fetch_pipeline, Some(RunPage::Pipeline), |_| view! { <PipelinePage /> }.into_any();
-    Profile, profile, fetch_profile, Some(RunPage::Profile), |_| view! { <ProfilePage /> }.into_any();
-    Timeline, timeline, fetch_timeline, Some(RunPage::Timeline), |_| view! { <TimelinePage /> }.into_any();
+    Pipeline, pipeline, fetch_pipeline, Page::Run(RunPage::Pipeline), |_| view! { <PipelinePage /> }.into_any();
+    Profile, profile, fetch_profile, Page::Run(RunPage::Profile), |_| view! { <ProfilePage /> }.into_any();
+    Timeline, timeline, fetch_timeline, Page::Run(RunPage::Timeline), |_| view! { <TimelinePage /> }.into_any();
 }
 
 /// State of the code of a page.
@@ -146,10 +148,7 @@ impl Chunks {
 
 /// A page, as soon as its code is there.
 #[component]
-pub fn PageOnDemand(
-    /// The page of a run; none is the list of runs.
-    page: Option<RunPage>,
-) -> impl IntoView {
+pub fn PageOnDemand(page: Page) -> impl IntoView {
     let chunks = expect_context::<Chunks>();
     let i18n = use_i18n();
     let chunk = Chunk::of(page);
@@ -188,15 +187,20 @@ pub fn PageOnDemand(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::PAGES;
+    use crate::registry::{PAGES, SITE_PAGES};
 
     #[test]
     fn the_first_script_knows_the_chunk_of_every_page() {
         let script = include_str!("../../boot.js");
         for entry in &PAGES {
-            let chunk = format!("{:?}", Chunk::of(Some(entry.page))).to_lowercase();
+            let chunk = format!("{:?}", Chunk::of(Page::Run(entry.page))).to_lowercase();
             let alias = format!("{}: '{chunk}'", entry.segment);
             assert!(chunk == entry.segment || script.contains(&alias), "{alias}");
+        }
+        for entry in &SITE_PAGES {
+            let chunk = format!("{:?}", Chunk::of(Page::Site(entry.page))).to_lowercase();
+            let is_first = entry.page == SitePage::Runs && chunk == "runs";
+            assert!(is_first || chunk == entry.segment, "{chunk}");
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::components::{IconName, Note, NoteKind};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 use crate::query::Load;
+use crate::registry::Page;
 use crate::route::{self, Place, RunPage, use_place};
 use crate::state::use_app_state;
 
@@ -36,11 +37,11 @@ pub fn RunPages() -> impl IntoView {
                 PageState::Page(page)
             }
         }
-        Place::Runs | Place::Unknown => PageState::Nowhere,
+        Place::Site(_) | Place::Unknown => PageState::Nowhere,
     });
     view! {
         {move || match shown.get() {
-            PageState::Page(page) => view! { <PageOnDemand page=Some(page) /> }.into_any(),
+            PageState::Page(page) => view! { <PageOnDemand page=Page::Run(page) /> }.into_any(),
             PageState::Nowhere => view! { <NotFoundPage /> }.into_any(),
             PageState::NoSuchRun => {
                 view! {
