@@ -11,6 +11,7 @@
 //! a `viewBox` of the SVG undo it.
 
 mod bounds;
+pub mod density;
 pub mod distribution;
 pub mod geometry;
 pub mod graph;
@@ -20,6 +21,7 @@ mod limits;
 pub mod line;
 pub mod overlay;
 mod paint;
+pub mod parallel;
 mod path;
 #[cfg(feature = "png")]
 pub mod png;

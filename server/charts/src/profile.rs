@@ -1,5 +1,5 @@
 //! Plots of profiles: parts of steps as stacked bars, steps as rows of phases, memory by category, ranks as bars and as a
-//! map, distributions, and curves over steps.
+//! map, distributions, curves over steps, and points.
 //!
 //! A [`Figure`] is plain data. Times are nanoseconds, sizes bytes; axes choose a unit.
 
@@ -11,6 +11,7 @@ mod memory;
 mod pen;
 mod ranks;
 mod rows;
+mod scatter;
 mod stack;
 
 use plotters::prelude::{DrawResult, DrawingBackend};
@@ -24,6 +25,7 @@ pub use map::RankMap;
 pub use memory::{Layer, Memory};
 pub use ranks::{RankBar, RankPart, Ranks};
 pub use rows::{Key, Row, Rows, Segment};
+pub use scatter::{Across, Dot, Field, Scatter};
 pub use stack::{Bar, Stack};
 
 use pen::Pen;
@@ -104,6 +106,8 @@ pub enum Figure {
     Counts(Counts),
     /// Curves over steps.
     Curves(Curves),
+    /// Points by two values.
+    Scatter(Scatter),
 }
 
 /// An element of a plot.
@@ -164,6 +168,7 @@ impl Figure {
             Self::Map(own) => own.draw(&pen)?,
             Self::Counts(own) => own.draw(&pen)?,
             Self::Curves(own) => own.draw(&pen)?,
+            Self::Scatter(own) => own.draw(&pen)?,
         }
         pen.present()
     }
@@ -179,6 +184,7 @@ impl Figure {
             Self::Map(own) => own.hit(size, x, y),
             Self::Counts(own) => own.hit(size, x, y),
             Self::Curves(own) => own.hit(size, x, y),
+            Self::Scatter(own) => own.hit(size, x, y),
         }
     }
 
@@ -193,6 +199,7 @@ impl Figure {
             Self::Map(own) => own.outline(size, hit.index, hit.part?),
             Self::Counts(own) => own.outline(size, hit.index),
             Self::Curves(own) => own.outline(size, hit.index),
+            Self::Scatter(own) => own.outline(size, hit.index),
         }
     }
 }

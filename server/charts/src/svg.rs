@@ -8,6 +8,7 @@ use crate::distribution;
 use crate::geometry::Geometry;
 use crate::line::{Spec, draw};
 use crate::paint::SUBPIXELS;
+use crate::parallel;
 use crate::profile;
 use crate::sheet::{self, Frame};
 use crate::theme::{Rgb, Theme};
@@ -49,6 +50,23 @@ pub fn profile(figure: &profile::Figure, (width, height): (f64, f64), theme: &Th
     };
     document(width, height, |backend| {
         figure.draw(backend, size, theme, FONT_SCALE).is_ok()
+    })
+}
+
+/// Parallel coordinates with heads as an SVG document on the background of the theme: bands first, then `below` and
+/// `above`, then the axes.
+pub fn parallel(
+    layout: &parallel::Layout,
+    (below, above): (&[parallel::Stroke], &[parallel::Stroke]),
+    names: parallel::LaneNames,
+    theme: &Theme,
+) -> String {
+    let layout = parallel::Layout {
+        dpr: 1.0,
+        ..layout.clone()
+    };
+    document(layout.width, layout.height, |backend| {
+        parallel::draw_whole(backend, &layout, (below, above), names, theme, FONT_SCALE).is_ok()
     })
 }
 
