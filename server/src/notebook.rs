@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use trainscope_api::notebook::{
-    MAX_COLOUR, MAX_ENTRIES, MAX_NOTE_CHARS, Notebook, NotebookChange, RunNotes,
+    MAX_COLOUR, MAX_ENTRIES, MAX_NOTE_CHARS, MAX_VIEW_BYTES, MAX_VIEW_CHARS, Notebook,
+    NotebookChange, RunNotes, View,
 };
 
 use crate::discovery::base::{Base, bases};
@@ -61,6 +62,10 @@ struct Content {
     pinned: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     columns: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    aliases: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    views: Vec<View>,
     /// Notes by the run's name below this base directory.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     runs: BTreeMap<String, RunNotes>,
@@ -127,10 +132,27 @@ impl Notebooks {
         if let (Some(columns), Some(first)) = (change.columns, contents.first_mut()) {
             first.columns = Some(columns);
         }
+        if let Some(aliases) = change.aliases {
+            settle(&mut contents, |content| &mut content.aliases, aliases);
+        }
+        if let Some(views) = change.views {
+            settle(&mut contents, |content| &mut content.views, views);
+        }
         for (page, content) in pages.iter_mut().zip(contents) {
             page.write(content)?;
         }
         Ok(gather(&pages))
+    }
+}
+
+/// Sets a list that belongs to all base directories: the first notebook holds it, the others hold nothing more.
+fn settle<T: Default>(contents: &mut [Content], field: impl Fn(&mut Content) -> &mut T, own: T) {
+    let mut contents = contents.iter_mut();
+    if let Some(first) = contents.next() {
+        *field(first) = own;
+    }
+    for other in contents {
+        *field(other) = T::default();
     }
 }
 
@@ -150,6 +172,23 @@ fn check(change: &NotebookChange) -> Result<(), ChangeError> {
         .is_some_and(|columns| columns.len() > MAX_ENTRIES)
     {
         return too_much(format!("the list of runs may have {MAX_ENTRIES} columns"));
+    }
+    if change
+        .aliases
+        .as_ref()
+        .is_some_and(|own| own.len() > MAX_ENTRIES)
+    {
+        return too_much(format!("{MAX_ENTRIES} columns may be shown in others"));
+    }
+    let views = change.views.as_deref().unwrap_or_default();
+    if views.len() > MAX_ENTRIES {
+        return too_much(format!("{MAX_ENTRIES} views may be saved"));
+    }
+    if let Some(view) = views.iter().find(|own| is_too_long(own)) {
+        let name: String = view.name.chars().take(MAX_VIEW_CHARS).collect();
+        return too_much(format!(
+            "the name of a view may have {MAX_VIEW_CHARS} characters, its page and query {MAX_VIEW_BYTES} bytes; view `{name}`"
+        ));
     }
     for (run, notes) in &change.runs {
         if notes
@@ -179,6 +218,11 @@ fn check(change: &NotebookChange) -> Result<(), ChangeError> {
     Ok(())
 }
 
+fn is_too_long(view: &View) -> bool {
+    view.name.chars().count() > MAX_VIEW_CHARS
+        || view.page.len() + view.query.len() > MAX_VIEW_BYTES
+}
+
 /// The notebook of a run, and the run's name below its base directory.
 fn place(pages: &[Page], run: &str) -> Option<(usize, String)> {
     pages.iter().enumerate().find_map(|(index, page)| {
@@ -205,6 +249,11 @@ fn gather(pages: &[Page]) -> Notebook {
         if notebook.columns.is_none() {
             notebook.columns.clone_from(&page.content.columns);
         }
+        for (key, name) in &page.content.aliases {
+            let own = notebook.aliases.entry(key.clone());
+            own.or_insert_with(|| name.clone());
+        }
+        notebook.views.extend(page.content.views.iter().cloned());
         if let Some(reason) = &page.broken {
             let path = page.file.path().display();
             notebook.problems.push(format!(

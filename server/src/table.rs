@@ -6,20 +6,20 @@ use std::path::PathBuf;
 use trainscope_analysis::columns::{CellValue, ColumnFacts};
 use trainscope_analysis::headline::{self, Direction};
 use trainscope_api::notebook::Notebook;
+use trainscope_api::table::MAX_COLUMNS;
 
 use crate::discovery::base::{Base, bases};
 use crate::index::{Index, ReadError};
 
 mod configuration;
+mod importance;
 mod key;
 mod pipelines;
 mod row;
 
+pub(crate) use importance::{ImportanceError, importance};
 pub(crate) use key::{Group, group, head};
 pub(crate) use row::{Cell, Row};
-
-/// Most columns of a table; the most common ones stay.
-const MAX_COLUMNS: usize = 2_000;
 
 /// Rows by name of the run, with the keys of all columns.
 #[derive(Debug, Default)]

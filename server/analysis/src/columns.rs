@@ -4,100 +4,14 @@
 
 use std::collections::BTreeSet;
 
+pub use trainscope_api::table::{CellValue, ColumnKind};
+
 /// A category has at most this many different values: more are no groups of runs.
 const MAX_CHOICES: usize = 200;
 /// Texts among numbers (`auto`) in at least this share of the runs make a column one of texts.
 const TEXT_SHARE: f64 = 0.2;
 /// Greatest through least value from which on an axis is logarithmic: two decades.
 const LOG_RATIO: f64 = 100.0;
-
-/// Value of a run in a column.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum CellValue {
-    /// No value, or the words `None` and `null`.
-    #[default]
-    Missing,
-    /// A number; NaN and infinities too.
-    Number(f64),
-    /// A text.
-    Text(String),
-    /// A truth value.
-    Truth(bool),
-}
-
-impl CellValue {
-    /// Value of a text: the words for no value are none.
-    pub fn of_text(text: &str) -> Self {
-        match text {
-            "" | "None" | "null" => Self::Missing,
-            _ => Self::Text(text.to_owned()),
-        }
-    }
-
-    /// A number; if it is an `f32` that was widened, the shortest decimal that reads back as that `f32`: 0.005 and not
-    /// 0.004999999888241291.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "single precision is wanted"
-    )]
-    pub fn of_single(value: f64) -> Self {
-        let single = value as f32;
-        let shortest = single.to_string().parse();
-        Self::Number(
-            shortest
-                .ok()
-                .filter(|_| f64::from(single) == value)
-                .unwrap_or(value),
-        )
-    }
-
-    /// The number.
-    pub fn number(&self) -> Option<f64> {
-        match self {
-            Self::Number(number) => Some(*number),
-            _ => None,
-        }
-    }
-
-    /// `true` without a value.
-    pub fn is_missing(&self) -> bool {
-        *self == Self::Missing
-    }
-
-    /// `true` if two values mean the same: numbers of which one is the other in single precision do.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "single precision is wanted"
-    )]
-    pub fn agrees(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Number(a), Self::Number(b)) => {
-                a == b
-                    || (a.is_nan() && b.is_nan())
-                    || f64::from(*a as f32) == *b
-                    || f64::from(*b as f32) == *a
-            }
-            _ => self == other,
-        }
-    }
-}
-
-/// Kind of the values of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ColumnKind {
-    /// Numbers; a few texts among them have places of their own.
-    Number,
-    /// Whole numbers.
-    Integer,
-    /// Truth values, or nothing but 0 and 1.
-    Truth,
-    /// Texts that make groups of runs.
-    Category,
-    /// Other texts: nearly every run has its own.
-    Text,
-    /// No run has a value.
-    Empty,
-}
 
 /// Facts about the values of a column.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,6 +3,8 @@
 //! Only names are available. The words are those that Keras, Lightning, MindSpore and the examples of PyTorch use for
 //! their tags.
 
+pub use trainscope_api::table::Direction;
+
 /// The tag that is most likely the training loss.
 pub fn loss<'a>(tags: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     best(tags, loss_rank)
@@ -62,15 +64,6 @@ fn loss_rank(tag: &str) -> Option<u8> {
         (false, false, false) => 2,
         (false, false, true) => 3,
     })
-}
-
-/// Better end of the values of a result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// Less is better: losses, errors.
-    Less,
-    /// More is better: accuracies, scores.
-    More,
 }
 
 /// Better end of a result by its name; `None` where the name does not say it.

@@ -1,16 +1,21 @@
 //! Importance of parameters for a result over many runs: correlations, share of variance, reaching the best tenth.
 
+pub use trainscope_api::importance::{Bar, Importance, Measure, Pair, Reason, Stretch, Trust};
+
 use crate::columns::{CellValue, ColumnFacts, ColumnKind};
 use crate::headline::Direction;
 
 pub mod fanova;
 pub mod forest;
+mod pair;
 pub mod ped;
 pub mod rank;
 mod space;
+pub mod texts;
 
 use fanova::Boxes;
 use forest::Forest;
+pub use pair::pair;
 use space::Parameter;
 
 /// Fewest runs that say anything.
@@ -31,116 +36,27 @@ const WORDS_SHARE: f64 = 0.8;
 const LEAST_WORDS_RUNS: usize = 5;
 /// Names of parameters that should not matter; if they do, that is a finding.
 const ASIDE: [&str; 5] = ["seed", "host", "hostname", "commit", "git_commit"];
+/// Coefficient of determination from which on a forest explains its result.
+const GOOD_FIT: f64 = 0.5;
+/// Coefficient of determination below which a forest explains nothing.
+const BAD_FIT: f64 = 0.2;
 
-/// Measure of importance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Measure {
-    /// Share of the variance of a random forest that the parameter explains alone (fANOVA), 0 to 1.
-    Variance,
-    /// Share of what distinguishes the best tenth of the runs from all (PED-ANOVA); shares add up to 1.
-    BestTenth,
-    /// Rank correlation, −1 to 1; of categories the square root of ε², 0 to 1.
-    Rank,
-    /// Pearson's r of the numbers as they are, −1 to 1.
-    Linear,
-}
-
-impl Measure {
-    /// All measures, the most telling first.
-    pub const ALL: [Self; 4] = [Self::Variance, Self::BestTenth, Self::Rank, Self::Linear];
-
-    /// Fewest runs for which it is shown.
-    pub fn least_runs(self) -> usize {
-        match self {
-            Self::Variance => 30,
-            Self::BestTenth => 20,
-            Self::Rank => LEAST_RUNS,
-            Self::Linear => 3,
-        }
-    }
-
-    /// Measure for a number of runs unless another is wanted; `None` if they are too few to tell.
-    pub fn of_runs(runs: usize) -> Option<Self> {
-        let is_enough = |own: &Self| runs >= own.least_runs();
-        [Self::Variance, Self::Rank].into_iter().find(is_enough)
+/// Fewest runs for which a measure is shown.
+pub fn least_runs(measure: Measure) -> usize {
+    match measure {
+        Measure::Variance => 30,
+        Measure::BestTenth => 20,
+        Measure::Rank => LEAST_RUNS,
+        Measure::Linear => 3,
     }
 }
 
-/// Importance of the parameters for one result.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Importance {
-    /// Measure of the bars; `None` if there are too few runs for it.
-    pub measure: Option<Measure>,
-    /// Number of runs with a finite result.
-    pub runs: usize,
-    /// Number of runs without a result, or with NaN or an infinity there.
-    pub left_out: usize,
-    /// Coefficient of determination of the forest on runs that its trees have not seen, at most 1.
-    pub r_squared: Option<f64>,
-    /// Number of runs the forest was trained on.
-    pub forest_runs: usize,
-    /// A parameter each: those with a value first, the greatest of them first.
-    pub bars: Vec<Bar>,
-    /// Shares of the variance that two parameters explain together and neither alone; the greatest first.
-    pub pairs: Vec<Pair>,
-}
-
-/// Importance of one parameter.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Bar {
-    /// Name of the parameter.
-    pub name: String,
-    /// Parameters that divide the runs in the same way.
-    pub same_as: Vec<String>,
-    /// Importance in the unit of its measure; `None` for the reason below.
-    pub value: Option<f64>,
-    /// Standard deviation over the trees.
-    pub deviation: Option<f64>,
-    /// Number of runs with the parameter and a finite result.
-    pub runs: usize,
-    /// Reason of the missing value.
-    pub reason: Option<Reason>,
-    /// `true` for seeds, hosts and commits: they should not matter.
-    pub is_aside: bool,
-    /// Stretch of the parameter that holds most of the best runs.
-    pub best: Option<Stretch>,
-}
-
-/// Reason why a parameter has no importance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
-    /// All runs have one value.
-    Constant,
-    /// More than half of its values differ: it names each run.
-    NamesEachRun,
-    /// The measure needs numbers.
-    NoNumber,
-    /// Too few runs have it, or all groups but one are of one run.
-    TooFewRuns,
-    /// The forest has room for 64 parameters; others correlate more.
-    BeyondLimit,
-}
-
-/// Two parameters that matter together.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Pair {
-    /// Their names.
-    pub names: [String; 2],
-    /// Share of the variance, 0 to 1.
-    pub value: f64,
-}
-
-/// Shortest stretch of a parameter that holds 80 % of the best tenth of the runs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stretch {
-    /// Its least value.
-    pub from: f64,
-    /// Its greatest value.
-    pub to: f64,
-    /// Number of the best runs in it.
-    pub runs: usize,
-    /// Number of the best runs.
-    pub of: usize,
+/// Measure for a number of runs unless another is wanted; `None` if they are too few to tell.
+pub fn measure_of_runs(runs: usize) -> Option<Measure> {
+    let is_enough = |own: &Measure| runs >= least_runs(*own);
+    [Measure::Variance, Measure::Rank]
+        .into_iter()
+        .find(is_enough)
 }
 
 /// Column of a parameter with a value for each run.
@@ -152,50 +68,81 @@ pub struct NamedColumn<'a> {
     pub cells: &'a [CellValue],
 }
 
-/// Importance of parameters for a result that each run has, or lacks. Runs without a finite result are counted and
-/// do not enter. `measure` is the wanted one; without it the number of runs decides.
+/// Values of the runs that a judgement is about.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// Parameters, all with as many values as there are results.
+    pub columns: &'a [NamedColumn<'a>],
+    /// Result of each run.
+    pub results: &'a [CellValue],
+    /// Better end of the result.
+    pub direction: Option<Direction>,
+}
+
+/// Runs with a finite result.
+struct Runs {
+    rows: Vec<usize>,
+    results: Vec<f64>,
+    /// Results of which less is better.
+    losses: Vec<f64>,
+}
+
+impl Question<'_> {
+    fn runs(&self) -> Runs {
+        let finite = |cell: &CellValue| cell.number().filter(|number| number.is_finite());
+        let own = self.results.iter().enumerate();
+        let (rows, results): (Vec<usize>, Vec<f64>) = own
+            .filter_map(|(row, cell)| Some((row, finite(cell)?)))
+            .unzip();
+        let losses = match self.direction {
+            Some(Direction::More) => results.iter().map(|own| -own).collect(),
+            _ => results.clone(),
+        };
+        Runs {
+            rows,
+            results,
+            losses,
+        }
+    }
+}
+
+/// Importance of parameters for a result. Runs without a finite result are counted and do not enter. `measure` is the
+/// wanted one; without it the number of runs decides. `None` after `is_cancelled` was true; it is called many times a
+/// second.
 pub fn importance(
-    columns: &[NamedColumn<'_>],
-    results: &[CellValue],
-    direction: Option<Direction>,
+    question: &Question<'_>,
     measure: Option<Measure>,
-) -> Importance {
-    let finite = |cell: &CellValue| cell.number().filter(|number| number.is_finite());
-    let rows: Vec<usize> = (0..results.len())
-        .filter(|row| results.get(*row).and_then(finite).is_some())
-        .collect();
-    let results: Vec<f64> = results.iter().filter_map(finite).collect();
+    is_cancelled: &dyn Fn() -> bool,
+) -> Option<Importance> {
+    let runs = question.runs();
     let measure = measure
-        .or_else(|| Measure::of_runs(rows.len()))
-        .filter(|own| rows.len() >= own.least_runs())
-        .filter(|own| *own != Measure::BestTenth || direction.is_some());
+        .or_else(|| measure_of_runs(runs.rows.len()))
+        .filter(|own| runs.rows.len() >= least_runs(*own))
+        .filter(|own| *own != Measure::BestTenth || question.direction.is_some());
     let mut answer = Importance {
         measure,
-        runs: rows.len(),
-        left_out: columns.first().map_or(0, |own| own.cells.len()) - rows.len(),
+        runs: runs.rows.len(),
+        left_out: question.results.len() - runs.rows.len(),
         ..Importance::default()
     };
-    let (parameters, refused) = parameters(columns, &rows);
+    let (parameters, refused) = parameters(question.columns, &runs.rows);
     answer.bars = refused;
     let Some(measure) = measure else {
         answer
             .bars
             .splice(0..0, parameters.into_iter().map(|own| own.bar));
-        return answer;
+        return Some(answer);
     };
-    let losses: Vec<f64> = match direction {
-        Some(Direction::More) => results.iter().map(|own| -own).collect(),
-        _ => results.clone(),
-    };
-    let is_best = ped::best(&losses);
+    let is_best = ped::best(&runs.losses);
     let mut judged = match measure {
-        Measure::Variance => variance(parameters, &results, &losses, &mut answer),
+        Measure::Variance => variance(parameters, &runs, &mut answer, is_cancelled)?,
         Measure::BestTenth => best_tenth(parameters, &is_best),
-        Measure::Rank => correlations(parameters, |own| own.rank(&results)),
-        Measure::Linear => correlations(parameters, |own| own.linear(&results)),
+        Measure::Rank => correlations(parameters, |own| own.rank(&runs.results)),
+        Measure::Linear => correlations(parameters, |own| own.linear(&runs.results)),
     };
     for own in &mut judged {
-        own.bar.best = direction.and_then(|_| stretch(&own.numbers(), &is_best));
+        let has_end = question.direction.is_some();
+        own.bar.best = has_end.then(|| stretch(&own.numbers(), &is_best)).flatten();
     }
     let mut bars: Vec<Bar> = judged.into_iter().map(|own| own.bar).collect();
     let size = |bar: &Bar| bar.value.map_or(-1.0, f64::abs);
@@ -205,7 +152,7 @@ pub fn importance(
             .then_with(|| a.name.cmp(&b.name))
     });
     answer.bars.splice(0..0, bars);
-    answer
+    Some(answer)
 }
 
 /// Columns that can be judged, and bars with reasons for the others. Columns that divide the runs alike become one.
@@ -277,32 +224,71 @@ fn best_tenth(mut parameters: Vec<Parameter>, is_best: &[bool]) -> Vec<Parameter
     parameters
 }
 
+/// A forest with the boxes of its trees.
+struct Trained {
+    forest: Forest,
+    /// Columns of each parameter.
+    groups: Vec<Vec<usize>>,
+    /// Of trees that predict more than one value.
+    boxes: Vec<Boxes>,
+    rows: usize,
+}
+
+/// Trains a forest on the parameters that correlate most; returns the others. `None` if it was cancelled.
+fn train(
+    parameters: &mut Vec<Parameter>,
+    runs: &Runs,
+    is_cancelled: &dyn Fn() -> bool,
+) -> Option<(Trained, Vec<Parameter>)> {
+    // Numbers of at least 0 order like their bits.
+    let strength = |own: &Parameter| own.rank(&runs.results).map_or(0.0, f64::abs);
+    parameters.sort_by_cached_key(|own| std::cmp::Reverse(strength(own).to_bits()));
+    let beyond = parameters.split_off(parameters.len().min(MAX_FOREST_PARAMETERS));
+    let rows = forest_rows(&runs.losses);
+    let results: Vec<f64> = rows
+        .iter()
+        .filter_map(|row| runs.results.get(*row).copied())
+        .collect();
+    let space = space::forest_space(parameters, &rows);
+    let forest = Forest::new(&space.columns, &results, is_cancelled)?;
+    let mut boxes = Vec::with_capacity(forest.trees.len());
+    for tree in &forest.trees {
+        if is_cancelled() {
+            return None;
+        }
+        boxes.push(Boxes::new(tree, &space.bounds));
+    }
+    boxes.retain(|own| own.variance() > 0.0);
+    let trained = Trained {
+        forest,
+        groups: space.groups,
+        boxes,
+        rows: rows.len(),
+    };
+    Some((trained, beyond))
+}
+
 /// Bars of fANOVA, and pairs.
 fn variance(
     mut parameters: Vec<Parameter>,
-    results: &[f64],
-    losses: &[f64],
+    runs: &Runs,
     answer: &mut Importance,
-) -> Vec<Parameter> {
-    let strength = |own: &Parameter| own.rank(results).map_or(0.0, f64::abs);
-    parameters.sort_by(|a, b| strength(b).total_cmp(&strength(a)));
-    let beyond = parameters.split_off(parameters.len().min(MAX_FOREST_PARAMETERS));
-    let rows = forest_rows(losses);
-    answer.forest_runs = rows.len();
-    let results: Vec<f64> = rows
-        .iter()
-        .filter_map(|row| results.get(*row).copied())
-        .collect();
-    let space = space::forest_space(&parameters, &rows);
-    let forest = Forest::new(&space.columns, &results);
-    answer.r_squared = forest.r_squared;
-    let boxes = forest
-        .trees
-        .iter()
-        .map(|tree| Boxes::new(tree, &space.bounds));
-    let boxes: Vec<Boxes> = boxes.filter(|own| own.variance() > 0.0).collect();
+    is_cancelled: &dyn Fn() -> bool,
+) -> Option<Vec<Parameter>> {
+    let (trained, beyond) = train(&mut parameters, runs, is_cancelled)?;
+    let boxes = &trained.boxes;
+    answer.forest_runs = trained.rows;
+    answer.r_squared = trained.forest.r_squared;
+    answer.trust = answer.r_squared.map(|own| match own {
+        _ if own >= GOOD_FIT => Trust::Good,
+        _ if own >= BAD_FIT => Trust::Fair,
+        _ => Trust::Poor,
+    });
     let mut alone = Vec::with_capacity(parameters.len());
-    for (own, columns) in parameters.iter_mut().zip(&space.groups) {
+    for (own, columns) in parameters.iter_mut().zip(&trained.groups) {
+        if is_cancelled() {
+            return None;
+        }
         let shares: Vec<f64> = boxes
             .iter()
             .map(|tree| tree.marginal_variance(columns) / tree.variance())
@@ -322,7 +308,10 @@ fn variance(
     order.truncate(PAIRED_PARAMETERS);
     for (at, first) in order.iter().enumerate() {
         for second in order.iter().skip(at + 1) {
-            let columns = [&*space.groups[*first], &*space.groups[*second]].concat();
+            if is_cancelled() {
+                return None;
+            }
+            let columns = [&*trained.groups[*first], &*trained.groups[*second]].concat();
             let trees = boxes.iter().zip(alone[*first].iter().zip(&alone[*second]));
             let shares = trees.map(|(tree, (first, second))| {
                 tree.marginal_variance(&columns) / tree.variance() - first - second
@@ -341,7 +330,7 @@ fn variance(
         own.bar.reason = Some(Reason::BeyondLimit);
         parameters.push(own);
     }
-    parameters
+    Some(parameters)
 }
 
 /// Rows of the forest: all, or the best and an even choice of the others.

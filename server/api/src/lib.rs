@@ -9,6 +9,7 @@ pub mod error;
 pub mod filter;
 pub mod findings;
 pub mod graphs;
+pub mod importance;
 pub mod live;
 pub mod markdown;
 mod non_finite;
@@ -22,6 +23,7 @@ pub mod records;
 pub mod runs;
 pub mod scalars;
 pub mod status;
+pub mod table;
 pub mod tags;
 pub mod tensors;
 pub mod timeline;
@@ -101,6 +103,20 @@ pub mod paths {
     pub const NOTEBOOK: &str = "/api/notebook";
     /// `GET ?run=`: [`Lineages`](crate::records::Lineages).
     pub const LINEAGE: &str = "/api/lineage";
+    /// `POST` [`TableRequest`](crate::table::TableRequest): the bytes of a
+    /// [`TableAnswer`](crate::table::TableAnswer), or [`TablePage`](crate::table::TablePage).
+    pub const TABLE: &str = "/api/table";
+    /// `GET`: [`TableColumns`](crate::table::TableColumns).
+    pub const TABLE_COLUMNS: &str = "/api/table/columns";
+    /// `GET` with [`RowQuery`](crate::table::RowQuery): [`RunRow`](crate::table::RunRow).
+    pub const TABLE_ROW: &str = "/api/table/row";
+    /// `GET` with [`PipelinesQuery`](crate::table::PipelinesQuery): [`PipelineKinds`](crate::table::PipelineKinds).
+    pub const TABLE_PIPELINES: &str = "/api/table/pipelines";
+    /// `POST` [`ImportanceRequest`](crate::importance::ImportanceRequest):
+    /// [`ImportanceAnswer`](crate::importance::ImportanceAnswer).
+    pub const IMPORTANCE: &str = "/api/importance";
+    /// `POST` [`PairRequest`](crate::importance::PairRequest): [`PairAnswer`](crate::importance::PairAnswer).
+    pub const IMPORTANCE_PAIR: &str = "/api/importance/pair";
     /// `GET ?run=`: [`PipelineAnswer`](crate::pipeline::PipelineAnswer).
     pub const PIPELINE: &str = "/api/pipeline";
     /// `GET` with [`ProfileQuery`](crate::profile::ProfileQuery), as the paths below unless they say otherwise:

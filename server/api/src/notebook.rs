@@ -19,8 +19,41 @@ pub struct Notebook {
     /// `null` for the default columns.
     #[serde(default)]
     pub columns: Option<Vec<String>>,
+    /// Columns of the table of runs that are shown together: the key of the column they are shown in, by key.
+    #[serde(default)]
+    pub aliases: BTreeMap<String, String>,
+    /// Saved views of pages, in order.
+    #[serde(default)]
+    pub views: Vec<View>,
+    /// Names of runs that have notes and do not exist, or not any more: renamed folders. To move notes, change those of
+    /// the new name to them and those of the old name to the default.
+    #[serde(default)]
+    pub without_run: Vec<StrayNotes>,
     /// Reasons why changes cannot be saved in their file, as sentences; empty if they can.
     pub problems: Vec<String>,
+}
+
+/// A saved view of a page.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct View {
+    /// Its name.
+    pub name: String,
+    /// Path of the page below the server's prefix: `lineage`, `compare`.
+    pub page: String,
+    /// Query of its address, without `?`.
+    pub query: String,
+}
+
+/// Notes of a run that does not exist.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct StrayNotes {
+    /// Name of the run, a key of [`Notebook::runs`].
+    pub run: String,
+    /// A run with a similar name and without notes, which may be its new name.
+    pub similar: Option<String>,
 }
 
 /// Notes about one run.
@@ -136,14 +169,24 @@ pub struct NotebookChange {
     /// New columns of the list of runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub columns: Option<Vec<String>>,
+    /// All aliases, with the change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aliases: Option<BTreeMap<String, String>>,
+    /// All views, with the change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub views: Option<Vec<View>>,
 }
 
 /// Maximum length of a note in characters.
 pub const MAX_NOTE_CHARS: usize = 2_000;
 /// Highest number of a colour.
 pub const MAX_COLOUR: u8 = 20;
-/// Maximum number of labels, thresholds and marks of a run, of pinned tags and of columns.
+/// Maximum number of labels, thresholds and marks of a run, of pinned tags, columns, aliases and views.
 pub const MAX_ENTRIES: usize = 200;
+/// Maximum length of the name of a view, in characters.
+pub const MAX_VIEW_CHARS: usize = 200;
+/// Maximum length of the query of a view, in bytes.
+pub const MAX_VIEW_BYTES: usize = 16 << 10;
 
 #[cfg(test)]
 mod tests {

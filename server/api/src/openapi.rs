@@ -1,6 +1,9 @@
 //! Schemas that the derive macros cannot infer.
 
-use utoipa::ToSchema;
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::table::CellValue;
 
 /// A number that may be NaN or infinite.
 #[derive(ToSchema)]
@@ -25,3 +28,24 @@ pub(crate) enum Element {
     /// `"NaN"`, `"Infinity"`, `"-Infinity"`, or the digits of an integer beyond 2^53.
     Text(String),
 }
+
+/// A value in JSON; `null` is none.
+#[derive(ToSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+enum Cell {
+    /// A finite number.
+    Number(f64),
+    /// A truth value.
+    Truth(bool),
+    /// A text, or `"NaN"`, `"Infinity"`, `"-Infinity"`.
+    Text(String),
+}
+
+impl PartialSchema for CellValue {
+    fn schema() -> RefOr<Schema> {
+        Option::<Cell>::schema()
+    }
+}
+
+impl ToSchema for CellValue {}

@@ -3,14 +3,13 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use anstyle::Style;
 use clap::{Args, ValueEnum};
-use serde::Serialize;
-use trainscope_analysis::columns::CellValue;
 use trainscope_analysis::headline::Direction;
-use trainscope_analysis::importance::{
-    Bar, Importance, LEAST_RUNS, Measure, NamedColumn, Reason, importance,
+use trainscope_analysis::importance::texts;
+use trainscope_api::importance::{
+    Bar, Importance, ImportanceAnswer, ImportanceRequest, Measure, Reason, Trust,
 };
-use trainscope_format::float;
 
 use super::check::write_out;
 use super::mistake::Mistake;
@@ -18,12 +17,8 @@ use super::run_table::{Folders, short};
 use super::style::{QUIET, WARNING};
 use super::table::{Column, Table, styled};
 use super::{CommandError, words};
-use crate::table::{direction, is_parameter};
+use crate::table::{ImportanceError, importance};
 
-/// Coefficient of determination from which on a forest explains its result.
-const GOOD_FIT: f64 = 0.5;
-/// Coefficient of determination below which a forest explains nothing.
-const BAD_FIT: f64 = 0.2;
 /// Length of the longest bar, in columns of the terminal.
 const BAR: f64 = 24.0;
 
@@ -87,6 +82,15 @@ enum OutputFormat {
     Json,
 }
 
+impl From<Goal> for Direction {
+    fn from(goal: Goal) -> Self {
+        match goal {
+            Goal::Minimize => Self::Less,
+            Goal::Maximize => Self::More,
+        }
+    }
+}
+
 impl From<MeasureChoice> for Measure {
     fn from(choice: MeasureChoice) -> Self {
         match choice {
@@ -98,120 +102,49 @@ impl From<MeasureChoice> for Measure {
     }
 }
 
-const fn name(measure: Measure) -> &'static str {
-    match measure {
-        Measure::Variance => "variance",
-        Measure::BestTenth => "best",
-        Measure::Rank => "rank",
-        Measure::Linear => "linear",
-    }
-}
-
 pub(super) fn run(flags: &ImportanceFlags) -> Result<u8, CommandError> {
     let folders = Folders::read(&flags.dirs)?;
-    let rows = folders.filtered(flags.filter.as_deref())?;
     let target = folders.key(&flags.target, "--target")?;
-    let table = &folders.table;
-    let own = |key: &str| -> Vec<CellValue> {
-        let cells = table.column(key);
-        rows.iter()
-            .filter_map(|row| cells.get(*row).cloned())
-            .collect()
+    let request = ImportanceRequest {
+        target,
+        goal: flags.goal.map(Direction::from),
+        measure: flags.measure.map(Measure::from),
+        filter: flags.filter.clone(),
+        ..ImportanceRequest::default()
     };
-    let results = own(&target);
-    if results.iter().all(|cell| cell.number().is_none()) {
-        let what = format!("{} has no numbers", words::name(&target, None));
-        return Err(Mistake::new(2, what).at("--target").into());
-    }
-    let goal = match flags.goal {
-        Some(Goal::Minimize) => Some(Direction::Less),
-        Some(Goal::Maximize) => Some(Direction::More),
-        None => direction(&target),
-    };
-    if flags.measure == Some(MeasureChoice::Best) && goal.is_none() {
-        let what = format!("{} does not say its better end", words::name(&target, None));
-        return Err(Mistake::new(2, what)
+    let rows = folders.filtered(flags.filter.as_deref())?;
+    let answer = importance(&folders.table, &rows, &request, &|| false);
+    let answer = answer.map_err(|error| match error {
+        ImportanceError::NoNumbers(_) => Mistake::new(2, error.to_string()).at("--target"),
+        ImportanceError::NoDirection(_) => Mistake::new(2, error.to_string())
             .at("--measure best")
-            .attempt("--goal minimize")
-            .into());
-    }
-    let keys: Vec<&String> = table.keys.iter().filter(|key| is_parameter(key)).collect();
-    let cells: Vec<Vec<CellValue>> = keys.iter().map(|key| own(key)).collect();
-    let columns: Vec<NamedColumn<'_>> = keys
-        .iter()
-        .zip(&cells)
-        .map(|(name, cells)| NamedColumn { name, cells })
-        .collect();
-    let measure = flags.measure.map(Measure::from);
-    let answer = importance(&columns, &results, goal, measure);
+            .attempt("--goal minimize"),
+        ImportanceError::Cancelled => Mistake::new(2, error.to_string()),
+    })?;
     write_out(flags.output.as_deref(), |out| match flags.format {
-        OutputFormat::Text => write_text(&target, goal, measure, &answer, out),
-        OutputFormat::Json => write_json(&target, goal, &answer, out),
+        OutputFormat::Text => write_text(&answer, out),
+        OutputFormat::Json => {
+            serde_json::to_writer_pretty(&mut *out, &answer)?;
+            writeln!(out)
+        }
     })?;
     Ok(0)
 }
 
-fn write_text(
-    target: &str,
-    goal: Option<Direction>,
-    wanted: Option<Measure>,
-    answer: &Importance,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let target = words::name(target, None);
-    let runs = answer.runs;
-    let Some(measure) = answer.measure else {
-        let least = wanted.map_or(LEAST_RUNS, Measure::least_runs);
-        return writeln!(
-            out,
-            "{runs} runs with a finite {target}: too few to tell, {least} are needed."
-        );
-    };
-    let meaning = match measure {
-        Measure::Variance => "share of the variance that each parameter explains alone (fANOVA)",
-        Measure::BestTenth => {
-            "share of the difference between the best tenth and all runs (PED-ANOVA)"
-        }
-        Measure::Rank => "rank correlation with each parameter",
-        Measure::Linear => "linear correlation of the numbers as they are",
-    };
-    let better = match goal {
-        Some(Direction::Less) => ", less is better",
-        Some(Direction::More) => ", more is better",
-        None => "",
-    };
-    writeln!(out, "{target}{better}: {meaning}, {runs} runs")?;
-    if answer.left_out > 0 {
-        writeln!(
-            out,
-            "{QUIET}{} runs without a finite {target} do not enter{QUIET:#}",
-            answer.left_out
-        )?;
+fn write_text(answer: &ImportanceAnswer, out: &mut dyn Write) -> io::Result<()> {
+    let own = &answer.importance;
+    for (index, sentence) in answer.sentences.iter().enumerate() {
+        // Names in it come from files.
+        let line = words::name(&sentence.en, None);
+        let style = match own.trust {
+            _ if index == 0 => Style::new(),
+            Some(Trust::Poor) => WARNING,
+            _ => QUIET,
+        };
+        writeln!(out, "{style}{line}{style:#}")?;
     }
-    if answer.forest_runs > 0 && answer.forest_runs < runs {
-        let (best, others) = (500, answer.forest_runs - 500);
-        writeln!(
-            out,
-            "{QUIET}the forest saw the {best} best runs and {others} of the others{QUIET:#}"
-        )?;
-    }
-    match answer.r_squared {
-        Some(fit) if fit < BAD_FIT => {
-            let warning = "these parameters do not explain the result: the forest explains ";
-            writeln!(
-                out,
-                "{WARNING}{warning}{} % of the runs it has not seen{WARNING:#}",
-                percent(fit)
-            )?;
-        }
-        Some(fit) if fit < GOOD_FIT => {
-            writeln!(
-                out,
-                "the forest explains {} % of the runs it has not seen",
-                percent(fit)
-            )?;
-        }
-        _ => {}
+    if own.measure.is_none() {
+        return Ok(());
     }
     writeln!(out)?;
     let mut table = Table::new([
@@ -220,12 +153,12 @@ fn write_text(
         Column::left(""),
         Column::left("BEST RUNS"),
     ]);
-    let most = answer
+    let most = own
         .bars
         .iter()
         .filter_map(|bar| bar.value)
         .fold(0.0, |most: f64, own| most.max(own.abs()));
-    let (main, aside): (Vec<&Bar>, Vec<&Bar>) = answer
+    let (main, aside): (Vec<&Bar>, Vec<&Bar>) = own
         .bars
         .iter()
         .filter(|bar| bar.value.is_some())
@@ -268,7 +201,7 @@ fn write_text(
         ]);
     }
     table.write(out)?;
-    if let Some(pair) = answer.pairs.first().filter(|pair| pair.value >= 0.01) {
+    if let Some(pair) = own.pairs.first().filter(|pair| pair.value >= 0.01) {
         let names = pair.names.each_ref().map(|own| words::name(own, None));
         writeln!(
             out,
@@ -278,7 +211,7 @@ fn write_text(
             percent(pair.value)
         )?;
     }
-    write_reasons(answer, out)
+    write_reasons(own, out)
 }
 
 fn percent(share: f64) -> String {
@@ -288,17 +221,15 @@ fn percent(share: f64) -> String {
 /// Parameters without a bar, by reason.
 fn write_reasons(answer: &Importance, out: &mut dyn Write) -> io::Result<()> {
     let reasons = [
-        (Reason::Constant, "the same in all runs"),
-        (Reason::NamesEachRun, "names each run"),
-        (Reason::NoNumber, "not a number"),
-        (Reason::TooFewRuns, "too few runs to tell"),
-        (
-            Reason::BeyondLimit,
-            "beyond the 64 parameters of the forest",
-        ),
+        Reason::Constant,
+        Reason::NamesEachRun,
+        Reason::NoNumber,
+        Reason::TooFewRuns,
+        Reason::BeyondLimit,
     ];
     let mut is_first = true;
-    for (reason, text) in reasons {
+    for reason in reasons {
+        let (text, _) = texts::reason_words(reason);
         let own = answer.bars.iter().filter(|bar| bar.reason == Some(reason));
         let names: Vec<String> = own.map(|bar| words::name(&bar.name, None)).collect();
         if names.is_empty() {
@@ -310,103 +241,4 @@ fn write_reasons(answer: &Importance, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{QUIET}{text}: {}{QUIET:#}", names.join(", "))?;
     }
     Ok(())
-}
-
-/// The answer for programs.
-#[derive(Serialize)]
-struct Answer<'a> {
-    target: &'a str,
-    goal: Option<&'static str>,
-    measure: Option<&'static str>,
-    runs: usize,
-    left_out: usize,
-    #[serde(with = "float::option")]
-    r_squared: Option<f64>,
-    forest_runs: usize,
-    parameters: Vec<ParameterAnswer<'a>>,
-    pairs: Vec<PairAnswer<'a>>,
-}
-
-#[derive(Serialize)]
-struct ParameterAnswer<'a> {
-    name: &'a str,
-    same_as: &'a [String],
-    #[serde(with = "float::option")]
-    value: Option<f64>,
-    #[serde(with = "float::option")]
-    deviation: Option<f64>,
-    runs: usize,
-    reason: Option<&'static str>,
-    is_aside: bool,
-    best: Option<StretchAnswer>,
-}
-
-#[derive(Serialize)]
-struct StretchAnswer {
-    from: f64,
-    to: f64,
-    runs: usize,
-    of: usize,
-}
-
-#[derive(Serialize)]
-struct PairAnswer<'a> {
-    names: &'a [String; 2],
-    #[serde(with = "float")]
-    value: f64,
-}
-
-fn write_json(
-    target: &str,
-    goal: Option<Direction>,
-    answer: &Importance,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let parameter = |bar: &'_ Bar| -> Option<&'static str> {
-        Some(match bar.reason? {
-            Reason::Constant => "constant",
-            Reason::NamesEachRun => "names_each_run",
-            Reason::NoNumber => "no_number",
-            Reason::TooFewRuns => "too_few_runs",
-            Reason::BeyondLimit => "beyond_limit",
-        })
-    };
-    let parameters = answer.bars.iter().map(|bar| ParameterAnswer {
-        name: &bar.name,
-        same_as: &bar.same_as,
-        value: bar.value,
-        deviation: bar.deviation,
-        runs: bar.runs,
-        reason: parameter(bar),
-        is_aside: bar.is_aside,
-        best: bar.best.map(|own| StretchAnswer {
-            from: own.from,
-            to: own.to,
-            runs: own.runs,
-            of: own.of,
-        }),
-    });
-    let own = Answer {
-        target,
-        goal: goal.map(|own| match own {
-            Direction::Less => "minimize",
-            Direction::More => "maximize",
-        }),
-        measure: answer.measure.map(name),
-        runs: answer.runs,
-        left_out: answer.left_out,
-        r_squared: answer.r_squared,
-        forest_runs: answer.forest_runs,
-        parameters: parameters.collect(),
-        pairs: answer
-            .pairs
-            .iter()
-            .map(|own| PairAnswer {
-                names: &own.names,
-                value: own.value,
-            })
-            .collect(),
-    };
-    serde_json::to_writer_pretty(&mut *out, &own)?;
-    writeln!(out)
 }

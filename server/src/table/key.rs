@@ -1,19 +1,7 @@
 //! Keys of columns: a bare name is a parameter; a prefix names the source of the others.
 
-/// Group of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Group {
-    /// A setting of the training.
-    Parameter,
-    /// The data it learned from.
-    Data,
-    /// A value that it reached.
-    Result,
-    /// A fact of its files.
-    Run,
-    /// A text by a user.
-    Note,
-}
+pub(crate) use trainscope_api::table::ColumnGroup as Group;
+use trainscope_api::table::SUMMARIES;
 
 /// Group by the key of a column.
 pub(crate) fn group(key: &str) -> Group {
@@ -35,16 +23,6 @@ pub(crate) fn head(key: &str) -> &str {
         _ => key,
     }
 }
-
-/// Summaries of a scalar that a key may end with, after `@`.
-pub(super) const SUMMARIES: [&str; 6] = [
-    "min",
-    "max",
-    "mean10",
-    "step_of_min",
-    "step_of_max",
-    "first",
-];
 
 /// Tag and summary of a scalar's key without its prefix: `loss@min` → `loss`, `min`.
 pub(super) fn split_summary(tag: &str) -> (&str, Option<&str>) {

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use trainscope_analysis::columns::CellValue;
+use trainscope_api::table::ColumnSource;
 use trainscope_format::lineage::{DatasetNode, DatasetOperation, LineageValue};
 
-use super::row::{Row, Source};
+use super::row::Row;
 
 /// Names of parameters that hold places.
 const PLACES: [&str; 2] = ["dataset_dir", "source"];
@@ -26,7 +27,7 @@ pub(super) fn name_kinds(rows: &mut [Row]) {
             if let Some(row) = rows.get_mut(at) {
                 row.put(
                     "data:pipeline",
-                    Source::Lineage,
+                    ColumnSource::Lineage,
                     CellValue::Text(letters(index)),
                 );
             }

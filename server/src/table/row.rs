@@ -7,6 +7,7 @@ use trainscope_analysis::columns::CellValue;
 use trainscope_api::notebook::RunNotes;
 use trainscope_api::runs::{Run, RunStatus};
 use trainscope_api::scalars::{MAX_POINTS, ScalarsQuery, Series};
+use trainscope_api::table::ColumnSource as Source;
 use trainscope_format::hparams::HparamValue;
 use trainscope_format::lineage::{
     DatasetNode, EvaluationLineage, Lineage, LineageValue, TrainLineage,
@@ -19,23 +20,6 @@ use crate::index::{Index, ReadError};
 
 /// Longest text of a value, in characters.
 const MAX_CHARS: usize = 4_096;
-
-/// Source of a value; of several, the first in this order counts.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Source {
-    /// Hyper-parameters in event files.
-    Hparams,
-    /// Lineage of the training.
-    Lineage,
-    /// A configuration file, by its path below the folder of the run.
-    Configuration(String),
-    /// Scalars.
-    Scalars,
-    /// Files of the run.
-    Files,
-    /// Notebook.
-    Notes,
-}
 
 /// Value of a run with those of other sources and earlier ones.
 #[derive(Clone, Debug, Default)]

@@ -20,6 +20,8 @@ pub struct Boxes {
     /// Begin and end of each leaf on each column, 0 to 1: `leaf * columns + column`.
     sides: Vec<(f64, f64)>,
     columns: usize,
+    /// Mean prediction by volume.
+    mean: f64,
     variance: f64,
 }
 
@@ -66,6 +68,7 @@ impl Boxes {
         }
         let leaves = boxes.deviations.iter().zip(&boxes.volumes);
         let mean: f64 = leaves.map(|(value, volume)| value * volume).sum();
+        boxes.mean = mean;
         for value in &mut boxes.deviations {
             *value -= mean;
         }
@@ -79,6 +82,23 @@ impl Boxes {
         self.variance
     }
 
+    /// Number of leaves.
+    pub(super) fn len(&self) -> usize {
+        self.deviations.len()
+    }
+
+    /// Prediction of a leaf.
+    pub(super) fn prediction(&self, leaf: usize) -> f64 {
+        self.mean + self.deviations.get(leaf).copied().unwrap_or_default()
+    }
+
+    /// Share of the space without some columns that a leaf covers.
+    pub(super) fn share_without(&self, leaf: usize, columns: &[usize]) -> f64 {
+        let sides = (0..self.columns).filter(|column| !columns.contains(column));
+        let lengths = sides.map(|column| self.side(leaf, column));
+        lengths.map(|(begin, end)| end - begin).product()
+    }
+
     /// Variance of the mean prediction as a function of some columns alone, over all other columns.
     pub fn marginal_variance(&self, columns: &[usize]) -> f64 {
         match columns {
@@ -87,7 +107,8 @@ impl Boxes {
         }
     }
 
-    fn side(&self, leaf: usize, column: usize) -> (f64, f64) {
+    /// Begin and end of a leaf on a column.
+    pub(super) fn side(&self, leaf: usize, column: usize) -> (f64, f64) {
         self.sides
             .get(leaf * self.columns + column)
             .copied()

@@ -74,17 +74,24 @@ pub struct Forest {
 
 impl Forest {
     /// Trains a forest. All `columns` have as many values as `results`, all of them finite. Costs
-    /// rows · log(rows) · columns for each tree.
-    pub fn new(columns: &[Vec<f64>], results: &[f64]) -> Self {
+    /// rows · log(rows) · columns for each tree. `None` if `is_cancelled` was true before one of them.
+    pub fn new(
+        columns: &[Vec<f64>],
+        results: &[f64],
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Option<Self> {
         let rows = results.len();
         if rows == 0 || columns.is_empty() {
-            return Self::default();
+            return Some(Self::default());
         }
         let mut random = Pcg64::seed_from_u64(0);
         let orders: Vec<Vec<u32>> = columns.iter().map(|column| order(column)).collect();
         let mut unseen = vec![(0.0, 0_u32); rows];
         let mut trees = Vec::with_capacity(TREES);
         for _ in 0..TREES {
+            if is_cancelled() {
+                return None;
+            }
             let mut weights = vec![0_u32; rows];
             for _ in 0..rows {
                 weights[below(&mut random, rows)] += 1;
@@ -98,10 +105,10 @@ impl Forest {
             }
             trees.push(tree);
         }
-        Self {
+        Some(Self {
             trees,
             r_squared: r_squared(results, &unseen),
-        }
+        })
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use trainscope_api::importance::PAIR_CELLS;
+
 use super::fanova::Space;
 use super::ped::Grid;
 use super::{Bar, Reason, rank};
@@ -26,16 +28,18 @@ enum Values {
     },
     Categories {
         codes: Vec<Option<u32>>,
-        choices: usize,
+        /// Different values by code.
+        choices: Vec<CellValue>,
     },
 }
 
 impl Parameter {
     /// A parameter of numbers or categories.
-    pub(super) fn new(bar: Bar, cells: &[CellValue], facts: &ColumnFacts) -> Self {
+    pub(super) fn new(mut bar: Bar, cells: &[CellValue], facts: &ColumnFacts) -> Self {
         let (codes, choices) = codes(cells);
         let partition = partition(&codes);
         let is_number = matches!(facts.kind, ColumnKind::Number | ColumnKind::Integer);
+        bar.is_log = is_number && facts.is_log;
         let values = match (is_number, facts.least, facts.greatest) {
             (true, Some(least), Some(greatest)) => Values::Numbers {
                 // Infinities have no place on an axis.
@@ -121,7 +125,57 @@ impl Parameter {
                 is_log,
                 is_integer,
             } => Grid::of_numbers(values, *bounds, *is_log, *is_integer),
-            Values::Categories { codes, choices } => Grid::of_categories(codes, *choices),
+            Values::Categories { codes, choices } => Grid::of_categories(codes, choices.len()),
+        }
+    }
+
+    /// Cells of the parameter whose columns in a forest these are: of numbers at equal distances on their scale; of
+    /// categories one each, the most common ones.
+    pub(super) fn axis(&self, columns: &[usize]) -> Axis {
+        match &self.values {
+            Values::Numbers { bounds, is_log, .. } => {
+                let ends = [bounds.0, bounds.1].map(|own| if *is_log { own.ln() } else { own });
+                let edge = |at: usize| {
+                    let own = ends[0] + (ends[1] - ends[0]) * at as f64 / PAIR_CELLS as f64;
+                    if *is_log { own.exp() } else { own }
+                };
+                let place = |at: usize| {
+                    let centre = (at as f64 + 0.5) / PAIR_CELLS as f64;
+                    // The second column marks runs without a value.
+                    columns.iter().copied().zip([centre, 0.0]).collect()
+                };
+                Axis {
+                    edges: (0..=PAIR_CELLS).map(edge).collect(),
+                    is_log: *is_log,
+                    choices: Vec::new(),
+                    places: (0..PAIR_CELLS).map(place).collect(),
+                }
+            }
+            Values::Categories { codes, choices } => {
+                let lacks = codes.contains(&None);
+                let all = (0_u32..).take(choices.len()).map(Some);
+                let mut order: Vec<Option<u32>> = all.chain(lacks.then_some(None)).collect();
+                let count = |own: &Option<u32>| codes.iter().filter(|code| *code == own).count();
+                order.sort_by_cached_key(|own| std::cmp::Reverse(count(own)));
+                order.truncate(PAIR_CELLS);
+                let marks = marked(choices.len(), lacks);
+                let place = |own: &Option<u32>| {
+                    let codes = (0_u32..).take(marks).map(Some);
+                    let codes = codes.chain(lacks.then_some(None));
+                    let mark = codes.map(|code| mark(code == *own));
+                    columns.iter().copied().zip(mark).collect()
+                };
+                let choice = |own: &Option<u32>| {
+                    let value = own.and_then(|code| choices.get(usize::try_from(code).ok()?));
+                    value.cloned().unwrap_or_default()
+                };
+                Axis {
+                    edges: Vec::new(),
+                    is_log: false,
+                    choices: order.iter().map(choice).collect(),
+                    places: order.iter().map(place).collect(),
+                }
+            }
         }
     }
 
@@ -152,9 +206,7 @@ impl Parameter {
             Values::Categories { codes, choices } => {
                 let code = |row: &usize| codes.get(*row).copied().flatten();
                 let lacks = codes.contains(&None);
-                // Two choices are one column.
-                let marked = if *choices == 2 && !lacks { 1 } else { *choices };
-                let choices = (0_u32..).take(marked).map(Some);
+                let choices = (0_u32..).take(marked(choices.len(), lacks)).map(Some);
                 let choices = choices.chain(lacks.then_some(None));
                 choices
                     .map(|choice| {
@@ -165,6 +217,25 @@ impl Parameter {
             }
         }
     }
+}
+
+/// Number of columns of so many choices, without that of a missing value. Two choices are one column.
+fn marked(choices: usize, lacks: bool) -> usize {
+    if choices == 2 && !lacks { 1 } else { choices }
+}
+
+/// Point of an axis in the space of a forest: columns with a share of their width, 0 to 1.
+pub(super) type AxisPlace = Vec<(usize, f64)>;
+
+/// Cells of a parameter.
+pub(super) struct Axis {
+    /// Edges of cells of numbers.
+    pub(super) edges: Vec<f64>,
+    pub(super) is_log: bool,
+    /// Values of cells of categories.
+    pub(super) choices: Vec<CellValue>,
+    /// Centre of each cell.
+    pub(super) places: Vec<AxisPlace>,
 }
 
 /// Columns of a forest.
@@ -210,9 +281,10 @@ fn pairs<T: Copy>(values: &[Option<T>], results: &[f64]) -> (Vec<T>, Vec<f64>) {
         .unzip()
 }
 
-/// Codes of equal values, in the order in which they appear, and their number.
-fn codes(cells: &[CellValue]) -> (Vec<Option<u32>>, usize) {
+/// Codes of equal values in the order in which they appear, and the values.
+fn codes(cells: &[CellValue]) -> (Vec<Option<u32>>, Vec<CellValue>) {
     let mut numbers: BTreeMap<String, u32> = BTreeMap::new();
+    let mut choices = Vec::new();
     let mut code = |cell: &CellValue| {
         let key = match cell {
             CellValue::Missing => return None,
@@ -221,10 +293,14 @@ fn codes(cells: &[CellValue]) -> (Vec<Option<u32>>, usize) {
             CellValue::Truth(yes) => format!("b{yes}"),
         };
         let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
-        Some(*numbers.entry(key).or_insert(next))
+        let code = *numbers.entry(key).or_insert(next);
+        if code == next {
+            choices.push(cell.clone());
+        }
+        Some(code)
     };
     let codes = cells.iter().map(&mut code).collect();
-    (codes, numbers.len())
+    (codes, choices)
 }
 
 /// Groups of runs, numbered in the order of their first run.

@@ -1,0 +1,240 @@
+//! Sentences about importances, in English and Chinese.
+
+use trainscope_api::importance::{Bar, Importance, Measure, Reason, Trust};
+use trainscope_api::profile::Sentence;
+use trainscope_format::digits;
+
+use super::{BEST_FOREST_RUNS, LEAST_RUNS, least_runs};
+use crate::headline::Direction;
+
+/// Sentences about the bars: runs and measure, runs that do not enter, runs of the forest, trust, and scale. `target`
+/// is the name of the result, `wanted` the measure that was asked for.
+pub fn sentences(
+    target: &str,
+    direction: Option<Direction>,
+    wanted: Option<Measure>,
+    own: &Importance,
+) -> Vec<Sentence> {
+    let runs = own.runs;
+    let Some(measure) = own.measure else {
+        return vec![too_few(target, wanted, runs)];
+    };
+    let (en, zh) = meaning(measure);
+    let (en_better, zh_better) = match direction {
+        Some(Direction::Less) => (", less is better", "（越小越好）"),
+        Some(Direction::More) => (", more is better", "（越大越好）"),
+        None => ("", ""),
+    };
+    let mut all = vec![sentence(
+        format!("{target}{en_better}: {en}, {runs} runs"),
+        format!("{target}{zh_better}：{zh}，{runs} 次运行"),
+    )];
+    if own.left_out > 0 {
+        let count = own.left_out;
+        all.push(sentence(
+            format!("{count} runs without a finite {target} do not enter"),
+            format!("{count} 次运行没有有限的 {target}，不参与计算"),
+        ));
+    }
+    if own.forest_runs > 0 && own.forest_runs < runs {
+        let (best, others) = (
+            BEST_FOREST_RUNS,
+            own.forest_runs.saturating_sub(BEST_FOREST_RUNS),
+        );
+        all.push(sentence(
+            format!("the forest saw the {best} best runs and {others} of the others"),
+            format!("随机森林使用最好的 {best} 次运行和其余运行中的 {others} 次"),
+        ));
+    }
+    let share = own.r_squared.unwrap_or_default() * 100.0;
+    match own.trust {
+        Some(Trust::Poor) => all.push(sentence(
+            format!(
+                "these parameters do not explain the result: the forest explains {share:.0} % of the runs it has not seen"
+            ),
+            format!("这些参数不能解释该结果：随机森林只能解释未见过的运行的 {share:.0} %"),
+        )),
+        Some(Trust::Fair) => all.push(sentence(
+            format!("the forest explains {share:.0} % of the runs it has not seen"),
+            format!("随机森林能解释未见过的运行的 {share:.0} %"),
+        )),
+        Some(Trust::Good) | None => {}
+    }
+    all.extend(scale(measure, own));
+    all
+}
+
+fn sentence(en: String, zh: String) -> Sentence {
+    Sentence { en, zh }
+}
+
+fn too_few(target: &str, wanted: Option<Measure>, runs: usize) -> Sentence {
+    let least = wanted.map_or(LEAST_RUNS, least_runs);
+    if runs >= least {
+        return sentence(
+            format!("the better end of {target} is unknown: choose less or more"),
+            format!("不知道 {target} 的优化方向：请选择越小越好或越大越好"),
+        );
+    }
+    sentence(
+        format!("{runs} runs with a finite {target}: too few to tell, {least} are needed"),
+        format!("只有 {runs} 次运行有有限的 {target}：太少，无法判断，至少需要 {least} 次"),
+    )
+}
+
+/// Meaning of the bars.
+fn meaning(measure: Measure) -> (&'static str, &'static str) {
+    match measure {
+        Measure::Variance => (
+            "share of the variance that each parameter explains alone (fANOVA)",
+            "每个参数单独解释的方差比例（fANOVA）",
+        ),
+        Measure::BestTenth => (
+            "share of the difference between the best tenth and all runs (PED-ANOVA)",
+            "最好的十分之一与全部运行之间差异的比例（PED-ANOVA）",
+        ),
+        Measure::Rank => ("rank correlation with each parameter", "与每个参数的秩相关"),
+        Measure::Linear => (
+            "linear correlation of the numbers as they are",
+            "数值本身的线性相关",
+        ),
+    }
+}
+
+/// Parameters that enter by their logarithms; of ranks the scale makes no difference.
+fn scale(measure: Measure, own: &Importance) -> Option<Sentence> {
+    if !matches!(measure, Measure::Variance | Measure::BestTenth) {
+        return None;
+    }
+    let logs = own
+        .bars
+        .iter()
+        .filter(|bar| bar.is_log && bar.value.is_some());
+    let names: Vec<&str> = logs.map(|bar| &*bar.name).collect();
+    (!names.is_empty()).then(|| {
+        sentence(
+            format!("on a logarithmic scale: {}", names.join(", ")),
+            format!("取对数：{}", names.join("、")),
+        )
+    })
+}
+
+/// The stretch of the best runs, or the reason of a missing value; empty without either. `target` is the name of the
+/// result.
+pub fn words(target: &str, direction: Option<Direction>, bar: &Bar) -> Sentence {
+    if let Some(reason) = bar.reason {
+        let (en, zh) = reason_words(reason);
+        return sentence(en.to_owned(), zh.to_owned());
+    }
+    let (Some(best), Some(direction)) = (bar.best, direction) else {
+        return Sentence::default();
+    };
+    let (en, zh) = match direction {
+        Direction::Less => ("least", "最小"),
+        Direction::More => ("greatest", "最大"),
+    };
+    let (name, runs, of) = (&bar.name, best.runs, best.of);
+    let [from, to] = [best.from, best.to].map(digits::exact);
+    if best.from.to_bits() == best.to.to_bits() {
+        return sentence(
+            format!("{name}: {en} {target} at {from} ({runs} of the best {of} runs)"),
+            format!("{name}：{from} 处 {target} {zh}（最好的 {of} 次运行中的 {runs} 次）"),
+        );
+    }
+    sentence(
+        format!("{name}: {en} {target} between {from} and {to} ({runs} of the best {of} runs)"),
+        format!("{name}：{from} 到 {to} 之间 {target} {zh}（最好的 {of} 次运行中的 {runs} 次）"),
+    )
+}
+
+/// Reason of a missing value.
+pub fn reason_words(reason: Reason) -> (&'static str, &'static str) {
+    match reason {
+        Reason::Constant => ("the same in all runs", "在所有运行中相同"),
+        Reason::NamesEachRun => ("names each run", "每次运行各不相同"),
+        Reason::NoNumber => ("not a number", "不是数值"),
+        Reason::TooFewRuns => ("too few runs to tell", "运行太少，无法判断"),
+        Reason::BeyondLimit => (
+            "beyond the 64 parameters of the forest",
+            "超出随机森林的 64 个参数",
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trainscope_api::importance::Stretch;
+
+    #[test]
+    fn a_bar_is_put_into_words() {
+        let bar = Bar {
+            name: "lr".to_owned(),
+            value: Some(0.5),
+            best: Some(Stretch {
+                from: 1e-3,
+                to: 5e-3,
+                runs: 12,
+                of: 15,
+            }),
+            ..Bar::default()
+        };
+        assert_eq!(
+            words("loss", Some(Direction::Less), &bar).en,
+            "lr: least loss between 0.001 and 0.005 (12 of the best 15 runs)"
+        );
+        assert_eq!(words("loss", None, &bar), Sentence::default());
+        let constant = Bar {
+            reason: Some(Reason::Constant),
+            ..bar
+        };
+        assert_eq!(words("loss", None, &constant).en, "the same in all runs");
+    }
+
+    #[test]
+    fn sentences_say_how_far_to_trust_the_bars() {
+        let own = Importance {
+            measure: Some(Measure::Variance),
+            runs: 5_000,
+            left_out: 3,
+            r_squared: Some(0.34),
+            trust: Some(Trust::Fair),
+            forest_runs: 2_000,
+            bars: vec![Bar {
+                name: "lr".to_owned(),
+                value: Some(0.5),
+                is_log: true,
+                ..Bar::default()
+            }],
+            ..Importance::default()
+        };
+        let all = sentences("loss", Some(Direction::Less), None, &own);
+        let en: Vec<&str> = all.iter().map(|own| &*own.en).collect();
+        assert_eq!(
+            en,
+            [
+                "loss, less is better: share of the variance that each parameter explains alone (fANOVA), 5000 runs",
+                "3 runs without a finite loss do not enter",
+                "the forest saw the 500 best runs and 1500 of the others",
+                "the forest explains 34 % of the runs it has not seen",
+                "on a logarithmic scale: lr",
+            ]
+        );
+        assert!(all.iter().all(|own| !own.zh.is_empty()));
+        let few = Importance {
+            runs: 7,
+            ..Importance::default()
+        };
+        let few = sentences("loss", None, None, &few);
+        assert_eq!(
+            few[0].en,
+            "7 runs with a finite loss: too few to tell, 8 are needed"
+        );
+        let unknown = Importance {
+            runs: 50,
+            ..Importance::default()
+        };
+        let unknown = sentences("x", None, Some(Measure::BestTenth), &unknown);
+        assert!(unknown[0].en.contains("better end"), "{unknown:?}");
+    }
+}

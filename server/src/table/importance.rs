@@ -1,0 +1,132 @@
+//! Importance of the parameters of a table for one of its results.
+
+use trainscope_analysis::columns::CellValue;
+use trainscope_analysis::headline::Direction;
+use trainscope_analysis::importance::{self, NamedColumn, Question, texts};
+use trainscope_api::importance::{
+    ImportanceAnswer, ImportanceRequest, Measure, PairAnswer, PairRequest,
+};
+
+use super::{RunTable, direction, head, is_parameter};
+
+/// Reason why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ImportanceError {
+    /// The target has no numbers.
+    #[error("{0} has no numbers")]
+    NoNumbers(String),
+    /// The measure needs the better end of the result.
+    #[error("{0} does not say its better end")]
+    NoDirection(String),
+    /// The client is gone, or asked anew.
+    #[error("the question was withdrawn")]
+    Cancelled,
+}
+
+/// Values of the runs of a question.
+struct Facts {
+    target: Vec<CellValue>,
+    keys: Vec<String>,
+    cells: Vec<Vec<CellValue>>,
+    direction: Option<Direction>,
+}
+
+impl Facts {
+    fn new(
+        table: &RunTable,
+        rows: &[usize],
+        target: &str,
+        goal: Option<Direction>,
+        columns: Option<&[String]>,
+    ) -> Result<Self, ImportanceError> {
+        let own = |key: &str| -> Vec<CellValue> {
+            let cells = table.column(key);
+            let own = rows.iter().map(|row| cells.get(*row).cloned());
+            own.map(Option::unwrap_or_default).collect()
+        };
+        let results = own(target);
+        if results.iter().all(|cell| cell.number().is_none()) {
+            return Err(ImportanceError::NoNumbers(target.to_owned()));
+        }
+        let keys: Vec<String> = match columns {
+            Some(columns) => columns
+                .iter()
+                .filter(|key| *key != target)
+                .cloned()
+                .collect(),
+            None => table
+                .keys
+                .iter()
+                .filter(|key| is_parameter(key))
+                .cloned()
+                .collect(),
+        };
+        Ok(Self {
+            target: results,
+            cells: keys.iter().map(|key| own(key)).collect(),
+            keys,
+            direction: goal.or_else(|| direction(target)),
+        })
+    }
+
+    fn ask<T>(
+        &self,
+        answer: impl FnOnce(&Question<'_>) -> Option<T>,
+    ) -> Result<T, ImportanceError> {
+        let columns = self.keys.iter().zip(&self.cells);
+        let columns: Vec<NamedColumn<'_>> = columns
+            .map(|(name, cells)| NamedColumn { name, cells })
+            .collect();
+        let question = Question {
+            columns: &columns,
+            results: &self.target,
+            direction: self.direction,
+        };
+        answer(&question).ok_or(ImportanceError::Cancelled)
+    }
+}
+
+/// Importance of parameters for a result, over some rows of the table. Runs and filter of the request are not looked at.
+pub(crate) fn importance(
+    table: &RunTable,
+    rows: &[usize],
+    request: &ImportanceRequest,
+    is_cancelled: &dyn Fn() -> bool,
+) -> Result<ImportanceAnswer, ImportanceError> {
+    let target = &request.target;
+    let facts = Facts::new(
+        table,
+        rows,
+        target,
+        request.goal,
+        request.columns.as_deref(),
+    )?;
+    let goal = facts.direction;
+    if request.measure == Some(Measure::BestTenth) && goal.is_none() {
+        return Err(ImportanceError::NoDirection(target.clone()));
+    }
+    let mut own = facts.ask(|own| importance::importance(own, request.measure, is_cancelled))?;
+    for bar in &mut own.bars {
+        bar.words = texts::words(head(target), goal, bar);
+    }
+    Ok(ImportanceAnswer {
+        seq: 0,
+        target: target.clone(),
+        goal,
+        sentences: texts::sentences(target, goal, request.measure, &own),
+        importance: own,
+    })
+}
+
+/// Mean prediction of the forest by two parameters, over some rows of the table.
+pub(crate) fn pair(
+    table: &RunTable,
+    rows: &[usize],
+    request: &PairRequest,
+    is_cancelled: &dyn Fn() -> bool,
+) -> Result<PairAnswer, ImportanceError> {
+    let columns = request.columns.as_deref();
+    let facts = Facts::new(table, rows, &request.target, request.goal, columns)?;
+    let names = [&*request.pair[0], &*request.pair[1]];
+    facts.ask(|own| importance::pair(own, names, is_cancelled))
+}
