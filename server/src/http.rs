@@ -26,6 +26,7 @@ mod findings;
 mod graph;
 mod guard;
 mod headers;
+mod importance;
 mod live;
 mod markdown;
 mod neighbours;
@@ -39,6 +40,7 @@ mod runs;
 mod scalars;
 mod status;
 mod stream;
+mod table;
 mod tags;
 mod tensors;
 #[cfg(test)]
@@ -67,6 +69,8 @@ pub struct Parts {
     pub graphs: crate::queries::Graphs,
     /// Colours of the runs.
     pub colours: crate::colours::Colours,
+    /// Table of all runs.
+    pub tables: crate::table::Tables,
     /// Notes of users.
     pub notebooks: Notebooks,
     /// Cached results about tensors.

@@ -16,8 +16,7 @@ pub mod queries;
 pub mod reader;
 pub mod settings;
 mod suggest;
-
-mod table;
+pub mod table;
 mod tensor_files;
 pub mod tensors;
 mod watched_file;

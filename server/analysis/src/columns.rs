@@ -35,16 +35,21 @@ pub struct ColumnFacts {
 impl ColumnFacts {
     /// Facts of a column; `cells` has one value for each run.
     pub fn new<'a>(cells: impl Iterator<Item = &'a CellValue>) -> Self {
+        Self::of_counts(cells.map(|cell| (cell, 1)))
+    }
+
+    /// Facts of a column by its values, each with a number of runs; values of no run do not count.
+    pub fn of_counts<'a>(counts: impl Iterator<Item = (&'a CellValue, usize)>) -> Self {
         let (mut numbers, mut texts, mut truths, mut nan) = (0_usize, 0_usize, 0_usize, 0);
         let (mut least, mut greatest) = (f64::INFINITY, f64::NEG_INFINITY);
         let (mut is_whole, mut is_bit) = (true, true);
         let mut distinct = BTreeSet::new();
-        for cell in cells {
+        for (cell, count) in counts.filter(|(_, count)| *count > 0) {
             match cell {
                 CellValue::Missing => continue,
                 CellValue::Number(number) => {
-                    numbers += 1;
-                    nan += usize::from(number.is_nan());
+                    numbers += count;
+                    nan += usize::from(number.is_nan()) * count;
                     is_whole &= number.fract() == 0.0;
                     is_bit &= *number == 0.0 || *number == 1.0;
                     if number.is_finite() {
@@ -52,8 +57,8 @@ impl ColumnFacts {
                         greatest = greatest.max(*number);
                     }
                 }
-                CellValue::Text(_) => texts += 1,
-                CellValue::Truth(_) => truths += 1,
+                CellValue::Text(_) => texts += count,
+                CellValue::Truth(_) => truths += count,
             }
             distinct.insert(key(cell));
         }

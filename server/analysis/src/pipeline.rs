@@ -5,10 +5,12 @@
 use trainscope_format::lineage::{DatasetNode, DatasetOperation, LineageValue};
 
 mod help;
+mod kinds;
 mod queues;
 mod waiting;
 
 pub use help::{Estimate, more_workers};
+pub use kinds::{PlaceCells, side_by_side};
 pub use queues::OperationStats;
 pub use waiting::{Clock, InputTimes, QueueState, StepTime, Waiting};
 pub(crate) use waiting::{INPUT_NAMES, is_input};

@@ -23,6 +23,8 @@ pub const MAX_JSON_ROWS: usize = 1_000;
 pub const MAX_FAULTS: usize = 20;
 /// Maximum number of runs that are named in a request.
 pub const MAX_NAMED_RUNS: usize = 10_000;
+/// Maximum number of kinds of pipelines in one answer.
+pub const MAX_KINDS: usize = 200;
 /// Maximum number of runs that a kind of pipelines lists.
 pub const MAX_KIND_RUNS: usize = 1_000;
 /// Prefix of a column that is `true` in the runs in which sources of the column after it disagree, and has no value in
@@ -333,6 +335,8 @@ pub struct PipelineKinds {
     pub places: Vec<PipelinePlace>,
     /// Kinds: that of most runs first, of equals that with the first name.
     pub kinds: Vec<PipelineKind>,
+    /// Number of kinds beyond [`MAX_KINDS`].
+    pub left_out: usize,
     /// Number of runs without a recorded pipeline.
     pub runs_without: usize,
 }

@@ -119,7 +119,7 @@ pub(super) fn run(flags: &ImportanceFlags) -> Result<u8, CommandError> {
         ImportanceError::NoDirection(_) => Mistake::new(2, error.to_string())
             .at("--measure best")
             .attempt("--goal minimize"),
-        ImportanceError::Cancelled => Mistake::new(2, error.to_string()),
+        ImportanceError::Cancelled | ImportanceError::Read(_) => Mistake::new(2, error.to_string()),
     })?;
     write_out(flags.output.as_deref(), |out| match flags.format {
         OutputFormat::Text => write_text(&answer, out),

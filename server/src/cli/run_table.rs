@@ -1,27 +1,26 @@
 //! `trainscope table`: parameters, results and facts of many runs, a row each.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use serde_json::{Map, Value};
 use tempfile::TempDir;
 use trainscope_analysis::columns::{CellValue, ColumnKind};
-use trainscope_api::filter::{self, Term};
+use trainscope_api::filter;
 
 use super::check::write_out;
 use super::mistake::Mistake;
 use super::style::QUIET;
 use super::table::{Cell, Column, Table};
 use super::{CommandError, words};
-use crate::index::Index;
+use crate::index::{Index, ReadError};
 use crate::ingest::{IngestSettings, Ingester};
 use crate::notebook::Notebooks;
-use crate::suggest::similar;
-use crate::table::{Row, RunTable};
+use crate::table::{self, Filter, RunTable, UnknownColumn};
 
 /// Columns of a table in a terminal unless others are wanted; more do not fit.
 const GLANCE: usize = 12;
@@ -113,8 +112,7 @@ impl Folders {
             std::thread::sleep(PAUSE);
         }
         let notes = Notebooks::open(&base_dirs, cache.path()).read();
-        let table = RunTable::read(&index, &base_dirs, &notes)
-            .map_err(|error| Mistake::new(2, error.to_string()))?;
+        let table = RunTable::read(&index, &base_dirs, &notes).map_err(|error| unread(&error))?;
         if table.rows.is_empty() {
             let names: Vec<String> = dirs.iter().map(|dir| words::path(dir)).collect();
             return Err(Mistake::new(2, "there are no runs").at(names.join(", ")));
@@ -146,80 +144,39 @@ impl Folders {
 
     /// Numbers of the rows that match a filter; an unknown key is a mistake.
     pub(super) fn filtered(&self, text: Option<&str>) -> Result<Vec<usize>, Mistake> {
-        let terms = filter::terms(text.unwrap_or_default());
-        for key in terms.iter().filter_map(|term| term.key.as_deref()) {
-            self.key(key, "--filter")?;
-        }
-        let rows = self.table.rows.iter().enumerate();
-        Ok(rows
-            .filter(|(_, row)| self.matches(row, &terms))
-            .map(|(at, _)| at)
-            .collect())
-    }
-
-    fn matches(&self, row: &Row, terms: &[Term]) -> bool {
-        terms.iter().all(|term| {
-            let holds = |wanted: &String| match &term.key {
-                None => {
-                    let noted = ["note", "tags"].map(|key| cell_text(&row.value(key)));
-                    filter::contains(&row.run, wanted)
-                        || noted.iter().any(|own| filter::contains(own, wanted))
-                }
-                Some(key) => {
-                    let key = self.key(key, "").unwrap_or_default();
-                    is_value(&row.value(&key), wanted)
-                }
-            };
-            term.any.iter().any(holds) != term.is_negated
-        })
+        let filter =
+            Filter::new(&self.table, text.unwrap_or_default()).map_err(|error| unread(&error))?;
+        let filter = filter.map_err(|error| unknown(error, "--filter"))?;
+        Ok(filter.rows(&self.table))
     }
 
     /// Key of a column in any case; a bare name may also be that of a result.
     pub(super) fn key(&self, name: &str, flag: &str) -> Result<String, Mistake> {
-        let lower = name.to_lowercase();
-        let forms = [
-            lower.clone(),
-            format!("metric:{lower}"),
-            format!("eval:{lower}"),
-            format!("run:{lower}"),
-        ];
-        let of_form = |form: &String| {
-            let mut keys = self.table.keys.iter();
-            keys.find(|key| key.to_lowercase() == *form).cloned()
-        };
-        if let Some(key) = forms.iter().find_map(of_form) {
-            return Ok(key);
-        }
-        // A summary of a scalar.
-        if let Some((tag, summary)) = name.rsplit_once('@') {
-            let tag = self.key(tag, flag)?;
-            let key = format!("{tag}@{}", summary.to_lowercase());
-            if self.table.has(&key) {
-                return Ok(key);
-            }
-        }
-        let near = similar(name, &mut self.table.keys.iter().map(String::as_str));
-        let mistake = Mistake::new(2, format!("no run has a column {name}")).at(flag.to_owned());
-        Err(match near {
-            Some(near) => mistake.attempt(near.to_owned()),
-            None => mistake.attempt("trainscope table DIR --format csv, which has all columns"),
-        })
+        self.table.key(name).map_err(|error| unknown(error, flag))
     }
+
+    fn columns(&self, keys: &[String]) -> Result<Vec<Arc<table::Column>>, Mistake> {
+        keys.iter()
+            .map(|key| self.table.column(key).map_err(|error| unread(&error)))
+            .collect()
+    }
+}
+
+fn unread(error: &ReadError) -> Mistake {
+    Mistake::new(2, error.to_string())
+}
+
+fn unknown(error: UnknownColumn, flag: &str) -> Mistake {
+    let what = format!("no run has a column {}", error.name);
+    let attempt = "trainscope table DIR --format csv, which has all columns".to_owned();
+    Mistake::new(2, what)
+        .at(flag.to_owned())
+        .attempt(error.similar.unwrap_or(attempt))
 }
 
 /// Prints a line for people. A closed stderr is no reason to fail.
 fn tell(line: &str) {
     drop(writeln!(anstream::stderr(), "{line}"));
-}
-
-/// `true` if a value is what a term wants.
-fn is_value(own: &CellValue, wanted: &str) -> bool {
-    match own {
-        CellValue::Missing => wanted == "none",
-        CellValue::Number(number) => filter::is_number(*number, wanted, &|own| own.to_string()),
-        CellValue::Text(text) => filter::contains(text, wanted),
-        CellValue::Truth(yes) => filter::like(if *yes { "true" } else { "false" }, wanted),
-    }
 }
 
 pub(super) fn run(flags: &TableFlags) -> Result<u8, CommandError> {
@@ -231,10 +188,11 @@ pub(super) fn run(flags: &TableFlags) -> Result<u8, CommandError> {
             Some(name) => (true, name),
             None => (false, &**name),
         };
-        order.push((
-            folders.table.column(&folders.key(name, "--sort")?),
-            is_reverse,
-        ));
+        let column = folders.columns(&[folders.key(name, "--sort")?])?;
+        let values = column
+            .iter()
+            .flat_map(|own| own.values(folders.table.rows.len()));
+        order.push((values.collect::<Vec<CellValue>>(), is_reverse));
     }
     rows.sort_by(|a, b| {
         let orders = order.iter().map(|(cells, is_reverse)| {
@@ -244,13 +202,34 @@ pub(super) fn run(flags: &TableFlags) -> Result<u8, CommandError> {
         orders.fold(Ordering::Equal, Ordering::then)
     });
     let keys = columns(flags, &folders)?;
+    let columns = folders.columns(&keys)?;
+    let part = Part {
+        table: &folders.table,
+        rows: &rows,
+        columns: keys.into_iter().zip(columns).collect(),
+    };
     let write = |out: &mut dyn Write| match flags.format {
-        OutputFormat::Text => write_text(&folders.table, &rows, &keys, out),
-        OutputFormat::Csv => write_csv(&folders.table, &rows, &keys, out),
-        OutputFormat::Json => write_json(&folders.table, &rows, &keys, out),
+        OutputFormat::Text => write_text(&part, out),
+        OutputFormat::Csv => write_csv(&part, out),
+        OutputFormat::Json => write_json(&part, out),
     };
     write_out(flags.output.as_deref(), write)?;
     Ok(0)
+}
+
+/// Rows and columns to show.
+struct Part<'a> {
+    table: &'a RunTable,
+    rows: &'a [usize],
+    columns: Vec<(String, Arc<table::Column>)>,
+}
+
+impl Part<'_> {
+    /// Number and name of each run.
+    fn runs(&self) -> impl Iterator<Item = (usize, &str)> {
+        let name = |row: &usize| Some((*row, &*self.table.rows.get(*row)?.run));
+        self.rows.iter().filter_map(name)
+    }
 }
 
 /// Keys of the columns to show.
@@ -345,37 +324,28 @@ pub(super) fn short(value: f64) -> String {
     }
 }
 
-fn write_text(
-    table: &RunTable,
-    rows: &[usize],
-    keys: &[String],
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let mut columns = vec![Column::left("RUN")];
-    for key in keys {
-        let facts = table.facts(key);
-        let column = Column::new(words::name(key, None).into());
-        let is_number = matches!(facts.kind, ColumnKind::Number | ColumnKind::Integer);
-        columns.push(if is_number {
-            column.aligned_right()
+fn write_text(part: &Part<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let mut heads = vec![Column::left("RUN")];
+    for (key, column) in &part.columns {
+        let head = Column::new(words::name(key, None).into());
+        let kind = column.facts().kind;
+        let is_number = matches!(kind, ColumnKind::Number | ColumnKind::Integer);
+        heads.push(if is_number {
+            head.aligned_right()
         } else {
-            column
+            head
         });
     }
-    let mut lines = Table::new(columns);
-    let own = rows.iter().filter_map(|row| table.rows.get(*row));
+    let mut lines = Table::new(heads);
     let mut has_disagreement = false;
-    for row in own {
-        let mut cells: Vec<Cell> = vec![words::name(&row.run, None).into()];
-        for key in keys {
-            let text = match row.value(key) {
+    for (row, run) in part.runs() {
+        let mut cells: Vec<Cell> = vec![words::name(run, None).into()];
+        for (_, column) in &part.columns {
+            let text = match column.get(row) {
                 CellValue::Number(number) => short(number),
                 other => words::name(&cell_text(&other), None),
             };
-            let disagrees = row
-                .cells
-                .get(key)
-                .is_some_and(crate::table::Cell::disagrees);
+            let disagrees = column.disagrees(row);
             has_disagreement |= disagrees;
             cells.push(
                 if disagrees {
@@ -389,8 +359,9 @@ fn write_text(
         lines.row(cells);
     }
     lines.write(out)?;
-    let hidden = table.keys.len().saturating_sub(keys.len());
-    writeln!(out, "\n{QUIET}{} of {} runs", rows.len(), table.rows.len())?;
+    let hidden = part.table.keys.len().saturating_sub(part.columns.len());
+    let (rows, all) = (part.rows.len(), part.table.rows.len());
+    writeln!(out, "\n{QUIET}{rows} of {all} runs")?;
     if hidden > 0 {
         writeln!(out, "{hidden} more columns: --columns '*'")?;
     }
@@ -400,21 +371,19 @@ fn write_text(
     write!(out, "{QUIET:#}")
 }
 
-fn write_csv(
-    table: &RunTable,
-    rows: &[usize],
-    keys: &[String],
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn write_csv(part: &Part<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut lines = csv::Writer::from_writer(out);
-    let heads = std::iter::once("run".to_owned()).chain(keys.iter().map(|key| plain(key)));
-    lines.write_record(heads)?;
-    for row in rows.iter().filter_map(|row| table.rows.get(*row)) {
-        let cells = keys.iter().map(|key| match row.value(key) {
-            CellValue::Text(text) => plain(&text),
-            other => cell_text(&other),
-        });
-        lines.write_record(std::iter::once(plain(&row.run)).chain(cells))?;
+    let keys = part.columns.iter().map(|(key, _)| plain(key));
+    lines.write_record(std::iter::once("run".to_owned()).chain(keys))?;
+    for (row, run) in part.runs() {
+        let cells = part
+            .columns
+            .iter()
+            .map(|(_, column)| match column.get(row) {
+                CellValue::Text(text) => plain(&text),
+                other => cell_text(&other),
+            });
+        lines.write_record(std::iter::once(plain(run)).chain(cells))?;
     }
     lines.flush()
 }
@@ -428,29 +397,18 @@ fn plain(text: &str) -> String {
     }
 }
 
-fn write_json(
-    table: &RunTable,
-    rows: &[usize],
-    keys: &[String],
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn write_json(part: &Part<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut lines = Vec::new();
-    for row in rows.iter().filter_map(|row| table.rows.get(*row)) {
-        let mut line = Map::new();
-        line.insert("run".to_owned(), Value::String(row.run.clone()));
-        for key in keys {
-            let value = match row.value(key) {
-                CellValue::Missing => continue,
-                CellValue::Number(number) => serde_json::Number::from_f64(number).map_or_else(
-                    || Value::String(cell_text(&CellValue::Number(number))),
-                    Value::Number,
-                ),
-                CellValue::Text(text) => Value::String(text),
-                CellValue::Truth(yes) => Value::Bool(yes),
-            };
-            line.insert(key.clone(), value);
+    for (row, run) in part.runs() {
+        let mut line: BTreeMap<&str, CellValue> = BTreeMap::new();
+        for (key, column) in &part.columns {
+            let value = column.get(row);
+            if !value.is_missing() {
+                line.insert(key, value);
+            }
         }
-        lines.push(Value::Object(line));
+        line.insert("run", CellValue::Text(run.to_owned()));
+        lines.push(line);
     }
     serde_json::to_writer_pretty(&mut *out, &lines)?;
     writeln!(out)

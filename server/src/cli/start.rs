@@ -26,6 +26,7 @@ use crate::notebook::Notebooks;
 use crate::profiles::Profiles;
 use crate::queries::Graphs;
 use crate::settings::{Settings, StartFlags, UserDirs, is_beyond_loopback};
+use crate::table::Tables;
 
 mod background;
 mod events;
@@ -142,6 +143,7 @@ async fn serve(
         graphs: Graphs::new(&index, &judgements, &profiles),
         profiles,
         judgements,
+        tables: Tables::new(index.clone(), settings.base_dirs.clone()),
         colours: Colours::open(&settings.base_dirs, &settings.cache_dir),
         notebooks: Notebooks::open(&settings.base_dirs, &settings.cache_dir),
         tensors: crate::tensors::Memory::default(),

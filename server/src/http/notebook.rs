@@ -3,12 +3,14 @@
 use axum::extract::State;
 use axum::response::Response;
 use trainscope_api::error::{ApiError, ErrorCode};
-use trainscope_api::notebook::{Notebook, NotebookChange};
+use trainscope_api::notebook::{Notebook, NotebookChange, StrayNotes};
+use trainscope_api::runs::RunStatus;
 
 use super::error::Failure;
 use super::request::Body;
 use super::{Site, blocking, json};
 use crate::notebook::ChangeError;
+use crate::suggest::similar;
 
 /// Notes about runs
 #[utoipa::path(
@@ -16,7 +18,7 @@ use crate::notebook::ChangeError;
     responses((status = 200, description = "Notes of all runs, and pinned cards", body = Notebook))
 )]
 pub(super) async fn get(State(site): State<Site>) -> Result<Response, Failure> {
-    blocking(move || json(&site.notebooks.read())).await
+    blocking(move || json(&with_strays(&site, site.notebooks.read()))).await
 }
 
 /// Change notes
@@ -43,7 +45,29 @@ pub(super) async fn patch(
         })?;
         // Other open pages request it again.
         site.index.notices().announce_runs();
-        json(&notebook)
+        json(&with_strays(&site, notebook))
     })
     .await
+}
+
+/// Names the notes whose runs do not exist, each with a run without notes of a similar name.
+fn with_strays(site: &Site, mut notebook: Notebook) -> Notebook {
+    // While files are still being read, runs are missing that exist.
+    if notebook.runs.is_empty() || !site.index.ingest().idle {
+        return notebook;
+    }
+    let runs = site.index.runs().runs;
+    let exists = |name: &str| {
+        let mut own = runs.iter().filter(|run| run.id == name);
+        own.any(|run| run.status != RunStatus::Gone)
+    };
+    let free = |run: &&str| !notebook.runs.contains_key(*run) && exists(run);
+    let names: Vec<&str> = runs.iter().map(|run| &*run.id).filter(free).collect();
+    let strays = notebook.runs.keys().filter(|run| !exists(run));
+    let strays = strays.map(|run| StrayNotes {
+        run: run.clone(),
+        similar: similar(run, &mut names.iter().copied()).map(str::to_owned),
+    });
+    notebook.without_run = strays.collect();
+    notebook
 }

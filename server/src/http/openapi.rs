@@ -16,8 +16,9 @@ use utoipa::{Modify, OpenApi, Path};
 
 use super::error::Failure;
 use super::{
-    Site, blob, distributions, findings, graph, json_text, live, markdown, neighbours, notebook,
-    pipeline, profile, records, runs, scalars, status, tags, tensors, timeline, watchpoints,
+    Site, blob, distributions, findings, graph, importance, json_text, live, markdown, neighbours,
+    notebook, pipeline, profile, records, runs, scalars, status, table, tags, tensors, timeline,
+    watchpoints,
 };
 
 /// Declares the routes once, for the router and the document.
@@ -75,6 +76,12 @@ routes! {
     records::dumps,
     records::recorded_hits,
     records::losses,
+    table::columns,
+    table::post,
+    table::row,
+    table::pipelines,
+    importance::post,
+    importance::pair_of,
     records::lineage,
     records::hparams,
     pipeline::get,

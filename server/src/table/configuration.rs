@@ -1,5 +1,6 @@
 //! Configuration files in the folder of a run.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
@@ -21,7 +22,7 @@ impl Configurations {
     pub(super) fn read(folder: &Path) -> Self {
         let mut own = Self::default();
         for (path, format) in ConfigFormat::paths() {
-            let result = match files::read(&folder.join(&path), MAX_LEN_BYTES) {
+            let result = match read_inside(folder, &path) {
                 Ok(bytes) => leaves(&bytes, format).map_err(|error| error.to_string()),
                 Err(error) if is_absent(&error) => continue,
                 Err(error) => Err(error.to_string()),
@@ -33,6 +34,29 @@ impl Configurations {
         }
         own
     }
+}
+
+/// Reads a file whose real place is in the folder: a link out of it could show any file of this machine.
+fn read_inside(folder: &Path, path: &str) -> io::Result<Vec<u8>> {
+    let (folder, place) = (folder.canonicalize()?, folder.join(path).canonicalize()?);
+    if !place.starts_with(&folder) {
+        let reason = "it is a link out of the folder of the run";
+        return Err(io::Error::new(ErrorKind::PermissionDenied, reason));
+    }
+    files::read(&place, MAX_LEN_BYTES)
+}
+
+/// Number that changes with the configuration files of a folder: their sizes and times.
+pub(super) fn stamp(folder: &Path) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let files = ConfigFormat::paths().map(|(path, _)| path);
+    for path in files {
+        let facts = folder.join(path).metadata().ok();
+        facts
+            .map(|own| (own.len(), own.modified().ok()))
+            .hash(&mut hasher);
+    }
+    hasher.finish()
 }
 
 fn is_absent(error: &io::Error) -> bool {

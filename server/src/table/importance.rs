@@ -8,6 +8,7 @@ use trainscope_api::importance::{
 };
 
 use super::{RunTable, direction, head, is_parameter};
+use crate::index::ReadError;
 
 /// Reason why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +22,9 @@ pub(crate) enum ImportanceError {
     /// The client is gone, or asked anew.
     #[error("the question was withdrawn")]
     Cancelled,
+    /// The index cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
 }
 
 /// Values of the runs of a question.
@@ -39,12 +43,11 @@ impl Facts {
         goal: Option<Direction>,
         columns: Option<&[String]>,
     ) -> Result<Self, ImportanceError> {
-        let own = |key: &str| -> Vec<CellValue> {
-            let cells = table.column(key);
-            let own = rows.iter().map(|row| cells.get(*row).cloned());
-            own.map(Option::unwrap_or_default).collect()
+        let own = |key: &str| -> Result<Vec<CellValue>, ReadError> {
+            let column = table.column(key)?;
+            Ok(rows.iter().map(|row| column.get(*row)).collect())
         };
-        let results = own(target);
+        let results = own(target)?;
         if results.iter().all(|cell| cell.number().is_none()) {
             return Err(ImportanceError::NoNumbers(target.to_owned()));
         }
@@ -61,9 +64,10 @@ impl Facts {
                 .cloned()
                 .collect(),
         };
+        let cells: Result<Vec<_>, ReadError> = keys.iter().map(|key| own(key)).collect();
         Ok(Self {
             target: results,
-            cells: keys.iter().map(|key| own(key)).collect(),
+            cells: cells?,
             keys,
             direction: goal.or_else(|| direction(target)),
         })
@@ -110,7 +114,7 @@ pub(crate) fn importance(
         bar.words = texts::words(head(target), goal, bar);
     }
     Ok(ImportanceAnswer {
-        seq: 0,
+        seq: table.seq,
         target: target.clone(),
         goal,
         sentences: texts::sentences(target, goal, request.measure, &own),
@@ -128,5 +132,9 @@ pub(crate) fn pair(
     let columns = request.columns.as_deref();
     let facts = Facts::new(table, rows, &request.target, request.goal, columns)?;
     let names = [&*request.pair[0], &*request.pair[1]];
-    facts.ask(|own| importance::pair(own, names, is_cancelled))
+    let own = facts.ask(|own| importance::pair(own, names, is_cancelled))?;
+    Ok(PairAnswer {
+        seq: table.seq,
+        ..own
+    })
 }

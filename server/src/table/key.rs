@@ -25,10 +25,18 @@ pub(crate) fn head(key: &str) -> &str {
 }
 
 /// Tag and summary of a scalar's key without its prefix: `loss@min` → `loss`, `min`.
-pub(super) fn split_summary(tag: &str) -> (&str, Option<&str>) {
+fn split_summary(tag: &str) -> (&str, Option<&str>) {
     match tag.rsplit_once('@') {
         Some((tag, summary)) if SUMMARIES.contains(&summary) => (tag, Some(summary)),
         _ => (tag, None),
+    }
+}
+
+/// Tag and summary of the key of a summary: `metric:loss@min` → `loss`, `min`.
+pub(super) fn summary(key: &str) -> Option<(&str, &str)> {
+    match split_summary(key.strip_prefix("metric:")?) {
+        (tag, Some(summary)) => Some((tag, summary)),
+        _ => None,
     }
 }
 

@@ -1,42 +1,59 @@
 //! Kinds of data pipelines: pipelines are of one kind if they are equal but for places on a disk.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use trainscope_analysis::columns::CellValue;
-use trainscope_api::table::ColumnSource;
+use trainscope_analysis::pipeline::Pipeline;
 use trainscope_format::lineage::{DatasetNode, DatasetOperation, LineageValue};
 
-use super::row::Row;
+use super::RowFacts;
 
 /// Names of parameters that hold places.
 const PLACES: [&str; 2] = ["dataset_dir", "source"];
 
-/// Sets `data:pipeline` of each row with a pipeline: a letter for each kind, by number of runs, then by the first name.
-pub(super) fn name_kinds(rows: &mut [Row]) {
-    let mut kinds: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+/// Key of the column with the letter of the kind.
+pub(super) const KEY: &str = "data:pipeline";
+
+/// Rows of each kind: the kind of most runs first, of equals that with the first name.
+pub(super) fn rows_of_kinds(rows: &[RowFacts]) -> Vec<(Arc<str>, Vec<usize>)> {
+    let mut kinds: BTreeMap<&Arc<str>, Vec<usize>> = BTreeMap::new();
     for (at, row) in rows.iter().enumerate() {
-        if let Some(kind) = row.pipeline.as_ref().map(kind) {
+        if let Some(kind) = &row.kind {
             kinds.entry(kind).or_default().push(at);
         }
     }
-    let mut kinds: Vec<Vec<usize>> = kinds.into_values().collect();
-    // Rows are in the order of their names.
-    kinds.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-    for (index, kind) in kinds.into_iter().enumerate() {
-        for at in kind {
-            if let Some(row) = rows.get_mut(at) {
-                row.put(
-                    "data:pipeline",
-                    ColumnSource::Lineage,
-                    CellValue::Text(letters(index)),
-                );
+    let mut kinds: Vec<(Arc<str>, Vec<usize>)> = kinds
+        .into_iter()
+        .map(|(kind, rows)| (Arc::clone(kind), rows))
+        .collect();
+    let first = |own: &[usize]| {
+        let names = own
+            .iter()
+            .filter_map(|at| rows.get(*at))
+            .map(|own| Arc::clone(&own.run));
+        names.min()
+    };
+    kinds.sort_by_cached_key(|(_, own)| (Reverse(own.len()), first(own)));
+    kinds
+}
+
+/// Letter of the kind of each row.
+pub(super) fn letters_of(rows: &[RowFacts]) -> Vec<CellValue> {
+    let mut all = vec![CellValue::Missing; rows.len()];
+    for (index, (_, rows)) in rows_of_kinds(rows).into_iter().enumerate() {
+        for at in rows {
+            if let Some(own) = all.get_mut(at) {
+                *own = CellValue::Text(letters(index));
             }
         }
     }
+    all
 }
 
 /// A, B, …, Z, AA, AB, …
-fn letters(index: usize) -> String {
+pub(super) fn letters(index: usize) -> String {
     let last = char::from(b'A' + u8::try_from(index % 26).unwrap_or_default());
     match index / 26 {
         0 => last.to_string(),
@@ -44,11 +61,12 @@ fn letters(index: usize) -> String {
     }
 }
 
-/// Text that is equal for pipelines of one kind.
-fn kind(pipeline: &DatasetNode) -> String {
+/// Text that is equal for pipelines of one kind, and the pipeline without places on a disk.
+pub(super) fn kind(pipeline: &DatasetNode) -> (String, Pipeline) {
     let mut own = pipeline.clone();
     remove_places(&mut own, 0);
-    serde_json::to_string(&own).unwrap_or_default()
+    let text = serde_json::to_string(&own).unwrap_or_default();
+    (text, Pipeline::new(&own))
 }
 
 fn remove_places(node: &mut DatasetNode, depth: usize) {

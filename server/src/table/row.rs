@@ -1,12 +1,12 @@
 //! A row of the table: the values of a run by key, with the source of each.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use trainscope_analysis::columns::CellValue;
 use trainscope_api::notebook::RunNotes;
 use trainscope_api::runs::{Run, RunStatus};
-use trainscope_api::scalars::{MAX_POINTS, ScalarsQuery, Series};
+use trainscope_api::scalars::NonFiniteClass;
 use trainscope_api::table::ColumnSource as Source;
 use trainscope_format::hparams::HparamValue;
 use trainscope_format::lineage::{
@@ -15,9 +15,12 @@ use trainscope_format::lineage::{
 use trainscope_format::{Body, Hparams, Kind};
 
 use super::configuration::Configurations;
-use super::key::split_summary;
+use super::summary;
+use super::update::Judged;
 use crate::index::{Index, ReadError};
 
+/// Most columns of one run; more come from damage or malice.
+const MAX_CELLS: usize = 4_000;
 /// Longest text of a value, in characters.
 const MAX_CHARS: usize = 4_096;
 
@@ -67,18 +70,8 @@ pub(crate) struct Row {
     pub(crate) left_out: usize,
     /// Data pipeline, as recorded last.
     pub(super) pipeline: Option<DatasetNode>,
-    metrics: BTreeMap<String, Summary>,
-}
-
-/// Summary of a scalar over its points that count. NaN and infinities are passed over by all but first and last.
-#[derive(Clone, Copy, Debug, Default)]
-struct Summary {
-    first: f64,
-    last: f64,
-    /// Step and value.
-    min: Option<(i64, f64)>,
-    max: Option<(i64, f64)>,
-    mean10: Option<f64>,
+    /// Scalars with NaN at any of their points that count.
+    pub(super) nan: BTreeSet<String>,
 }
 
 impl Row {
@@ -128,6 +121,10 @@ impl Row {
 
     /// Adds a value; texts are cut.
     pub(super) fn put(&mut self, key: &str, source: Source, value: CellValue) {
+        if self.cells.len() >= MAX_CELLS && !self.cells.contains_key(key) {
+            self.left_out += 1;
+            return;
+        }
         let value = match value {
             CellValue::Text(text) if text.chars().count() > MAX_CHARS => {
                 self.left_out += 1;
@@ -145,25 +142,10 @@ impl Row {
             .push((source, value));
     }
 
-    /// Value of a column, also of a summary of a scalar.
+    /// Value of a column.
     pub(crate) fn value(&self, key: &str) -> CellValue {
-        if let Some(cell) = self.cells.get(key) {
-            return cell.value().cloned().unwrap_or_default();
-        }
-        let own = key.strip_prefix("metric:").and_then(|tag| {
-            let (tag, summary) = split_summary(tag);
-            let own = self.metrics.get(tag)?;
-            match summary? {
-                "first" => Some(own.first),
-                "mean10" => own.mean10,
-                "min" => own.min.map(|(_, value)| value),
-                "max" => own.max.map(|(_, value)| value),
-                "step_of_min" => own.min.map(|(step, _)| step as f64),
-                "step_of_max" => own.max.map(|(step, _)| step as f64),
-                _ => None,
-            }
-        });
-        own.map_or(CellValue::Missing, CellValue::Number)
+        let cell = self.cells.get(key).and_then(Cell::value);
+        cell.cloned().unwrap_or_default()
     }
 
     fn put_lineage(&mut self, lineage: Lineage) {
@@ -238,34 +220,39 @@ impl Row {
         }
     }
 
-    /// Last values and summaries of all scalars of the lowest rank.
+    /// Last values of all scalars of the lowest rank.
     fn put_scalars(&mut self, index: &Index) -> Result<(), ReadError> {
-        let run = self.run.clone();
-        let tags = index.tags_of(&run, Kind::Scalars)?;
-        let lowest = tags.iter().map(|(_, rank)| *rank).min();
-        for (tag, rank) in tags.into_iter().filter(|(_, rank)| Some(*rank) == lowest) {
-            let query = ScalarsQuery {
-                run: run.clone(),
-                tag: tag.to_string(),
-                rank,
-                points: Some(MAX_POINTS),
-                ..ScalarsQuery::default()
-            };
+        for (tag, rank) in summary::scalars(index, &self.run)? {
             // Points of several writers have no common last value.
-            let Ok(selection) = index.series(&query) else {
+            let Some(series) = summary::series(index, &self.run, &tag, rank, 1)? else {
                 continue;
             };
-            let Some(summary) = summary(&selection.read()?) else {
+            let Some(last) = series.values.last() else {
                 continue;
             };
-            self.put(
-                &format!("metric:{tag}"),
-                Source::Scalars,
-                CellValue::of_single(summary.last),
-            );
-            self.metrics.insert(tag.to_string(), summary);
+            let key = format!("metric:{tag}");
+            let mut classes = series.non_finite.iter().map(|own| own.class);
+            if classes.any(|class| class == NonFiniteClass::Nan) {
+                self.nan.insert(key.clone());
+            }
+            self.put(&key, Source::Scalars, CellValue::of_single(*last));
         }
         Ok(())
+    }
+
+    /// Adds the judgement of the run, if it was judged.
+    pub(super) fn put_judgement(&mut self, judged: Option<&Judged>) {
+        let Some(judged) = judged else {
+            return;
+        };
+        let health = CellValue::Text(judged.health.to_owned());
+        self.put("run:health", Source::Judgement, health);
+        let hits = CellValue::Number(judged.hits as f64);
+        self.put("run:hits", Source::Judgement, hits);
+        if let Some(step) = judged.first_cause_step {
+            let step = CellValue::Number(step as f64);
+            self.put("run:first_cause_step", Source::Judgement, step);
+        }
     }
 
     fn put_facts(&mut self, run: &Run) {
@@ -329,35 +316,4 @@ fn of_lineage(value: LineageValue) -> CellValue {
         LineageValue::Number(number) => CellValue::Number(number),
         LineageValue::Map(info) => CellValue::Text(format!("[{} elements]", info.values.len())),
     }
-}
-
-fn summary(series: &Series) -> Option<Summary> {
-    let (first, last) = (*series.values.first()?, *series.values.last()?);
-    let mut own = Summary {
-        first,
-        last,
-        ..Summary::default()
-    };
-    let points = series
-        .steps
-        .iter()
-        .copied()
-        .zip(series.values.iter().copied());
-    for (step, value) in points.filter(|(_, value)| value.is_finite()) {
-        if own.min.is_none_or(|(_, least)| value < least) {
-            own.min = Some((step, value));
-        }
-        if own.max.is_none_or(|(_, most)| value > most) {
-            own.max = Some((step, value));
-        }
-    }
-    let newest = series
-        .values
-        .iter()
-        .rev()
-        .take(10)
-        .filter(|value| value.is_finite());
-    let newest: Vec<f64> = newest.copied().collect();
-    own.mean10 = (!newest.is_empty()).then(|| newest.iter().sum::<f64>() / newest.len() as f64);
-    Some(own)
 }

@@ -64,11 +64,9 @@ impl PartialEq for Cells {
 impl Cells {
     /// Cells of values, in the form that is the smallest as bytes.
     pub fn new<'a>(values: impl Iterator<Item = &'a CellValue> + Clone) -> Self {
-        let is_number = |own: &CellValue| matches!(own, CellValue::Number(_) | CellValue::Missing);
         let dictionary = Self::dictionary(values.clone());
         if values.clone().all(is_number) && dictionary.len_bytes() >= dictionary.len() * 8 {
-            let number = |own: &CellValue| own.number().map_or(f64::from_bits(NO_VALUE), recorded);
-            return Self::Numbers(values.map(number).collect());
+            return Self::Numbers(values.map(bare).collect());
         }
         dictionary
     }
@@ -134,39 +132,36 @@ impl Cells {
         (0..self.len()).map(|row| self.get(row)).collect()
     }
 
-    /// Sets values of rows; rows up to the greatest index are added.
-    fn set(&mut self, rows: &[u32], values: &Self) {
-        let rows = rows.iter().map(|row| *row as usize);
-        let len = rows.clone().max().map_or(0, |row| row + 1).max(self.len());
-        let is_number =
-            |row: usize| matches!(values.get(row), CellValue::Number(_) | CellValue::Missing);
+    /// Sets values of rows; rows up to the greatest index are added. `rows` and `values` are of one length.
+    pub fn set(&mut self, rows: &[u32], values: &[CellValue]) {
+        let last = rows.iter().max().map_or(0, |row| *row as usize + 1);
+        let len = last.max(self.len());
+        if self.is_empty() {
+            // A form for the values that come.
+            let mut all = vec![CellValue::Missing; len];
+            for (row, value) in rows.iter().zip(values) {
+                all[*row as usize].clone_from(value);
+            }
+            *self = Self::new(all.iter());
+            return;
+        }
         if let Self::Numbers(numbers) = self {
-            if (0..values.len()).all(is_number) {
+            if values.iter().all(is_number) {
                 numbers.resize(len, f64::from_bits(NO_VALUE));
-                for (from, row) in rows.enumerate() {
-                    numbers[row] = values
-                        .number(from)
-                        .map_or(f64::from_bits(NO_VALUE), recorded);
+                for (row, value) in rows.iter().zip(values) {
+                    numbers[*row as usize] = bare(value);
                 }
                 return;
             }
             *self = Self::dictionary(self.values().iter());
         }
-        let Self::Dictionary { entries, codes } = self else {
-            return;
-        };
-        codes.resize(len, u32::MAX);
-        let of_entry = |(code, own): (u32, &CellValue)| (owned_key(own), code);
-        let mut positions: BTreeMap<(u8, u64, String), u32> =
-            (0..).zip(entries.iter()).map(of_entry).collect();
-        for (from, row) in rows.enumerate() {
-            let value = values.get(from);
-            let next = u32::try_from(entries.len()).unwrap_or(u32::MAX);
-            let code = *positions.entry(owned_key(&value)).or_insert(next);
-            if code == next {
-                entries.push(value);
+        if let Self::Dictionary { entries, codes } = self {
+            codes.resize(len, u32::MAX);
+            set_codes(entries, codes, rows, values);
+            // Values that no row has any more are dropped from time to time.
+            if entries.len() > 2 * len + 16 || self.len_bytes() > len * 8 {
+                *self = Self::new(self.values().iter());
             }
-            codes[row] = code;
         }
     }
 
@@ -212,7 +207,7 @@ impl TableAnswer {
             self.runs[*row as usize].clone_from(run);
         }
         for (own, later) in self.columns.iter_mut().zip(&later.columns) {
-            own.cells.set(rows, &later.cells);
+            own.cells.set(rows, &later.cells.values());
         }
         self.seq = later.seq;
         true
@@ -246,4 +241,41 @@ fn key(value: &CellValue) -> (u8, u64, &str) {
 fn owned_key(value: &CellValue) -> (u8, u64, String) {
     let (kind, bits, text) = key(value);
     (kind, bits, text.to_owned())
+}
+
+fn is_number(value: &CellValue) -> bool {
+    matches!(value, CellValue::Number(_) | CellValue::Missing)
+}
+
+/// A number as in columns of numbers.
+fn bare(value: &CellValue) -> f64 {
+    value.number().map_or(f64::from_bits(NO_VALUE), recorded)
+}
+
+/// Sets the codes of rows, with new entries at the end. A few rows are looked up one by one: sorting all entries first
+/// pays for many.
+fn set_codes(entries: &mut Vec<CellValue>, codes: &mut [u32], rows: &[u32], values: &[CellValue]) {
+    const FEW: usize = 16;
+    let positions = (rows.len() > FEW).then(|| {
+        let of_entry = |(code, own): (u32, &CellValue)| (owned_key(own), code);
+        (0..)
+            .zip(entries.iter())
+            .map(of_entry)
+            .collect::<BTreeMap<_, u32>>()
+    });
+    let mut positions = positions.unwrap_or_default();
+    for (row, value) in rows.iter().zip(values) {
+        let next = u32::try_from(entries.len()).unwrap_or(u32::MAX);
+        let code = if rows.len() > FEW {
+            *positions.entry(owned_key(value)).or_insert(next)
+        } else {
+            let same = entries.iter().position(|own| key(own) == key(value));
+            same.and_then(|code| u32::try_from(code).ok())
+                .unwrap_or(next)
+        };
+        if code == next {
+            entries.push(value.clone());
+        }
+        codes[*row as usize] = code;
+    }
 }

@@ -71,6 +71,7 @@ impl Server {
             graphs: Graphs::new(&index, &judgements, &profiles),
             profiles,
             judgements,
+            tables: crate::table::Tables::new(index.clone(), vec![base_dir.clone()]),
             colours: crate::colours::Colours::open(std::slice::from_ref(&base_dir), dir.path()),
             notebooks: Notebooks::open(std::slice::from_ref(&base_dir), dir.path()),
             tensors: crate::tensors::Memory::default(),

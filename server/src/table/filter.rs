@@ -1,0 +1,76 @@
+//! Rows of the table that match the terms of a filter.
+
+use std::sync::Arc;
+
+use trainscope_analysis::columns::CellValue;
+use trainscope_api::filter::{self, Term};
+
+use super::{Column, RunTable};
+use crate::index::ReadError;
+
+/// A name that no column has.
+#[derive(Debug, thiserror::Error)]
+#[error("no run has a column {name}{}", similar.as_ref().map(|own| format!("; {own} is similar")).unwrap_or_default())]
+pub(crate) struct UnknownColumn {
+    pub(crate) name: String,
+    /// A column with a similar name.
+    pub(crate) similar: Option<String>,
+}
+
+/// Terms with the columns that they are about.
+pub(crate) struct Filter {
+    terms: Vec<(Term, Option<Arc<Column>>)>,
+    /// Notes and tags, which words without a key are looked for in.
+    notes: [Arc<Column>; 2],
+}
+
+impl Filter {
+    /// Terms of a text. The inner error is a key that no column has.
+    pub(crate) fn new(
+        table: &RunTable,
+        text: &str,
+    ) -> Result<Result<Self, UnknownColumn>, ReadError> {
+        let mut terms = Vec::new();
+        for term in filter::terms(text) {
+            let column = match term.key.as_deref().map(|key| table.key(key)) {
+                Some(Ok(key)) => Some(table.column(&key)?),
+                Some(Err(unknown)) => return Ok(Err(unknown)),
+                None => None,
+            };
+            terms.push((term, column));
+        }
+        let notes = [table.column("note")?, table.column("tags")?];
+        Ok(Ok(Self { terms, notes }))
+    }
+
+    /// Indices of the rows that match.
+    pub(crate) fn rows(&self, table: &RunTable) -> Vec<usize> {
+        let rows = table.rows.iter().enumerate();
+        let rows = rows.filter(|(at, own)| self.matches(*at, &own.run));
+        rows.map(|(at, _)| at).collect()
+    }
+
+    fn matches(&self, at: usize, run: &str) -> bool {
+        self.terms.iter().all(|(term, column)| {
+            let holds = |wanted: &String| match column {
+                None => {
+                    let mut notes = self.notes.iter().map(|own| own.get(at));
+                    filter::contains(run, wanted)
+                        || notes.any(|own| matches!(own, CellValue::Text(text) if filter::contains(&text, wanted)))
+                }
+                Some(column) => is_value(&column.get(at), wanted),
+            };
+            term.any.iter().any(holds) != term.is_negated
+        })
+    }
+}
+
+/// `true` if a value is what a term wants.
+fn is_value(own: &CellValue, wanted: &str) -> bool {
+    match own {
+        CellValue::Missing => wanted == "none",
+        CellValue::Number(number) => filter::is_number(*number, wanted, &|own| own.to_string()),
+        CellValue::Text(text) => filter::contains(text, wanted),
+        CellValue::Truth(yes) => filter::like(if *yes { "true" } else { "false" }, wanted),
+    }
+}

@@ -1,0 +1,91 @@
+//! The table of the server: kept in memory, and brought up to date when it is asked for.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use trainscope_api::findings::{Health, Verdict};
+
+use super::update::Judged;
+use super::{RunTable, Surroundings};
+use crate::index::{Index, ReadError};
+use crate::judging::Judgements;
+use crate::notebook::Notebooks;
+use crate::queries::findings::health;
+
+/// Least time between two looks at configuration files, which no notice announces.
+const FILES_INTERVAL: Duration = Duration::from_secs(5);
+
+/// The table of all runs. Cloning is cheap.
+#[derive(Clone)]
+pub struct Tables(Arc<Mutex<State>>);
+
+struct State {
+    table: Arc<RunTable>,
+    /// Number of the last notice that the table includes.
+    notice: Option<u64>,
+    files: Option<Instant>,
+    base_dirs: Vec<PathBuf>,
+}
+
+impl Tables {
+    /// An empty table; it is read when it is asked for first.
+    pub fn new(index: Index, base_dirs: Vec<PathBuf>) -> Self {
+        Self(Arc::new(Mutex::new(State {
+            table: Arc::new(RunTable::new(index)),
+            notice: None,
+            files: None,
+            base_dirs,
+        })))
+    }
+
+    /// A snapshot of the table with all changes so far. Reads the rows of runs that changed; blocks.
+    pub(crate) fn read(
+        &self,
+        notebooks: &Notebooks,
+        judgements: &Judgements,
+    ) -> Result<Arc<RunTable>, ReadError> {
+        let mut state = self.0.lock();
+        // Taken before the list of runs: a change in between is read twice rather than missed.
+        let notice = state.table.index.notices().seq();
+        let looks_at_files = state.files.is_none_or(|at| at.elapsed() >= FILES_INTERVAL);
+        if state.notice == Some(notice) && !looks_at_files {
+            return Ok(Arc::clone(&state.table));
+        }
+        let notes = notebooks.read();
+        let mut table = RunTable::clone(&state.table);
+        let is_changed = table.update(&Surroundings {
+            base_dirs: &state.base_dirs,
+            notes: &notes,
+            judged: &|run| judgements.of(run).map(|judged| words(&health(&judged))),
+            looks_at_files,
+        })?;
+        if is_changed {
+            state.table = Arc::new(table);
+        }
+        state.notice = Some(notice);
+        if looks_at_files {
+            state.files = Some(Instant::now());
+        }
+        Ok(Arc::clone(&state.table))
+    }
+}
+
+fn words(health: &Health) -> Judged {
+    let counts = &health.counts;
+    let word = match health.verdict {
+        _ if counts.error > 0 => "error",
+        _ if counts.warning > 0 => "warning",
+        _ if counts.info > 0 => "info",
+        Verdict::Problem => "problem",
+        Verdict::NoProblem => "no problem",
+        Verdict::InPart => "judged in part",
+        Verdict::Nothing => "nothing to judge",
+    };
+    Judged {
+        health: word,
+        hits: counts.error + counts.warning + counts.info,
+        first_cause_step: health.first.as_ref().map(|own| own.step),
+    }
+}

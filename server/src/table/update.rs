@@ -1,0 +1,314 @@
+//! Reading of the table: rows of runs that changed, and of those only.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use trainscope_analysis::columns::CellValue;
+use trainscope_api::notebook::{Notebook, RunNotes};
+use trainscope_api::runs::Run;
+use trainscope_api::table::{ColumnSource, MAX_COLUMNS};
+
+use super::column::Column;
+use super::row::{Cell, Row};
+use super::{RowFacts, RunTable, configuration, group, pipelines, summary};
+use crate::discovery::base::{Base, bases};
+use crate::index::ReadError;
+
+/// Most columns in memory; those beyond [`MAX_COLUMNS`] are counted until they become common.
+const MAX_TRACKED: usize = 2 * MAX_COLUMNS;
+/// Most names of columns beyond that which are told apart.
+const MAX_REFUSED: usize = 100_000;
+/// Rows that are read before they are added: a row with its sources takes more memory than in the columns.
+const BATCH: usize = 256;
+
+/// Judgement of a run as values of columns.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Judged {
+    /// Greatest severity of its hits, else the verdict.
+    pub(crate) health: &'static str,
+    /// Number of hits.
+    pub(crate) hits: u64,
+    /// Step of the first cause.
+    pub(crate) first_cause_step: Option<i64>,
+}
+
+/// Facts that the index does not hold.
+pub(crate) struct Surroundings<'a> {
+    pub(crate) base_dirs: &'a [PathBuf],
+    pub(crate) notes: &'a Notebook,
+    /// Judgement of a run; `None` before it was judged.
+    pub(crate) judged: &'a dyn Fn(&str) -> Option<Judged>,
+    /// `true` to look for changed configuration files too, a few system calls for each run.
+    pub(crate) looks_at_files: bool,
+}
+
+impl RunTable {
+    /// Takes over all changes since the last call; `true` if there were any.
+    pub(crate) fn update(&mut self, around: &Surroundings<'_>) -> Result<bool, ReadError> {
+        let seq = self.index.notices().seq().max(self.seq + 1);
+        let runs = self.index.runs().runs;
+        let bases = bases(around.base_dirs);
+        let is_shorter = self.drop_others(&runs);
+        if is_shorter {
+            self.reset = seq;
+        }
+        let places: BTreeMap<Arc<str>, u32> = (0_u32..)
+            .zip(&self.rows)
+            .map(|(at, own)| (Arc::clone(&own.run), at))
+            .collect();
+        let (mut changed, mut batch) = (BTreeSet::new(), Vec::new());
+        for run in runs {
+            let notes = around.notes.runs.get(&run.id);
+            let judged = (around.judged)(&run.id);
+            let fingerprint = fingerprint(&run, notes, judged.as_ref());
+            let place = places.get(&*run.id).copied();
+            let known = place.and_then(|at| self.rows.get(at as usize));
+            let folder = || bases.iter().find_map(|base| folder(base, &run.id));
+            let stamp = match known {
+                Some(known) if !around.looks_at_files => known.stamp,
+                _ => folder().map_or(0, |folder| configuration::stamp(&folder)),
+            };
+            if known.is_some_and(|own| own.fingerprint == fingerprint && own.stamp == stamp) {
+                continue;
+            }
+            let mut row = Row::read(&self.index, &run, folder().as_deref(), notes)?;
+            row.put_judgement(judged.as_ref());
+            let at = place.unwrap_or_else(|| u32::try_from(self.rows.len()).unwrap_or(u32::MAX));
+            let facts = RowFacts {
+                run: run.id.into(),
+                fingerprint,
+                stamp,
+                changed: seq,
+                faults: std::mem::take(&mut row.faults),
+                left_out: row.left_out,
+                kind: row.pipeline.as_ref().map(|own| self.kind(own)),
+            };
+            match self.rows.get_mut(at as usize) {
+                Some(own) => *own = facts,
+                None => self.rows.push(facts),
+            }
+            changed.insert(at);
+            batch.push((at, row));
+            if batch.len() >= BATCH {
+                self.take(&std::mem::take(&mut batch));
+            }
+        }
+        self.take(&batch);
+        if changed.is_empty() && !is_shorter {
+            return Ok(false);
+        }
+        self.seq = seq;
+        self.name_kinds(seq);
+        self.update_summaries(&changed.into_iter().collect::<Vec<u32>>())?;
+        self.choose_keys();
+        Ok(true)
+    }
+
+    /// Removes rows of runs that do not exist any more; `true` if there were some.
+    fn drop_others(&mut self, runs: &[Run]) -> bool {
+        let names: BTreeSet<&str> = runs.iter().map(|run| &*run.id).collect();
+        let stays: Vec<bool> = self
+            .rows
+            .iter()
+            .map(|own| names.contains(&*own.run))
+            .collect();
+        if stays.iter().all(|stays| *stays) {
+            return false;
+        }
+        let rows: Vec<usize> = (0..stays.len()).filter(|row| stays[*row]).collect();
+        for column in self.columns.values_mut() {
+            *column = Arc::new(column.of_rows(&rows));
+        }
+        self.summaries.lock().clear();
+        let mut stays = stays.into_iter();
+        self.rows.retain(|_| stays.next().unwrap_or_default());
+        true
+    }
+
+    /// Kind of a pipeline, with one copy of each in memory.
+    fn kind(&mut self, pipeline: &trainscope_format::lineage::DatasetNode) -> Arc<str> {
+        let (text, own) = pipelines::kind(pipeline);
+        if let Some((kind, _)) = self.kinds.get_key_value(&*text) {
+            return Arc::clone(kind);
+        }
+        let kind: Arc<str> = text.into();
+        self.kinds.insert(Arc::clone(&kind), Arc::new(own));
+        kind
+    }
+
+    /// Sets the values of rows in all columns.
+    fn take(&mut self, batch: &[(u32, Row)]) {
+        let all = batch.iter().flat_map(|(_, row)| row.cells.keys());
+        for key in all {
+            if self.columns.contains_key(key) {
+                continue;
+            }
+            if self.columns.len() < MAX_TRACKED {
+                self.columns.insert(key.clone(), Arc::default());
+            } else if self.refused.len() < MAX_REFUSED {
+                self.refused.insert(hash(key));
+            }
+        }
+        let rows: Vec<u32> = batch.iter().map(|(at, _)| *at).collect();
+        for (key, column) in &mut self.columns {
+            if key == pipelines::KEY {
+                continue;
+            }
+            let is_same = batch.iter().all(|(at, row)| is_same(column, *at, row, key));
+            if is_same {
+                continue;
+            }
+            let values: Vec<CellValue> = batch.iter().map(|(_, row)| row.value(key)).collect();
+            let own = Arc::make_mut(column);
+            own.set(&rows, &values);
+            for (at, row) in batch {
+                let cell = row.cells.get(key);
+                mark(&mut own.disagreeing, *at, cell.is_some_and(Cell::disagrees));
+                mark(&mut own.nan, *at, row.nan.contains(key));
+                let sources = cell.iter().flat_map(|cell| &cell.values);
+                for (source, _) in sources {
+                    if !own.sources.contains(source) {
+                        own.sources.insert(source.clone());
+                    }
+                }
+            }
+        }
+    }
+
+    /// Sets the letters of the kinds of pipelines; runs of which the letter changes have changed.
+    fn name_kinds(&mut self, seq: u64) {
+        let letters = pipelines::letters_of(&self.rows);
+        let before = self
+            .columns
+            .get(pipelines::KEY)
+            .cloned()
+            .unwrap_or_default();
+        let mut is_same = true;
+        for (at, letter) in letters.iter().enumerate() {
+            if before.get(at) != *letter {
+                is_same = false;
+                if let Some(row) = self.rows.get_mut(at) {
+                    row.changed = seq;
+                }
+            }
+        }
+        if !is_same || before.cells.len() > letters.len() {
+            let column = Column::of_values(&letters, ColumnSource::Lineage);
+            self.columns
+                .insert(pipelines::KEY.to_owned(), Arc::new(column));
+        }
+        let used: BTreeSet<&Arc<str>> = self
+            .rows
+            .iter()
+            .filter_map(|own| own.kind.as_ref())
+            .collect();
+        let used: BTreeSet<Arc<str>> = used.into_iter().map(Arc::clone).collect();
+        self.kinds.retain(|kind, _| used.contains(kind));
+    }
+
+    /// Reads the summaries that were asked for again, for rows that changed.
+    fn update_summaries(&mut self, rows: &[u32]) -> Result<(), ReadError> {
+        let summaries = self.summaries.lock().clone();
+        let mut later = BTreeMap::new();
+        for (key, mut column) in summaries {
+            let Some((tag, name)) = super::key::summary(&key) else {
+                continue;
+            };
+            let mut values = Vec::with_capacity(rows.len());
+            for row in rows {
+                let run = self.rows.get(*row as usize).map(|own| &*own.run);
+                let run = run.unwrap_or_default();
+                values.push(summary::summary(&self.index, run, tag, name)?);
+            }
+            Arc::make_mut(&mut column).set(rows, &values);
+            later.insert(key, column);
+        }
+        // Snapshots of the table before keep theirs.
+        self.summaries = Arc::new(parking_lot::Mutex::new(later));
+        Ok(())
+    }
+
+    /// Chooses the columns that most runs have.
+    fn choose_keys(&mut self) {
+        self.columns.retain(|_, column| column.facts().runs > 0);
+        let counts = self.columns.iter();
+        let mut keys: Vec<(usize, &String)> =
+            counts.map(|(key, own)| (own.facts().runs, key)).collect();
+        keys.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+        self.left_out = keys.len().saturating_sub(MAX_COLUMNS) + self.refused.len();
+        keys.truncate(MAX_COLUMNS);
+        let mut keys: Vec<String> = keys.into_iter().map(|(_, key)| key.clone()).collect();
+        keys.sort_by(|a, b| group(a).cmp(&group(b)).then_with(|| a.cmp(b)));
+        self.keys = keys;
+    }
+}
+
+/// `true` if a row has in a column what the column has for it.
+fn is_same(column: &Column, at: u32, row: &Row, key: &str) -> bool {
+    let value = row.value(key);
+    let before = column.get(at as usize);
+    let is_equal = match (&before, &value) {
+        (CellValue::Number(a), CellValue::Number(b)) => {
+            a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan())
+        }
+        _ => before == value,
+    };
+    let cell = row.cells.get(key);
+    let mut sources = cell.iter().flat_map(|cell| &cell.values);
+    is_equal
+        && column.disagreeing.contains(&at) == cell.is_some_and(Cell::disagrees)
+        && column.nan.contains(&at) == row.nan.contains(key)
+        && sources.all(|(source, _)| column.sources.contains(source))
+}
+
+fn mark(rows: &mut BTreeSet<u32>, row: u32, is_marked: bool) {
+    if is_marked {
+        rows.insert(row);
+    } else {
+        rows.remove(&row);
+    }
+}
+
+fn hash(key: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Hash of everything in a row that the index, the judgement and the notebook hold.
+fn fingerprint(run: &Run, notes: Option<&RunNotes>, judged: Option<&Judged>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let bits = |own: Option<f64>| own.map(f64::to_bits);
+    (
+        run.status,
+        run.last_step,
+        run.len_bytes,
+        &run.ranks,
+        &run.kinds,
+    )
+        .hash(&mut hasher);
+    (
+        bits(run.first_wall_time_secs),
+        bits(run.last_wall_time_secs),
+    )
+        .hash(&mut hasher);
+    for file in &run.files {
+        (&file.path, file.read_bytes, file.records, file.status).hash(&mut hasher);
+    }
+    notes.map(|own| (&own.note, &own.tags)).hash(&mut hasher);
+    judged.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Folder of a run below a base directory.
+pub(super) fn folder(base: &Base, run: &str) -> Option<PathBuf> {
+    let name = base.run_below(run)?;
+    let folder = if name == "." {
+        base.dir.clone()
+    } else {
+        base.dir.join(name)
+    };
+    Path::is_dir(&folder).then_some(folder)
+}
