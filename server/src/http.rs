@@ -49,6 +49,7 @@ mod timeline;
 mod watchpoints;
 
 pub use assets::{Assets, AssetsError};
+pub use table::prepare;
 
 /// Maximum size of a request body.
 const BODY_LIMIT_BYTES: usize = 4 << 20;

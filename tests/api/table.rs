@@ -193,7 +193,7 @@ fn importances_over_http_are_those_of_the_command() {
         "runs": ["healthy", "hp-adam", "frozen", "vanishing"], "filter": "-frozen"});
     assert_eq!(post(&server, paths::IMPORTANCE, &some)["runs"], 3);
     let pair = json!({"target": "eval:Accuracy", "pair": ["learning_rate", "optimizer"]});
-    let pair = post(&server, &paths::IMPORTANCE_PAIR.to_owned(), &pair);
+    let pair = post(&server, paths::IMPORTANCE_PAIR, &pair);
     assert_eq!(
         (&pair["cells"], &pair["runs"]),
         (&json!([]), &json!(9)),
@@ -322,10 +322,8 @@ fn a_row_has_all_of_its_sources_and_hostile_files_do_no_harm() {
     // A billion laughs.
     let mut bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n".to_owned();
     for (own, before) in ('b'..='k').zip('a'..) {
-        bomb.push_str(&format!(
-            "{own}: &{own} [{}]\n",
-            vec![format!("*{before}"); 9].join(", ")
-        ));
+        let alias = format!("*{before}");
+        bomb += &format!("{own}: &{own} [{}]\n", vec![alias; 9].join(", "));
     }
     put("c", "config.yaml", &bomb);
     let columns: Vec<String> = (0..1_000_000).map(|own| format!("k{own}: 1\n")).collect();

@@ -13,6 +13,7 @@ mod peer;
 mod report;
 mod requests;
 mod server;
+mod table;
 
 use std::path::{Path, PathBuf};
 
@@ -42,7 +43,9 @@ struct Plan {
 }
 
 /// Parts in this order, unless `--part` selects some.
-const PARTS: [&str; 5] = ["packages", "loading", "requests", "pages", "timeline"];
+const PARTS: [&str; 6] = [
+    "packages", "loading", "requests", "pages", "timeline", "table",
+];
 
 /// Runs all selected parts. Flags: `--peer VENV`, `--rounds N`, `--part NAME` (of [`PARTS`], repeatable), `--program
 /// FILE`.
@@ -98,6 +101,9 @@ pub(crate) fn run(workspace: &Workspace, flags: &[String]) -> Result<()> {
     }
     if plan.has("timeline") {
         pages::timeline::measure(&bench, &mut report)?;
+    }
+    if plan.has("table") {
+        table::measure(&bench, &mut report)?;
     }
     console::step("results");
     console::line(&report.markdown());

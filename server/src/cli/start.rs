@@ -19,7 +19,7 @@ use super::{CommandError, words};
 use crate::alarm::Alarms;
 use crate::colours::Colours;
 use crate::http::access::{Access, Token};
-use crate::http::{About, Assets, Parts, Site, router};
+use crate::http::{About, Assets, Parts, Site, prepare, router};
 use crate::ingest::{IngestSettings, Ingester};
 use crate::judging::{Judgements, NewJudgement};
 use crate::notebook::Notebooks;
@@ -138,7 +138,7 @@ async fn serve(
     let judgements =
         Judgements::start(&settings.base_dirs, &index, &ingester, on_judged).map_err(cannot)?;
     let profiles = Profiles::new(&index);
-    let app = router(Site::new(Parts {
+    let site = Site::new(Parts {
         index: index.clone(),
         graphs: Graphs::new(&index, &judgements, &profiles),
         profiles,
@@ -156,7 +156,10 @@ async fn serve(
         assets,
         prefix: settings.url_path_prefix.clone(),
         ending: ending.clone(),
-    }));
+    });
+    let reader = site.clone();
+    std::thread::spawn(move || prepare(&reader));
+    let app = router(site);
     // Small answers are sent at once (`TCP_NODELAY`).
     let listener = listener.tap_io(|stream| {
         if let Err(error) = stream.set_nodelay(true) {

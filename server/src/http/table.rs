@@ -12,6 +12,8 @@ use trainscope_api::table::{
     TablePage, TableRequest, encode,
 };
 
+use tokio::sync::broadcast::error::RecvError;
+
 use super::error::Failure;
 use super::headers::NO_STORE;
 use super::request::{Body, Params, wants};
@@ -22,6 +24,23 @@ impl Site {
     /// The table with all changes so far; blocks.
     pub(super) fn table(&self) -> Result<Arc<RunTable>, Failure> {
         Ok(self.tables.read(&self.notebooks, &self.judgements)?)
+    }
+}
+
+/// Reads the table as soon as all files are read, so that the first page about it need not wait. Blocks until then, or
+/// until the server ends.
+pub fn prepare(site: &Site) {
+    let mut notices = site.index.notices().subscribe();
+    while !site.index.ingest().idle {
+        if let Err(RecvError::Closed) = notices.blocking_recv() {
+            return;
+        }
+        if *site.ending.borrow() {
+            return;
+        }
+    }
+    if let Err(error) = site.tables.read(&site.notebooks, &site.judgements) {
+        tracing::debug!(%error, "the table of runs is not read yet");
     }
 }
 

@@ -73,7 +73,12 @@ impl RunTable {
             if known.is_some_and(|own| own.fingerprint == fingerprint && own.stamp == stamp) {
                 continue;
             }
-            let mut row = Row::read(&self.index, &run, folder().as_deref(), notes)?;
+            let mut row = match Row::read(&self.index, &run, folder().as_deref(), notes) {
+                Ok(row) => row,
+                // Gone since the list was made.
+                Err(ReadError::UnknownRun(_)) => continue,
+                Err(error) => return Err(error),
+            };
             row.put_judgement(judged.as_ref());
             let at = place.unwrap_or_else(|| u32::try_from(self.rows.len()).unwrap_or(u32::MAX));
             let facts = RowFacts {

@@ -17,7 +17,7 @@ use trainscope_analysis::importance::forest::{Forest, Node, Tree};
 use trainscope_analysis::importance::ped::{self, Grid};
 use trainscope_analysis::importance::rank;
 use trainscope_analysis::importance::{
-    Importance, Measure, NamedColumn, Question, Reason, importance,
+    Importance, Measure, NamedColumn, Question, Reason, importance, pair,
 };
 
 fn truth() -> Value {
@@ -312,6 +312,72 @@ fn the_learning_rate_decides_on_the_scale_of_its_axis() {
         own,
         "the same runs give the same bars"
     );
+}
+
+#[test]
+fn a_question_ends_soon_after_it_was_withdrawn() {
+    let (columns, results) = mixed();
+    let columns: Vec<NamedColumn<'_>> = columns
+        .iter()
+        .map(|(name, cells)| NamedColumn { name, cells })
+        .collect();
+    let question = Question {
+        columns: &columns,
+        results: &results,
+        direction: Some(Direction::Less),
+    };
+    for after in [0, 1, 30, 70, 140] {
+        let asked = std::cell::Cell::new(0);
+        let is_cancelled = || {
+            asked.set(asked.get() + 1);
+            asked.get() > after
+        };
+        assert_eq!(importance(&question, None, &is_cancelled), None, "{after}");
+        assert_eq!(asked.get(), after + 1, "nothing is done after it");
+    }
+    assert_eq!(pair(&question, ["lr", "opt"], &|| true), None);
+}
+
+#[test]
+fn cells_of_a_pair_are_the_mean_prediction_of_the_forest() {
+    let (columns, results) = mixed();
+    let columns: Vec<NamedColumn<'_>> = columns
+        .iter()
+        .map(|(name, cells)| NamedColumn { name, cells })
+        .collect();
+    let question = Question {
+        columns: &columns,
+        results: &results,
+        direction: Some(Direction::Less),
+    };
+    let own = pair(&question, ["lr", "opt"], &|| false).unwrap();
+    assert_eq!((own.axes[0].edges.len(), own.axes[0].is_log), (33, true));
+    let choices = own.axes[1].choices.len();
+    assert_eq!(own.cells.len(), 32 * choices);
+    // Each row of an option has the mean of the runs with it within the range of all results.
+    let finite: Vec<f64> = results
+        .iter()
+        .filter_map(CellValue::number)
+        .filter(|own| own.is_finite())
+        .collect();
+    let least = finite.iter().copied().fold(f64::INFINITY, f64::min);
+    let greatest = finite.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    assert!(
+        own.cells.iter().all(|own| (least..=greatest).contains(own)),
+        "{:?}",
+        own.cells
+    );
+    // The other way round: the same cells, turned.
+    let turned = pair(&question, ["opt", "lr"], &|| false).unwrap();
+    for row in 0..choices {
+        for column in 0..32 {
+            let (a, b) = (
+                own.cells[row * 32 + column],
+                turned.cells[column * choices + row],
+            );
+            assert!((a - b).abs() < 1e-9, "{a} is not {b}");
+        }
+    }
 }
 
 #[test]
