@@ -20,6 +20,7 @@ mod answers;
 mod column;
 mod configuration;
 mod filter;
+mod groups;
 mod importance;
 mod key;
 mod memory;

@@ -204,6 +204,68 @@ fn configuration_files_are_columns_and_damage_is_located() {
 }
 
 #[test]
+fn runs_are_grouped_and_have_fronts() {
+    let folder = fixture("ms210-summary");
+    let csv = |flags: &[&str]| -> Vec<Vec<String>> {
+        let printed = trainscope(&[&["table", &*folder, "--format", "csv"], flags].concat());
+        assert_eq!(printed.status, 0, "{printed:?}");
+        let lines = printed.out.lines();
+        lines
+            .map(|line| line.split(',').map(str::to_owned).collect())
+            .collect()
+    };
+    let own = csv(&["--group-by", "batch_size", "--columns", "lineage:loss"]);
+    assert_eq!(
+        own[0],
+        [
+            "run",
+            "batch_size",
+            "runs",
+            "lineage:loss",
+            "lineage:loss sd",
+            "lineage:loss n"
+        ]
+    );
+    let runs: usize = own[1..]
+        .iter()
+        .map(|line| line[2].parse::<usize>().unwrap())
+        .sum();
+    assert_eq!(runs, 9, "{own:?}");
+    let eights = own.iter().find(|line| line[1] == "8").unwrap();
+    assert_eq!(
+        (&*eights[2], &*eights[5]),
+        ("7", "6"),
+        "NaN does not enter: {own:?}"
+    );
+
+    let own = csv(&[
+        "--pareto",
+        "lineage:loss,accuracy",
+        "--columns",
+        "lineage:loss,eval:Accuracy",
+    ]);
+    assert_eq!(own[0][3], "front");
+    let best = |at: usize, is_less: bool| {
+        let numbers = own[1..]
+            .iter()
+            .filter_map(|line| line[at].parse::<f64>().ok().zip(Some(line)));
+        let numbers = numbers.filter(|(number, line)| number.is_finite() && !line[3].is_empty());
+        let sign = if is_less { 1.0 } else { -1.0 };
+        let best = numbers.min_by(|a, b| (a.0 * sign).total_cmp(&(b.0 * sign)));
+        best.unwrap().1[3].clone()
+    };
+    assert_eq!(
+        (best(1, true).as_str(), best(2, false).as_str()),
+        ("1", "1"),
+        "{own:?}"
+    );
+    let overflow = own.iter().find(|line| line[0] == "overflow").unwrap();
+    assert_eq!(overflow[3], "", "a loss of NaN is on no front");
+    let one = trainscope(&["table", &folder, "--pareto", "lineage:loss"]);
+    assert_eq!(one.status, 2, "{one:?}");
+}
+
+#[test]
 fn text_for_people_shows_the_parameters_that_differ() {
     let printed = trainscope(&["table", &fixture("ms210-summary")]);
     let head = printed.out.lines().next().unwrap();

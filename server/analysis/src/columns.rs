@@ -93,7 +93,7 @@ impl ColumnFacts {
 }
 
 /// Key of a value: equal values have equal keys, all NaN too.
-fn key(cell: &CellValue) -> (u8, u64, &str) {
+pub(crate) fn key(cell: &CellValue) -> (u8, u64, &str) {
     match cell {
         CellValue::Missing => (0, 0, ""),
         CellValue::Number(number) if number.is_nan() => (1, f64::NAN.to_bits(), ""),

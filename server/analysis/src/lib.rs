@@ -21,6 +21,7 @@ mod context;
 pub mod diagnosis;
 pub mod dump;
 pub mod graph;
+pub mod groups;
 pub mod guide;
 pub mod headline;
 pub mod histogram;

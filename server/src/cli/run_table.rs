@@ -20,7 +20,7 @@ use super::{CommandError, words};
 use crate::index::{Index, ReadError};
 use crate::ingest::{IngestSettings, Ingester};
 use crate::notebook::Notebooks;
-use crate::table::{self, Filter, RunTable, UnknownColumn};
+use crate::table::{self, Filter, Group, RunTable, UnknownColumn, group};
 
 /// Columns of a table in a terminal unless others are wanted; more do not fit.
 const GLANCE: usize = 12;
@@ -53,6 +53,15 @@ pub(super) struct TableFlags {
         allow_hyphen_values = true
     )]
     sort: Vec<String>,
+
+    /// A row for each group of runs with equal values of these columns, with mean, standard deviation (sd) and number (n) of
+    /// the results among the columns
+    #[arg(long, value_name = "KEYS", value_delimiter = ',', conflicts_with_all = ["sort", "pareto"])]
+    group_by: Vec<String>,
+
+    /// Add the Pareto front of each run by two or three results: on front 1, no run is better in all of them
+    #[arg(long, value_name = "KEYS", value_delimiter = ',')]
+    pareto: Vec<String>,
 
     /// Output format
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = OutputFormat::Text)]
@@ -201,13 +210,7 @@ pub(super) fn run(flags: &TableFlags) -> Result<u8, CommandError> {
         });
         orders.fold(Ordering::Equal, Ordering::then)
     });
-    let keys = columns(flags, &folders)?;
-    let columns = folders.columns(&keys)?;
-    let part = Part {
-        table: &folders.table,
-        rows: &rows,
-        columns: keys.into_iter().zip(columns).collect(),
-    };
+    let part = part(flags, &folders, rows)?;
     let write = |out: &mut dyn Write| match flags.format {
         OutputFormat::Text => write_text(&part, out),
         OutputFormat::Csv => write_csv(&part, out),
@@ -218,18 +221,76 @@ pub(super) fn run(flags: &TableFlags) -> Result<u8, CommandError> {
 }
 
 /// Rows and columns to show.
-struct Part<'a> {
-    table: &'a RunTable,
-    rows: &'a [usize],
+struct Part {
+    names: Vec<String>,
+    /// Numbers of the rows, and of all.
+    rows: Vec<usize>,
+    all: usize,
     columns: Vec<(String, Arc<table::Column>)>,
+    /// Number of columns that are not shown.
+    hidden: usize,
+    /// Name of a row.
+    unit: &'static str,
 }
 
-impl Part<'_> {
-    /// Number and name of each run.
+impl Part {
+    /// Number and name of each row.
     fn runs(&self) -> impl Iterator<Item = (usize, &str)> {
-        let name = |row: &usize| Some((*row, &*self.table.rows.get(*row)?.run));
+        let name = |row: &usize| Some((*row, &**self.names.get(*row)?));
         self.rows.iter().filter_map(name)
     }
+}
+
+fn part(flags: &TableFlags, folders: &Folders, rows: Vec<usize>) -> Result<Part, Mistake> {
+    let table = &folders.table;
+    let keys = columns(flags, folders)?;
+    let named = |names: &[String], flag: &str| -> Result<Vec<String>, Mistake> {
+        names.iter().map(|name| folders.key(name, flag)).collect()
+    };
+    if !flags.group_by.is_empty() {
+        let by = named(&flags.group_by, "--group-by")?;
+        let results: Vec<String> = keys
+            .into_iter()
+            .filter(|key| group(key) == Group::Result)
+            .collect();
+        let own = table
+            .groups(&rows, &by, &results)
+            .map_err(|error| unread(&error))?;
+        return Ok(Part {
+            rows: (0..own.names.len()).collect(),
+            all: own.names.len(),
+            names: own.names,
+            columns: own.columns,
+            hidden: 0,
+            unit: "groups",
+        });
+    }
+    let columns = folders.columns(&keys)?;
+    let hidden = table.keys.len().saturating_sub(keys.len());
+    let mut columns: Vec<(String, Arc<table::Column>)> = keys.into_iter().zip(columns).collect();
+    if !flags.pareto.is_empty() {
+        let results = named(&flags.pareto, "--pareto")?;
+        if !(2..=3).contains(&results.len()) {
+            let mistake = Mistake::new(2, "a front has two or three results");
+            return Err(mistake.at("--pareto"));
+        }
+        let fronts = table
+            .fronts(&rows, &results)
+            .map_err(|error| unread(&error))?;
+        let fronts = fronts.map_err(|key| {
+            let key = words::name(&key, None);
+            Mistake::new(2, format!("{key} does not say its better end")).at("--pareto")
+        })?;
+        columns.push(("front".to_owned(), Arc::new(fronts)));
+    }
+    Ok(Part {
+        names: table.rows.iter().map(|own| own.run.to_string()).collect(),
+        rows,
+        all: table.rows.len(),
+        columns,
+        hidden,
+        unit: "runs",
+    })
 }
 
 /// Keys of the columns to show.
@@ -324,7 +385,7 @@ pub(super) fn short(value: f64) -> String {
     }
 }
 
-fn write_text(part: &Part<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write_text(part: &Part, out: &mut dyn Write) -> io::Result<()> {
     let mut heads = vec![Column::left("RUN")];
     for (key, column) in &part.columns {
         let head = Column::new(words::name(key, None).into());
@@ -359,11 +420,10 @@ fn write_text(part: &Part<'_>, out: &mut dyn Write) -> io::Result<()> {
         lines.row(cells);
     }
     lines.write(out)?;
-    let hidden = part.table.keys.len().saturating_sub(part.columns.len());
-    let (rows, all) = (part.rows.len(), part.table.rows.len());
-    writeln!(out, "\n{QUIET}{rows} of {all} runs")?;
-    if hidden > 0 {
-        writeln!(out, "{hidden} more columns: --columns '*'")?;
+    let (rows, all) = (part.rows.len(), part.all);
+    writeln!(out, "\n{QUIET}{rows} of {all} {}", part.unit)?;
+    if part.hidden > 0 {
+        writeln!(out, "{} more columns: --columns '*'", part.hidden)?;
     }
     if has_disagreement {
         writeln!(out, "≠ another source of this value says something else")?;
@@ -371,7 +431,7 @@ fn write_text(part: &Part<'_>, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "{QUIET:#}")
 }
 
-fn write_csv(part: &Part<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write_csv(part: &Part, out: &mut dyn Write) -> io::Result<()> {
     let mut lines = csv::Writer::from_writer(out);
     let keys = part.columns.iter().map(|(key, _)| plain(key));
     lines.write_record(std::iter::once("run".to_owned()).chain(keys))?;
@@ -397,7 +457,7 @@ fn plain(text: &str) -> String {
     }
 }
 
-fn write_json(part: &Part<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write_json(part: &Part, out: &mut dyn Write) -> io::Result<()> {
     let mut lines = Vec::new();
     for (row, run) in part.runs() {
         let mut line: BTreeMap<&str, CellValue> = BTreeMap::new();
