@@ -9,7 +9,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use fantoccini::actions::{InputSource, KeyAction, KeyActions, WheelAction, WheelActions};
+use fantoccini::actions::{
+    InputSource, KeyAction, KeyActions, MOUSE_BUTTON_LEFT, MouseActions, PointerAction,
+    WheelAction, WheelActions,
+};
 use fantoccini::{Client, ClientBuilder, Locator};
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
@@ -236,6 +239,34 @@ impl Browser {
             });
             actions.push(WheelAction::Pause { duration: FRAME });
         }
+        Ok(self.client.perform_actions(actions).await?)
+    }
+
+    /// Drags with the mouse down from a place of the window and back to half of the way, a move a frame.
+    pub(super) async fn drag(&self, (x, y): (i64, i64), pixels: i64, moves: usize) -> Result<()> {
+        let to = |y: i64| PointerAction::MoveTo {
+            duration: Some(FRAME),
+            x: x as f64,
+            y: y as f64,
+        };
+        let mut actions =
+            MouseActions::new("mouse".to_owned())
+                .then(to(y))
+                .then(PointerAction::Down {
+                    button: MOUSE_BUTTON_LEFT,
+                });
+        let mut at = y;
+        for index in 0..moves {
+            at += if index < moves * 2 / 3 {
+                pixels
+            } else {
+                -pixels
+            };
+            actions = actions.then(to(at));
+        }
+        actions = actions.then(PointerAction::Up {
+            button: MOUSE_BUTTON_LEFT,
+        });
         Ok(self.client.perform_actions(actions).await?)
     }
 

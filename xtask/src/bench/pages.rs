@@ -26,6 +26,7 @@ use crate::random::Random;
 
 mod heavy;
 mod hits;
+pub(super) mod lineage;
 pub(super) mod timeline;
 
 /// Time without requests and paints after which a page counts as finished.

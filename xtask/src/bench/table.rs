@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::Bench;
 use super::connection::Connection;
-use super::machine;
 use super::report::{Report, Samples};
 use super::server::{Cache, Server};
+use super::{machine, pages};
 use crate::console;
 
 mod runs;
@@ -63,6 +63,7 @@ pub(super) fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
     let many = json!({"target": runs::TARGET, "columns": runs::parameters(64)});
     let (millis, _) = ask(&server, "/api/importance", &many, IMPORTANCE_TIMES)?;
     report.millis("importance, 10,000 runs × 64 parameters", millis, None);
+    pages::lineage::measure(&server, report)?;
     server.stop()
 }
 

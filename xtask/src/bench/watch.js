@@ -4,6 +4,7 @@ const bench = (window.bench = {
   frames: [],
   painted: [],
   pressed: 0,
+  released: 0,
   drawn: 0,
   answered: 0,
   asked: 0,
@@ -92,6 +93,9 @@ for (const type of ["keydown", "click"]) {
     { capture: true },
   );
 }
+
+// The end of a drag, by the browser's own clock.
+window.addEventListener("pointerup", (event) => (bench.released = event.timeStamp), { capture: true });
 
 // Plots are drawn over a cleared canvas: the last drawing of one is the picture that stays.
 const { clearRect } = CanvasRenderingContext2D.prototype;
