@@ -225,7 +225,7 @@ fn best_tenth(mut parameters: Vec<Parameter>, is_best: &[bool]) -> Vec<Parameter
 }
 
 /// A forest with the boxes of its trees.
-struct Trained {
+struct ForestBoxes {
     forest: Forest,
     /// Columns of each parameter.
     groups: Vec<Vec<usize>>,
@@ -239,7 +239,7 @@ fn train(
     parameters: &mut Vec<Parameter>,
     runs: &Runs,
     is_cancelled: &dyn Fn() -> bool,
-) -> Option<(Trained, Vec<Parameter>)> {
+) -> Option<(ForestBoxes, Vec<Parameter>)> {
     // Numbers of at least 0 order like their bits.
     let strength = |own: &Parameter| own.rank(&runs.results).map_or(0.0, f64::abs);
     parameters.sort_by_cached_key(|own| std::cmp::Reverse(strength(own).to_bits()));
@@ -259,7 +259,7 @@ fn train(
         boxes.push(Boxes::new(tree, &space.bounds));
     }
     boxes.retain(|own| own.variance() > 0.0);
-    let trained = Trained {
+    let trained = ForestBoxes {
         forest,
         groups: space.groups,
         boxes,

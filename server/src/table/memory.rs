@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use trainscope_api::findings::{Health, Verdict};
 
-use super::update::Judged;
+use super::update::RunJudgement;
 use super::{RunTable, Surroundings};
 use crate::index::{Index, ReadError};
 use crate::judging::Judgements;
@@ -72,7 +72,7 @@ impl Tables {
     }
 }
 
-fn words(health: &Health) -> Judged {
+fn words(health: &Health) -> RunJudgement {
     let counts = &health.counts;
     let word = match health.verdict {
         _ if counts.error > 0 => "error",
@@ -83,7 +83,7 @@ fn words(health: &Health) -> Judged {
         Verdict::InPart => "judged in part",
         Verdict::Nothing => "nothing to judge",
     };
-    Judged {
+    RunJudgement {
         health: word,
         hits: counts.error + counts.warning + counts.info,
         first_cause_step: health.first.as_ref().map(|own| own.step),

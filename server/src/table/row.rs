@@ -16,7 +16,7 @@ use trainscope_format::{Body, Hparams, Kind};
 
 use super::configuration::Configurations;
 use super::summary;
-use super::update::Judged;
+use super::update::RunJudgement;
 use crate::index::{Index, ReadError};
 
 /// Most columns of one run; more come from damage or malice.
@@ -241,7 +241,7 @@ impl Row {
     }
 
     /// Adds the judgement of the run, if it was judged.
-    pub(super) fn put_judgement(&mut self, judged: Option<&Judged>) {
+    pub(super) fn put_judgement(&mut self, judged: Option<&RunJudgement>) {
         let Some(judged) = judged else {
             return;
         };

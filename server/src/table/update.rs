@@ -18,14 +18,14 @@ use crate::index::ReadError;
 
 /// Most columns in memory; those beyond [`MAX_COLUMNS`] are counted until they become common.
 const MAX_TRACKED: usize = 2 * MAX_COLUMNS;
-/// Most names of columns beyond that which are told apart.
+/// Most different names of columns beyond that.
 const MAX_REFUSED: usize = 100_000;
 /// Rows that are read before they are added: a row with its sources takes more memory than in the columns.
 const BATCH: usize = 256;
 
 /// Judgement of a run as values of columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Judged {
+pub(crate) struct RunJudgement {
     /// Greatest severity of its hits, else the verdict.
     pub(crate) health: &'static str,
     /// Number of hits.
@@ -39,7 +39,7 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) base_dirs: &'a [PathBuf],
     pub(crate) notes: &'a Notebook,
     /// Judgement of a run; `None` before it was judged.
-    pub(crate) judged: &'a dyn Fn(&str) -> Option<Judged>,
+    pub(crate) judged: &'a dyn Fn(&str) -> Option<RunJudgement>,
     /// `true` to look for changed configuration files too, a few system calls for each run.
     pub(crate) looks_at_files: bool,
 }
@@ -283,7 +283,7 @@ fn hash(key: &str) -> u64 {
 }
 
 /// Hash of everything in a row that the index, the judgement and the notebook hold.
-fn fingerprint(run: &Run, notes: Option<&RunNotes>, judged: Option<&Judged>) -> u64 {
+fn fingerprint(run: &Run, notes: Option<&RunNotes>, judged: Option<&RunJudgement>) -> u64 {
     let mut hasher = DefaultHasher::new();
     let bits = |own: Option<f64>| own.map(f64::to_bits);
     (
