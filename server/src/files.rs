@@ -73,6 +73,14 @@ pub(crate) fn tail(path: &Path, max_bytes: u64) -> Vec<u8> {
     bytes
 }
 
+/// `true` for a gzip file. The position of the file is its begin afterwards.
+pub(crate) fn is_packed(file: &mut File) -> io::Result<bool> {
+    let mut magic = Vec::new();
+    file.take(GZIP_MAGIC.len() as u64).read_to_end(&mut magic)?;
+    file.rewind()?;
+    Ok(magic == GZIP_MAGIC)
+}
+
 /// Reads the content of a file, unpacked if it is gzip; members that follow each other are one text.
 pub(crate) fn unpacked<'a>(file: impl io::Read + 'a) -> io::Result<Box<dyn io::Read + 'a>> {
     let mut file = io::BufReader::with_capacity(1 << 20, file);

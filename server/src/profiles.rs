@@ -1,21 +1,33 @@
 //! Profiles of runs: sessions × ranks from the files of profilers, read when they are asked for and kept while used.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use trainscope_analysis::trace::Model;
+use trainscope_analysis::trace::outline::Outline;
 use trainscope_api::profile::{ProfileEntry, ProfileList, ProfileState};
+use trainscope_api::timeline::TimelineLanes;
 
+use crate::files;
 use crate::index::{Index, ReadError};
 
 mod arguments;
+mod cache;
+mod columns;
 mod loaded;
+mod progress;
 mod read;
 mod sessions;
 mod unread;
 
-pub(crate) use arguments::{ArgumentSearch, MAX_EVENT_BYTES};
+use arguments::MAX_EVENT_BYTES;
+pub(crate) use arguments::ArgumentSearch;
+pub(crate) use cache::ColumnCache;
 pub(crate) use loaded::LoadedProfile;
+pub(crate) use progress::Progress;
 pub(crate) use read::{input, read_files};
 pub(crate) use sessions::{SessionFiles, recorded_by};
 
@@ -25,6 +37,12 @@ const MAX_PROFILES: usize = 16;
 const MAX_BYTES: u64 = 2 << 30;
 /// Maximum number of sessions × ranks in one list.
 const MAX_SESSIONS: usize = 2_000;
+/// Smaller files are whole before a part of them would be shown.
+const MIN_PART_BYTES: u64 = 4 << 20;
+/// A request waits this long for the whole profile, and gets a part of it then.
+const PART_WAIT: Duration = Duration::from_millis(150);
+/// Pause between two looks at a profile that is being read.
+const LOOK_PAUSE: Duration = Duration::from_millis(5);
 
 /// Error of a request for a profile.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +59,7 @@ pub(crate) enum ProfileError {
 #[derive(Clone)]
 pub struct Profiles {
     index: Index,
+    columns: Option<ColumnCache>,
     slots: Arc<Mutex<Vec<Arc<Slot>>>>,
 }
 
@@ -49,20 +68,27 @@ struct Slot {
     /// Files with their sizes and times of change: a file that was replaced is read again.
     key: String,
     progress: Progress,
-    loaded: std::sync::OnceLock<Arc<LoadedProfile>>,
+    loaded: OnceLock<Arc<LoadedProfile>>,
+    /// What was read when a part was asked for last.
+    part: Mutex<Option<Arc<LoadedProfile>>>,
+    /// The thread that reads it for requests that do not wait.
+    thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// Bytes of the files of a profile that were read.
-#[derive(Default)]
-pub(crate) struct Progress(AtomicU64);
-
-impl Progress {
-    pub(crate) fn add(&self, bytes: u64) {
-        self.0.fetch_add(bytes, Ordering::Relaxed);
-    }
-
-    fn bytes(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+impl Slot {
+    /// What was read up to now, or a little earlier: a new part is made when half as much again was read.
+    fn part(&self, session: &SessionFiles) -> Option<Arc<LoadedProfile>> {
+        let mut kept = self.part.lock();
+        let bytes = self.progress.bytes();
+        let is_old = |own: &Arc<LoadedProfile>| own.read_bytes() + own.read_bytes() / 2 <= bytes;
+        if kept.as_ref().is_none_or(is_old) {
+            let trace = self.progress.part();
+            if !trace.slices.is_empty() {
+                let part = LoadedProfile::part(session.clone(), Model::new(trace), bytes);
+                *kept = Some(Arc::new(part));
+            }
+        }
+        kept.clone()
     }
 }
 
@@ -71,7 +97,16 @@ impl Profiles {
     pub fn new(index: &Index) -> Self {
         Self {
             index: index.clone(),
+            columns: None,
             slots: Arc::default(),
+        }
+    }
+
+    /// The same with column files.
+    pub(crate) fn with_columns(self, columns: ColumnCache) -> Self {
+        Self {
+            columns: Some(columns),
+            ..self
         }
     }
 
@@ -81,19 +116,21 @@ impl Profiles {
         let cut = sessions.len() > MAX_SESSIONS;
         let entries = sessions.iter().take(MAX_SESSIONS).map(|session| {
             let slot = self.known(&session.key());
-            match slot.as_ref().and_then(|slot| slot.loaded.get()) {
-                Some(loaded) => loaded.entry(),
-                None => ProfileEntry {
-                    session: session.id.clone(),
-                    rank: session.rank,
-                    format: session.format().as_str().to_owned(),
-                    files: session.paths(),
-                    state: ProfileState::Reading,
-                    read_bytes: slot.map_or(0, |slot| slot.progress.bytes()),
-                    total_bytes: session.len_bytes,
-                    ..ProfileEntry::default()
-                },
+            if let Some(loaded) = slot.as_ref().and_then(|slot| slot.loaded.get()) {
+                return loaded.entry();
             }
+            let columns = self.columns.as_ref();
+            let stored = columns.and_then(|columns| columns.entry(session));
+            stored.unwrap_or_else(|| ProfileEntry {
+                session: session.id.clone(),
+                rank: session.rank,
+                format: session.format().as_str().to_owned(),
+                files: session.paths(),
+                state: ProfileState::Reading,
+                read_bytes: slot.map_or(0, |slot| slot.progress.bytes()),
+                total_bytes: session.len_bytes,
+                ..ProfileEntry::default()
+            })
         });
         let shown = if run == "." {
             String::new()
@@ -115,23 +152,33 @@ impl Profiles {
         session: Option<&str>,
         rank: Option<u32>,
     ) -> Result<Arc<LoadedProfile>, ProfileError> {
-        let sessions = sessions::of_run(&self.index, run)?;
-        let is_asked = |own: &&SessionFiles| {
+        Ok(self.load(&self.session(run, session, rank)?))
+    }
+
+    /// The files of a session of a rank; the newest session and its lowest rank if they are left out. Nothing is read.
+    pub(crate) fn session(
+        &self,
+        run: &str,
+        session: Option<&str>,
+        rank: Option<u32>,
+    ) -> Result<SessionFiles, ProfileError> {
+        let mut sessions = sessions::of_run(&self.index, run)?;
+        let is_asked = |own: &SessionFiles| {
             session.is_none_or(|id| own.id == id) && rank.is_none_or(|rank| own.rank == rank)
         };
-        let asked = sessions.iter().find(is_asked).ok_or_else(|| {
-            let message = match (session, rank) {
-                _ if sessions.is_empty() => format!("run `{run}` has no profile"),
-                (Some(session), Some(rank)) => {
-                    format!("run `{run}` has no profile `{session}` of rank {rank}")
-                }
-                (Some(session), None) => format!("run `{run}` has no profile `{session}`"),
-                (None, Some(rank)) => format!("run `{run}` has no profile of rank {rank}"),
-                (None, None) => format!("run `{run}` has no profile"),
-            };
-            ProfileError::Unknown(message)
-        })?;
-        Ok(self.load(asked))
+        if let Some(at) = sessions.iter().position(is_asked) {
+            return Ok(sessions.swap_remove(at));
+        }
+        let message = match (session, rank) {
+            _ if sessions.is_empty() => format!("run `{run}` has no profile"),
+            (Some(session), Some(rank)) => {
+                format!("run `{run}` has no profile `{session}` of rank {rank}")
+            }
+            (Some(session), None) => format!("run `{run}` has no profile `{session}`"),
+            (None, Some(rank)) => format!("run `{run}` has no profile of rank {rank}"),
+            (None, None) => format!("run `{run}` has no profile"),
+        };
+        Err(ProfileError::Unknown(message))
     }
 
     /// All ranks of a session, the newest if it is left out, in the order of ranks.
@@ -152,13 +199,105 @@ impl Profiles {
         Ok(sessions.iter().map(|own| self.load(own)).collect())
     }
 
+    /// Cells of the whole timeline of a session that is not in memory, if they are stored.
+    pub(crate) fn outline(&self, session: &SessionFiles) -> Option<Outline> {
+        self.unless_loaded(session)?.outline(session)
+    }
+
+    /// Lanes, steps and counters of a session that is not in memory, if they are stored.
+    pub(crate) fn lanes(&self, session: &SessionFiles) -> Option<TimelineLanes> {
+        self.unless_loaded(session)?.lanes(session)
+    }
+
+    /// The column files, for a session that is not in memory.
+    fn unless_loaded(&self, session: &SessionFiles) -> Option<&ColumnCache> {
+        let slot = self.known(&session.key());
+        let is_loaded = slot.is_some_and(|slot| slot.loaded.get().is_some());
+        self.columns.as_ref().filter(|_| !is_loaded)
+    }
+
+    /// A session, or what was read of it up to now: its first part comes after a fraction of a second.
+    pub(crate) fn so_far(&self, session: &SessionFiles) -> Arc<LoadedProfile> {
+        let slot = self.slot(session.key());
+        let has_parts =
+            session.arguments_file().is_some() && session.len_bytes >= MIN_PART_BYTES;
+        if slot.loaded.get().is_some() || !has_parts {
+            return self.load(session);
+        }
+        self.begin(session, &slot);
+        let begin = Instant::now();
+        while slot.loaded.get().is_none() {
+            let thread = slot.thread.lock();
+            if thread.as_ref().is_none_or(JoinHandle::is_finished) {
+                break;
+            }
+            drop(thread);
+            if begin.elapsed() >= PART_WAIT
+                && let Some(part) = slot.part(session)
+            {
+                return part;
+            }
+            std::thread::sleep(LOOK_PAUSE);
+        }
+        self.load(session)
+    }
+
+    /// Begins to read a session in a thread of its own.
+    fn begin(&self, session: &SessionFiles, slot: &Slot) {
+        let mut thread = slot.thread.lock();
+        if thread.is_some() {
+            return;
+        }
+        let (own, session) = (self.clone(), session.clone());
+        let reader = std::thread::Builder::new().name("profile".to_owned());
+        // Without a thread the request reads it.
+        *thread = reader.spawn(move || drop(own.load(&session))).ok();
+    }
+
+    /// The event at a place of the unpacked trace of a session, with what follows it; `None` for files without arguments.
+    pub(crate) fn event(
+        &self,
+        session: &SessionFiles,
+        place: u64,
+    ) -> io::Result<Option<Vec<u8>>> {
+        let Some(entry) = session.arguments_file() else {
+            return Ok(None);
+        };
+        let mut file = files::open(&entry.full)?;
+        let mut bytes = Vec::new();
+        if files::is_packed(&mut file)? {
+            let len = usize::try_from(MAX_EVENT_BYTES).unwrap_or(usize::MAX);
+            let columns = self.columns.as_ref();
+            let stored = columns.and_then(|columns| columns.text(session, place, len));
+            if stored.is_some() {
+                return Ok(stored);
+            }
+            let mut content = files::unpacked(file)?;
+            io::copy(&mut (&mut content).take(place), &mut io::sink())?;
+            content.take(MAX_EVENT_BYTES).read_to_end(&mut bytes)?;
+        } else {
+            file.seek(SeekFrom::Start(place))?;
+            file.take(MAX_EVENT_BYTES).read_to_end(&mut bytes)?;
+        }
+        Ok(Some(bytes))
+    }
+
     fn load(&self, session: &SessionFiles) -> Arc<LoadedProfile> {
         let slot = self.slot(session.key());
         // Requests for the same profile wait for the first one.
-        let loaded = slot
-            .loaded
-            .get_or_init(|| Arc::new(read::read(&self.index, session, &slot.progress)));
+        let loaded = slot.loaded.get_or_init(|| {
+            let columns = self.columns.as_ref();
+            if let Some(stored) = columns.and_then(|columns| read::stored(session, columns)) {
+                return Arc::new(stored);
+            }
+            let loaded = Arc::new(read::read(&self.index, session, &slot.progress));
+            if let Some(columns) = columns {
+                columns.write_later(&loaded);
+            }
+            loaded
+        });
         let loaded = Arc::clone(loaded);
+        *slot.part.lock() = None;
         self.evict();
         loaded
     }
@@ -176,7 +315,9 @@ impl Profiles {
             None => Arc::new(Slot {
                 key,
                 progress: Progress::default(),
-                loaded: std::sync::OnceLock::new(),
+                loaded: OnceLock::new(),
+                part: Mutex::new(None),
+                thread: Mutex::new(None),
             }),
         };
         slots.insert(0, Arc::clone(&slot));

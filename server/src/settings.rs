@@ -55,6 +55,10 @@ pub struct StartFlags {
     #[arg(long, value_name = "DIR", env = "TRAINSCOPE_CACHE_DIR")]
     pub cache_dir: Option<PathBuf>,
 
+    /// Bytes of profiles that are kept in that folder as column files, the last used first; 0 keeps none
+    #[arg(long, value_name = "BYTES", default_value_t = 4 << 30, env = "TRAINSCOPE_PROFILE_CACHE")]
+    pub profile_cache: u64,
+
     /// File with the token that other machines need; made if it is not there
     #[arg(long, value_name = "FILE", env = "TRAINSCOPE_TOKEN_FILE")]
     pub token_file: Option<PathBuf>,
@@ -159,6 +163,8 @@ pub struct Settings {
     pub port_file: Option<PathBuf>,
     /// Folder for the index.
     pub cache_dir: PathBuf,
+    /// Bytes of column files of profiles in that folder; 0 for none.
+    pub profile_cache: u64,
     /// File with the token.
     pub token_file: Option<PathBuf>,
     /// Further host names of the page.
@@ -262,6 +268,7 @@ impl Settings {
             host: flags.host,
             port: flags.port,
             port_file: flags.port_file,
+            profile_cache: flags.profile_cache,
             cache_dir: match flags.cache_dir {
                 Some(dir) => dir,
                 None => UserDirs::find()?.cache,

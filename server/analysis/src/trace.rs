@@ -31,6 +31,7 @@ pub mod memory;
 pub mod nest;
 pub mod numbering;
 pub mod operators;
+pub mod outline;
 pub mod parts;
 pub mod ranges;
 pub mod ranks;
@@ -55,6 +56,8 @@ pub struct Model {
     pub trace: Trace,
     /// Slices of each lane, in the order of [`Trace::lanes`].
     pub lanes: Vec<LaneSlices>,
+    /// Position of each slice in its file, and the slice of each position; see [`Model::number`].
+    numbers: nest::Numbers,
     /// Row of each slice in its lane: 1 + the highest row of the slices that are open when it begins.
     pub rows: Vec<u16>,
     /// The innermost slice of the lane that is open at the begin of each slice and contains all of it.

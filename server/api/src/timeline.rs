@@ -4,6 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::profile::ProfileState;
+
 mod cells;
 
 pub use cells::{CELLS_MEDIA_TYPE, CellsError, decode, encode};
@@ -164,6 +166,12 @@ pub struct TimelineLanes {
     pub unix_nanos: Option<String>,
     /// Number of events.
     pub events: u64,
+    /// State of its files. While they are read, this answer and all others of the timeline are about what was read.
+    pub state: ProfileState,
+    /// Begin on the clock of the file, nanoseconds: it may move while the files are read.
+    pub origin_nanos: String,
+    /// Bytes of its files that were read.
+    pub read_bytes: u64,
     /// Bytes of its files.
     pub total_bytes: u64,
     /// Groups in their order: hosts, devices, native spans, derived.

@@ -23,7 +23,7 @@ use crate::http::{About, Assets, Parts, Site, prepare, router};
 use crate::ingest::{IngestSettings, Ingester};
 use crate::judging::{Judgements, NewJudgement};
 use crate::notebook::Notebooks;
-use crate::profiles::Profiles;
+use crate::profiles::{ColumnCache, Profiles};
 use crate::queries::Graphs;
 use crate::settings::{Settings, StartFlags, UserDirs, is_beyond_loopback};
 use crate::table::Tables;
@@ -138,6 +138,10 @@ async fn serve(
     let judgements =
         Judgements::start(&settings.base_dirs, &index, &ingester, on_judged).map_err(cannot)?;
     let profiles = Profiles::new(&index);
+    let profiles = match settings.profile_cache {
+        0 => profiles,
+        max_bytes => profiles.with_columns(ColumnCache::open(&settings.cache_dir, max_bytes)),
+    };
     let site = Site::new(Parts {
         index: index.clone(),
         graphs: Graphs::new(&index, &judgements, &profiles),

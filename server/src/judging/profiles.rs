@@ -134,7 +134,7 @@ fn judged(
     own.describe(&mut facts);
     facts.input = input;
     let curve = evaluator.loss_curve(own.rank());
-    facts.step_offset = numbering::offset(&own.model, &curve).unwrap_or(0);
+    facts.step_offset = numbering::offset(&own.model.step_ends(), &curve).unwrap_or(0);
     if good.is_some() {
         facts.operators = operators(own);
     }

@@ -4,6 +4,7 @@ use std::io;
 use std::sync::{Arc, OnceLock};
 
 use trainscope_analysis::trace::Model;
+use trainscope_analysis::trace::lanes as heads;
 use trainscope_analysis::trace::levels::Levels;
 use trainscope_analysis::trace::ranks::RankModel;
 use trainscope_analysis::trace::steps::StepRange;
@@ -11,6 +12,7 @@ use trainscope_analysis::trace::summary::summary;
 use trainscope_api::profile::{
     MAX_STRETCHES, ProfileContent, ProfileEntry, ProfileState, SessionSummary,
 };
+use trainscope_api::timeline::TimelineLanes;
 use trainscope_format::formats::memory_timeline::MemoryTimeline;
 use trainscope_format::trace::{LaneKind, SliceClass, TraceFormat};
 
@@ -18,7 +20,7 @@ use super::arguments::{ArgumentSearch, ArgumentSearches};
 use super::sessions::SessionFiles;
 
 /// Bytes of a slice in memory: columns of the trace and of the model, and its cells.
-pub(super) const SLICE_BYTES: u64 = 70;
+pub(super) const SLICE_BYTES: u64 = 78;
 
 /// A profile in memory.
 pub(crate) struct LoadedProfile {
@@ -27,6 +29,8 @@ pub(crate) struct LoadedProfile {
     /// Memory by category, as `PyTorch` exports it.
     pub(crate) memory_timeline: Option<MemoryTimeline>,
     state: ProfileState,
+    /// Bytes of its files that were read.
+    read_bytes: u64,
     /// Problems, as sentences.
     faults: Vec<String>,
     levels: OnceLock<Levels>,
@@ -53,6 +57,7 @@ impl LoadedProfile {
             ProfileState::Whole
         };
         Self {
+            read_bytes: files.len_bytes,
             files,
             model,
             memory_timeline,
@@ -61,6 +66,24 @@ impl LoadedProfile {
             levels: OnceLock::new(),
             summary: OnceLock::new(),
             searches: ArgumentSearches::default(),
+        }
+    }
+
+    /// What was read of a session up to now.
+    pub(super) fn part(files: SessionFiles, model: Model, read_bytes: u64) -> Self {
+        Self {
+            state: ProfileState::Reading,
+            read_bytes,
+            ..Self::new(files, model, None, Vec::new(), false)
+        }
+    }
+
+    /// The profile with the summary of all its steps, as it was computed before.
+    pub(super) fn with_summary(self, mut summary: SessionSummary) -> Self {
+        self.describe(&mut summary);
+        Self {
+            summary: OnceLock::from(Arc::new(summary)),
+            ..self
         }
     }
 
@@ -88,6 +111,11 @@ impl LoadedProfile {
         &self.files
     }
 
+    /// Bytes of its files that were read.
+    pub(super) fn read_bytes(&self) -> u64 {
+        self.read_bytes
+    }
+
     pub(super) fn len_bytes(&self) -> u64 {
         self.model.trace.slices.len() as u64 * SLICE_BYTES
     }
@@ -99,6 +127,16 @@ impl LoadedProfile {
     /// Slices whose arguments have a text in lower case, read from the file; `None` if it holds no arguments.
     pub(crate) fn with_arguments(&self, text: &str) -> io::Result<Option<ArgumentSearch>> {
         self.searches.get(&self.files, &self.model, text)
+    }
+
+    /// Lanes, steps and counters, with files and state.
+    pub(crate) fn lanes(&self) -> TimelineLanes {
+        TimelineLanes {
+            state: self.state,
+            read_bytes: self.read_bytes,
+            total_bytes: self.files.len_bytes,
+            ..heads::lanes(&self.model, self.levels())
+        }
     }
 
     /// The summary of all steps, with files and state.
@@ -131,7 +169,7 @@ impl LoadedProfile {
             format: self.format().as_str().to_owned(),
             files: self.files.paths(),
             state: self.state,
-            read_bytes: self.files.len_bytes,
+            read_bytes: self.read_bytes,
             total_bytes: self.files.len_bytes,
             origin_nanos: summary.origin_nanos.clone(),
             unix_nanos: summary.unix_nanos.clone(),
@@ -174,6 +212,11 @@ impl LoadedProfile {
     /// State of its files.
     pub(crate) fn state(&self) -> ProfileState {
         self.state
+    }
+
+    /// Problems that the trace itself does not tell.
+    pub(super) fn own_faults(&self) -> &[String] {
+        &self.faults
     }
 
     /// Problems of its files, as sentences with the place.

@@ -19,7 +19,8 @@ use trainscope_format::queues::{Batches, MAX_FILE_BYTES};
 use trainscope_format::trace::{Trace, TraceDamage, TraceFile};
 use trainscope_format::{Body, Kind, Profile, QueueFormat};
 
-use super::Progress;
+use super::cache::ColumnCache;
+use super::progress::Progress;
 use super::loaded::{LoadedProfile, SLICE_BYTES};
 use super::sessions::SessionFiles;
 use crate::files;
@@ -86,7 +87,23 @@ fn loaded(
         faults.push(format!("it cannot be read: {error}"));
         Trace::default()
     });
-    let memory_timeline = session.memory_timeline.as_ref().and_then(|path| {
+    let memory_timeline = memory_timeline(session, progress, &mut faults);
+    LoadedProfile::new(
+        session.clone(),
+        Model::new(trace),
+        memory_timeline,
+        faults,
+        is_unreadable,
+    )
+}
+
+/// Memory by category beside a trace.
+fn memory_timeline(
+    session: &SessionFiles,
+    progress: &Progress,
+    faults: &mut Vec<String>,
+) -> Option<MemoryTimeline> {
+    session.memory_timeline.as_ref().and_then(|path| {
         let name = path.file_name().unwrap_or_default().display().to_string();
         let read = whole(path, progress).map(|bytes| MemoryTimeline::read(&bytes));
         match read {
@@ -104,14 +121,17 @@ fn loaded(
                 None
             }
         }
-    });
-    LoadedProfile::new(
-        session.clone(),
-        Model::new(trace),
-        memory_timeline,
-        faults,
-        is_unreadable,
-    )
+    })
+}
+
+/// A session from its column file.
+pub(super) fn stored(session: &SessionFiles, columns: &ColumnCache) -> Option<LoadedProfile> {
+    let stored = columns.model(session)?;
+    // Its faults are among those that were stored.
+    let timeline = memory_timeline(session, &Progress::default(), &mut Vec::new());
+    let (files, model) = (session.clone(), stored.model);
+    let loaded = LoadedProfile::new(files, model, timeline, stored.faults, false);
+    Some(loaded.with_summary(stored.summary))
 }
 
 fn one(
@@ -140,22 +160,22 @@ fn chrome(path: &Path, progress: &Progress, faults: &mut Vec<String>) -> io::Res
     let file = files::open(path)?;
     let most = MAX_TRACE_BYTES.min(unpacked_limit(&file)?);
     let mut content = files::unpacked(ByteCounter { file, progress })?.take(most);
-    let mut reader = TraceReader::new().max_events(memory() / MEMORY_SHARE / SLICE_BYTES);
+    progress.begin(TraceReader::new().max_events(memory() / MEMORY_SHARE / SLICE_BYTES));
     let mut block = vec![0; BLOCK_BYTES];
     let mut end = None;
     loop {
         match content.read(&mut block) {
             Ok(0) => break,
-            Ok(len) => reader.push(&block[..len]),
+            Ok(len) => progress.push(&block[..len]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) if reader.bytes() > 0 => {
+            Err(error) if progress.has_begun() => {
                 end = Some(error);
                 break;
             }
             Err(error) => return Err(error),
         }
     }
-    let mut trace = reader.finish();
+    let mut trace = progress.finish();
     let offset = trace.counts.bytes;
     if let Some(error) = end {
         if error.kind() == io::ErrorKind::UnexpectedEof {

@@ -9,6 +9,7 @@ use std::time::SystemTime;
 use trainscope_format::trace::{TraceFile, TraceFormat};
 use trainscope_format::{Format, Kind};
 
+use super::columns::FileStamp;
 use crate::discovery::runs::RunFiles;
 use crate::files;
 use crate::index::{Index, ReadError, TraceEntry};
@@ -49,6 +50,19 @@ impl SessionFiles {
             key.push_str(&facts);
         }
         key
+    }
+
+    /// The one file that the session is read from, as it is now, and its table of memory; `None` for sessions of several
+    /// files, of which each is small.
+    pub(super) fn stamps(&self) -> Option<Vec<FileStamp>> {
+        let [file] = &self.files[..] else {
+            return None;
+        };
+        if self.is_mindspore() {
+            return None;
+        }
+        let paths = [Some(&file.full), self.memory_timeline.as_ref()];
+        paths.into_iter().flatten().map(|path| FileStamp::of(path)).collect()
     }
 
     pub(crate) fn format(&self) -> TraceFormat {

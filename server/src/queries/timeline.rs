@@ -1,9 +1,9 @@
 //! Answers of the timeline of a profile: cells, lanes, single slices, areas, matches of a search.
 
-use std::io::{Read as _, Seek as _, SeekFrom};
+use std::sync::Arc;
 
 use trainscope_analysis::trace::{
-    area as areas, lanes as heads, search as matches, slice as slices, view,
+    area as areas, search as matches, slice as slices, view,
 };
 use trainscope_api::error::ErrorCode;
 use trainscope_api::profile::{ProfileQuery, StepSource};
@@ -15,17 +15,20 @@ use trainscope_format::formats::trace_json;
 
 use super::error::Failure;
 use super::graph::Graphs;
-use super::numbering::step_offset;
-use crate::files;
+use super::numbering::{lanes_offset, step_offset};
 use crate::index::Index;
-use crate::profiles::{ArgumentSearch, LoadedProfile, MAX_EVENT_BYTES, Profiles};
+use crate::profiles::{ArgumentSearch, LoadedProfile, Profiles};
 
 /// Most profiles that are read to find a step.
 const MAX_PROFILES: usize = 8;
 
 /// Cells of rows for a stretch of time.
 pub(crate) fn cells(profiles: &Profiles, query: &TimelineQuery) -> Result<TimelineAnswer, Failure> {
-    let loaded = profiles.get(&query.run, query.session.as_deref(), query.rank)?;
+    let session = profiles.session(&query.run, query.session.as_deref(), query.rank)?;
+    if let Some(answer) = profiles.outline(&session).and_then(|own| own.timeline(query)) {
+        return answer.map_err(refused);
+    }
+    let loaded = profiles.so_far(&session);
     view::timeline(&loaded.model, loaded.levels(), query).map_err(refused)
 }
 
@@ -35,10 +38,10 @@ pub(crate) fn lanes(
     index: &Index,
     query: &ProfileQuery,
 ) -> Result<TimelineLanes, Failure> {
-    let loaded = profiles.get(&query.run, query.session.as_deref(), query.rank)?;
-    let mut lanes = heads::lanes(&loaded.model, loaded.levels());
-    lanes.total_bytes = loaded.files().len_bytes;
-    lanes.step_offset = step_offset(index, &loaded).unwrap_or(0);
+    let session = profiles.session(&query.run, query.session.as_deref(), query.rank)?;
+    let lanes = profiles.lanes(&session);
+    let mut lanes = lanes.unwrap_or_else(|| profiles.so_far(&session).lanes());
+    lanes.step_offset = lanes_offset(index, &query.run, &lanes).unwrap_or(0);
     Ok(lanes)
 }
 
@@ -88,7 +91,7 @@ pub(crate) fn slice(
     graphs: &Graphs,
     query: &SliceQuery,
 ) -> Result<SliceAnswer, Failure> {
-    let loaded = profiles.get(&query.run, query.session.as_deref(), query.rank)?;
+    let loaded = so_far(profiles, &query.run, query.session.as_deref(), query.rank)?;
     let mut answer =
         slices::slice(&loaded.model, loaded.levels(), query.index).ok_or_else(|| {
             let count = loaded.model.trace.slices.len();
@@ -97,40 +100,32 @@ pub(crate) fn slice(
                 query.index
             ))
         })?;
-    answer.arguments = arguments(&loaded, query.index);
+    answer.arguments = arguments(profiles, &loaded, query.index);
     answer.node = graphs.node_named(&query.run, &answer.slice.name);
     Ok(answer)
 }
 
-/// Arguments of a slice, read from its file; empty for files without arguments, and if the file is gone.
-fn arguments(loaded: &LoadedProfile, slice: u32) -> Vec<(String, String)> {
-    let place = loaded.model.trace.slices.places.get(slice as usize);
-    let (Some(file), Some(place)) = (loaded.files().arguments_file(), place) else {
-        return Vec::new();
-    };
-    let read = || -> std::io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        let mut source = files::open(&file.full)?;
-        let is_packed = file
-            .full
-            .extension()
-            .is_some_and(|own| own.eq_ignore_ascii_case("gz"));
-        if is_packed {
-            let mut content = files::unpacked(source)?;
-            std::io::copy(&mut (&mut content).take(*place), &mut std::io::sink())?;
-            content.take(MAX_EVENT_BYTES).read_to_end(&mut bytes)?;
-        } else {
-            source.seek(SeekFrom::Start(*place))?;
-            source.take(MAX_EVENT_BYTES).read_to_end(&mut bytes)?;
-        }
-        Ok(bytes)
-    };
-    read().map_or_else(|_| Vec::new(), |bytes| trace_json::arguments(&bytes))
+/// Arguments of the slice of a number; empty for files without arguments, and if the file is gone.
+fn arguments(profiles: &Profiles, loaded: &LoadedProfile, number: u32) -> Vec<(String, String)> {
+    let place = (loaded.model.numbered(number))
+        .and_then(|slice| loaded.model.trace.slices.places.get(slice as usize));
+    let event = place.and_then(|place| profiles.event(loaded.files(), *place).ok()?);
+    event.map_or_else(Vec::new, |bytes| trace_json::arguments(&bytes))
+}
+
+/// A profile, or what was read of it up to now.
+fn so_far(
+    profiles: &Profiles,
+    run: &str,
+    session: Option<&str>,
+    rank: Option<u32>,
+) -> Result<Arc<LoadedProfile>, Failure> {
+    Ok(profiles.so_far(&profiles.session(run, session, rank)?))
 }
 
 /// Totals of an area.
 pub(crate) fn area(profiles: &Profiles, query: &AreaQuery) -> Result<AreaAnswer, Failure> {
-    let loaded = profiles.get(&query.run, query.session.as_deref(), query.rank)?;
+    let loaded = so_far(profiles, &query.run, query.session.as_deref(), query.rank)?;
     let lanes = lanes_of(query.lanes.as_deref())?;
     let time = (query.from, query.to);
     Ok(areas::area(
@@ -146,7 +141,7 @@ pub(crate) fn search(
     profiles: &Profiles,
     query: &TimelineSearchQuery,
 ) -> Result<TimelineSearchAnswer, Failure> {
-    let loaded = profiles.get(&query.run, query.session.as_deref(), query.rank)?;
+    let loaded = so_far(profiles, &query.run, query.session.as_deref(), query.rank)?;
     let mut arguments = matches::ArgumentMatches::new();
     let mut is_cut = false;
     for text in matches::argument_texts(&query.query).map_err(refused)? {

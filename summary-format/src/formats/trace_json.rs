@@ -25,7 +25,7 @@ use structure::Structure;
 const MIN_WAIT_LEN: usize = 1 << 10;
 
 /// Reader of a trace from the bytes of its file.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct TraceReader {
     structure: Structure,
     /// Begin of an event that is not complete.
@@ -85,6 +85,12 @@ impl TraceReader {
     /// The trace as far as it was read, without flows, and with kinds of lanes that may still change.
     pub fn trace(&self) -> &Trace {
         &self.structure.columns.trace
+    }
+
+    /// The trace as if the file ended here, and not in the midst of an event. Slices, lanes and names have the numbers
+    /// that they have in the whole trace.
+    pub fn part(&self) -> Trace {
+        self.structure.clone().finish()
     }
 
     /// The whole trace.

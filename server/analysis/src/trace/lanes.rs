@@ -32,6 +32,7 @@ pub fn lanes(model: &Model, levels: &Levels) -> TimelineLanes {
         extent_nanos,
         unix_nanos: unix.map(|offset| offset.saturating_add(model.origin()).to_string()),
         events: trace.counts.events,
+        origin_nanos: model.origin().to_string(),
         total_bytes: trace.counts.bytes,
         busy: busy_strip(model),
         ..TimelineLanes::default()

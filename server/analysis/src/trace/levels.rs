@@ -65,14 +65,14 @@ struct LevelCell {
 
 /// A stretch of positions that is counted as one.
 #[derive(Clone, Copy)]
-struct Piece {
-    first: u32,
-    count: u32,
-    begin: i64,
-    end: i64,
-    longest: u32,
-    longest_len: u64,
-    busy: u64,
+pub(super) struct Piece {
+    pub(super) first: u32,
+    pub(super) count: u32,
+    pub(super) begin: i64,
+    pub(super) end: i64,
+    pub(super) longest: u32,
+    pub(super) longest_len: u64,
+    pub(super) busy: u64,
 }
 
 impl Piece {
@@ -85,8 +85,17 @@ impl Piece {
         (self.begin ^ other.begin) >> bits == 0 && self.is_short(bits) && other.is_short(bits)
     }
 
+    /// Share of its length that slices cover, in 1/255.
+    pub(super) fn share(&self) -> u8 {
+        let length = self.end.saturating_sub(self.begin);
+        if self.count == 1 || length == 0 {
+            return u8::MAX;
+        }
+        share_of_255(self.busy as f64 / length as f64)
+    }
+
     fn join(&mut self, other: &Self) {
-        self.count += other.count;
+        self.count = self.count.saturating_add(other.count);
         self.end = self.end.max(other.end);
         self.busy = self.busy.saturating_add(other.busy);
         if other.longest_len > self.longest_len {
@@ -96,14 +105,14 @@ impl Piece {
 }
 
 /// Joins pieces in order to cells of one size.
-struct Joiner<F: FnMut(Piece)> {
+pub(super) struct Joiner<F: FnMut(Piece)> {
     bits: u8,
     open: Option<Piece>,
     out: F,
 }
 
 impl<F: FnMut(Piece)> Joiner<F> {
-    fn new(bits: u8, out: F) -> Self {
+    pub(super) fn new(bits: u8, out: F) -> Self {
         Self {
             bits,
             open: None,
@@ -111,7 +120,7 @@ impl<F: FnMut(Piece)> Joiner<F> {
         }
     }
 
-    fn add(&mut self, piece: Piece) {
+    pub(super) fn add(&mut self, piece: Piece) {
         match &mut self.open {
             Some(open) if open.joins(&piece, self.bits) => open.join(&piece),
             open => {
@@ -122,7 +131,7 @@ impl<F: FnMut(Piece)> Joiner<F> {
         }
     }
 
-    fn finish(mut self) {
+    pub(super) fn finish(mut self) {
         if let Some(whole) = self.open.take() {
             (self.out)(whole);
         }
@@ -369,25 +378,35 @@ impl Levels {
     ) -> (Vec<Cell>, bool) {
         let mut cells = Vec::new();
         let mut is_whole = true;
-        let Some(row) = self.get(lane, depth) else {
-            return (cells, is_whole);
-        };
         let origin = model.origin();
         let (from, to) = (origin.saturating_add(from), origin.saturating_add(to));
-        let span = to.saturating_sub(from).max(1).cast_unsigned();
-        let pixel = (span / u64::from(width.max(1))).max(1);
-        let bits = u8::try_from(pixel.ilog2())
-            .unwrap_or(MAX_BITS)
-            .min(MAX_BITS);
-        let levels = &self.scales[row.levels.start as usize..row.levels.end as usize];
-        let levels = &levels[..levels.partition_point(|level| level.bits <= bits)];
-        let mut joiner = Joiner::new(bits, |piece: Piece| {
+        let bits = bin_bits(from, to, width);
+        self.pieces(model, (lane, depth), (from, to), bits, |piece| {
             if cells.len() < limit {
                 cells.push(cell(model, &piece));
             } else {
                 is_whole = false;
             }
         });
+        (cells, is_whole)
+    }
+
+    /// Pieces of a row for the time between two times of the file's clock: slices that begin within one bin of this
+    /// size are one.
+    pub(super) fn pieces(
+        &self,
+        model: &Model,
+        (lane, depth): (u32, u32),
+        (from, to): (i64, i64),
+        bits: u8,
+        out: impl FnMut(Piece),
+    ) {
+        let Some(row) = self.get(lane, depth) else {
+            return;
+        };
+        let levels = &self.scales[row.levels.start as usize..row.levels.end as usize];
+        let levels = &levels[..levels.partition_point(|level| level.bits <= bits)];
+        let mut joiner = Joiner::new(bits, out);
         let near = self.near(model, row, from, to);
         if row.reach == 0 {
             self.walk(model, row, levels, near, &mut |piece| joiner.add(piece));
@@ -397,7 +416,6 @@ impl Levels {
                 .for_each(|piece| joiner.add(piece));
         }
         joiner.finish();
-        (cells, is_whole)
     }
 
     /// Divides positions into the coarsest cells of `levels` that are whole within them.
@@ -437,22 +455,25 @@ impl Levels {
     }
 }
 
+/// Base-2 logarithm of the bins for the time between two times, shown by `width` pixels.
+pub(super) fn bin_bits(from: i64, to: i64, width: u32) -> u8 {
+    let span = to.saturating_sub(from).max(1).cast_unsigned();
+    let pixel = (span / u64::from(width.max(1))).max(1);
+    u8::try_from(pixel.ilog2())
+        .unwrap_or(MAX_BITS)
+        .min(MAX_BITS)
+}
+
 fn cell(model: &Model, piece: &Piece) -> Cell {
     let slice = piece.longest as usize;
-    let length = piece.end.saturating_sub(piece.begin);
-    let share = if piece.count == 1 || length == 0 {
-        1.0
-    } else {
-        piece.busy as f64 / length as f64
-    };
     Cell {
         begin: piece.begin.saturating_sub(model.origin()),
-        length,
+        length: piece.end.saturating_sub(piece.begin),
         name: model.trace.slices.names[slice].0,
         count: piece.count,
-        busy: share_of_255(share),
+        busy: piece.share(),
         kind: model.kinds[slice] as u8,
-        index: piece.longest,
+        index: model.number(piece.longest),
     }
 }
 

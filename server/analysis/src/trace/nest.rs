@@ -8,11 +8,34 @@ use trainscope_format::trace::{NONE, SliceClass, Slices, Trace};
 use super::rows::nest_lane;
 use super::{LaneSlices, Model, meaning, steps};
 
+/// Positions of slices in their file, and slices by position; both empty if slices are in the order of the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Numbers {
+    of_slices: Vec<u32>,
+    slices: Vec<u32>,
+}
+
+impl Numbers {
+    /// Numbers from the position of each slice; `None` if a position is missing.
+    fn new(of_slices: Vec<u32>) -> Option<Self> {
+        let mut slices = vec![NONE; of_slices.len()];
+        for (slice, number) in (0..).zip(&of_slices) {
+            let slot = slices.get_mut(*number as usize)?;
+            if *slot != NONE {
+                return None;
+            }
+            *slot = slice;
+        }
+        Some(Self { of_slices, slices })
+    }
+}
+
 impl Model {
     /// Sorts a trace and computes what follows from it for each slice.
     pub fn new(mut trace: Trace) -> Self {
-        let lanes = sort(&mut trace);
+        let (lanes, numbers) = sort(&mut trace);
         let mut model = Self {
+            numbers,
             lanes: lanes
                 .into_iter()
                 .map(|slices| LaneSlices { slices, rows: 0 })
@@ -25,6 +48,39 @@ impl Model {
         meaning::fill(&mut model);
         model.steps = steps::steps(&model);
         model
+    }
+
+    /// The model of a trace whose slices another model has sorted; `numbers` are their positions in the file, empty if
+    /// they are in its order. `None` if positions are missing.
+    pub fn of_sorted(trace: Trace, numbers: Vec<u32>) -> Option<Self> {
+        if !numbers.is_empty() && numbers.len() != trace.slices.len() {
+            return None;
+        }
+        let numbers = Numbers::new(numbers)?;
+        Some(Self {
+            numbers,
+            ..Self::new(trace)
+        })
+    }
+
+    /// Position of a slice in its file: the number by which addresses and requests name it, the same while more of the
+    /// file is read.
+    pub fn number(&self, slice: u32) -> u32 {
+        let number = self.numbers.of_slices.get(slice as usize);
+        number.copied().unwrap_or(slice)
+    }
+
+    /// Positions of all slices in their file; empty if slices are in its order.
+    pub fn numbers(&self) -> &[u32] {
+        &self.numbers.of_slices
+    }
+
+    /// The slice of a number.
+    pub fn numbered(&self, number: u32) -> Option<u32> {
+        if self.numbers.slices.is_empty() {
+            return Some(number).filter(|slice| (*slice as usize) < self.trace.slices.len());
+        }
+        self.numbers.slices.get(number as usize).copied()
     }
 
     /// Class of a slice.
@@ -47,8 +103,8 @@ impl Model {
     }
 }
 
-/// Sorts slices and renumbers what refers to them; the ranges of the lanes.
-fn sort(trace: &mut Trace) -> Vec<Range<u32>> {
+/// Sorts slices and renumbers what refers to them; the ranges of the lanes, and the positions of slices in their file.
+fn sort(trace: &mut Trace) -> (Vec<Range<u32>>, Numbers) {
     let slices = &trace.slices;
     let count = slices.len();
     // One more than the lanes: slices of a lane that is not in the trace keep their place behind the others.
@@ -91,16 +147,15 @@ fn sort(trace: &mut Trace) -> Vec<Range<u32>> {
         }
     }
     drop(keyed);
+    let mut numbers = Numbers::default();
     if !order.is_sorted() {
         reorder(&mut trace.slices, &order);
-        renumber(trace, &order);
+        numbers = Numbers::new(order).unwrap_or_default();
+        renumber(trace, &numbers.slices);
     }
     ends.pop();
-    begins
-        .into_iter()
-        .zip(ends)
-        .map(|(from, to)| from..to)
-        .collect()
+    let lanes = begins.into_iter().zip(ends);
+    (lanes.map(|(from, to)| from..to).collect(), numbers)
 }
 
 fn reorder(slices: &mut Slices, order: &[u32]) {
@@ -117,11 +172,7 @@ fn reorder(slices: &mut Slices, order: &[u32]) {
     apply(&mut slices.places, order);
 }
 
-fn renumber(trace: &mut Trace, order: &[u32]) {
-    let mut numbers = vec![NONE; order.len()];
-    for (slice, number) in order.iter().zip(0_u32..) {
-        numbers[*slice as usize] = number;
-    }
+fn renumber(trace: &mut Trace, numbers: &[u32]) {
     let new = |slice: u32| numbers.get(slice as usize).copied().unwrap_or(NONE);
     for flow in &mut trace.flows {
         (flow.from, flow.to) = (new(flow.from), new(flow.to));

@@ -11,27 +11,37 @@ const NEAR_NANOS: i64 = 1_000_000_000;
 /// not spoil the rest.
 const AGREE: f64 = 0.8;
 
+impl Model {
+    /// Numbers of steps with their ends in nanoseconds since 1970; none without a clock.
+    pub fn step_ends(&self) -> Vec<(i64, i64)> {
+        let unix = self.trace.head.unix_offset_nanos;
+        let ends = unix.into_iter().flat_map(|unix| {
+            let steps = self.steps.list.iter();
+            steps.map(move |step| (step.number, step.end.saturating_add(unix)))
+        });
+        ends.collect()
+    }
+}
+
 /// The number of the training minus that of the profiler, if a curve tells: for at least 80 % of the steps, the point
-/// nearest to the end of the step has the same difference. `curve` has steps with wall times in seconds since 1970.
-pub fn offset(model: &Model, curve: &[(i64, f64)]) -> Option<i64> {
-    let unix = model.trace.head.unix_offset_nanos?;
+/// nearest to the end of the step has the same difference. `steps` are numbers with ends in nanoseconds since 1970,
+/// `curve` has steps with wall times in seconds since 1970.
+pub fn offset(steps: &[(i64, i64)], curve: &[(i64, f64)]) -> Option<i64> {
     let mut points: Vec<(i64, i64)> = curve
         .iter()
         .filter(|(_, secs)| secs.is_finite())
         .map(|(step, secs)| (nanos(*secs), *step))
         .collect();
     points.sort_unstable();
-    let steps = &model.steps.list;
     let mut differences: BTreeMap<i64, usize> = BTreeMap::new();
-    for step in steps {
-        let end = step.end.saturating_add(unix);
+    for (own, end) in steps.iter().copied() {
         let next = points.partition_point(|(time, _)| *time < end);
         let around = points[next.saturating_sub(1)..].iter().take(2);
         let nearest = around.min_by_key(|(time, _)| time.abs_diff(end));
         if let Some((time, number)) = nearest
             && time.abs_diff(end) <= NEAR_NANOS.unsigned_abs()
         {
-            let difference = number.saturating_sub(step.number);
+            let difference = number.saturating_sub(own);
             *differences.entry(difference).or_default() += 1;
         }
     }
@@ -49,25 +59,12 @@ fn nanos(secs: f64) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use trainscope_format::trace::Trace;
-
-    use super::super::{Model, Step};
     use super::offset;
 
     /// Ten steps of 10 ms, numbered from 3 on, that begin at 1,000 s.
-    fn model() -> Model {
-        let mut trace = Trace::default();
-        trace.head.unix_offset_nanos = Some(1_000_000_000_000);
-        let mut model = Model::new(trace);
-        model.steps.list = (0..10)
-            .map(|at| Step {
-                number: at + 3,
-                begin: at * 10_000_000,
-                end: (at + 1) * 10_000_000,
-                ..Step::default()
-            })
-            .collect();
-        model
+    fn steps() -> Vec<(i64, i64)> {
+        let steps = (0..10).map(|at| (at + 3, 1_000_000_000_000 + (at + 1) * 10_000_000));
+        steps.collect()
     }
 
     fn curve(first: i64) -> Vec<(i64, f64)> {
@@ -77,28 +74,25 @@ mod tests {
 
     #[test]
     fn the_difference_to_the_steps_of_a_curve_is_found() {
-        assert_eq!(offset(&model(), &curve(2_600)), Some(2_597));
+        assert_eq!(offset(&steps(), &curve(2_600)), Some(2_597));
         let mut late = curve(2_600);
         late[4].0 += 1;
-        assert_eq!(offset(&model(), &late), Some(2_597), "nine of ten agree");
+        assert_eq!(offset(&steps(), &late), Some(2_597), "nine of ten agree");
     }
 
     #[test]
-    fn without_points_near_the_steps_or_without_a_clock_there_is_none() {
+    fn without_points_near_the_steps_there_is_none() {
         let mut far = curve(2_600);
         for point in &mut far {
             point.1 += 50.0;
         }
-        assert_eq!(offset(&model(), &far), None);
-        assert_eq!(offset(&model(), &[]), None);
-        let mut model = model();
-        model.trace.head.unix_offset_nanos = None;
-        assert_eq!(offset(&model, &curve(2_600)), None);
+        assert_eq!(offset(&steps(), &far), None);
+        assert_eq!(offset(&steps(), &[]), None);
     }
 
     #[test]
     fn points_that_are_logged_every_fifth_step_do_not_tell() {
         let sparse: Vec<_> = curve(2_600).into_iter().step_by(5).collect();
-        assert_eq!(offset(&model(), &sparse), None);
+        assert_eq!(offset(&steps(), &sparse), None);
     }
 }

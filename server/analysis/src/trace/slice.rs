@@ -20,7 +20,7 @@ pub fn entry(model: &Model, slice: u32) -> SliceEntry {
         return SliceEntry::default();
     }
     SliceEntry {
-        index: slice,
+        index: model.number(slice),
         name: model.name(slice).to_owned(),
         kind: model.kinds[place],
         lane: u32::from(slices.lanes[place]),
@@ -47,8 +47,10 @@ pub const fn phase_name(phase: PhaseKind) -> &'static str {
     }
 }
 
-/// Everything about a slice but its arguments and its node; `None` for one that is not there.
-pub fn slice(model: &Model, levels: &Levels, index: u32) -> Option<SliceAnswer> {
+/// Everything about the slice of a [number](Model::number) but its arguments and its node; `None` for one that is not
+/// there.
+pub fn slice(model: &Model, levels: &Levels, number: u32) -> Option<SliceAnswer> {
+    let index = model.numbered(number)?;
     let slices = &model.trace.slices;
     let place = index as usize;
     if place >= slices.len() {

@@ -1,6 +1,7 @@
 //! Cells of rows for a stretch of time, within the limits of one answer.
 
 use trainscope_api::timeline::{MAX_CELLS, MAX_ROWS, RowCells, TimelineAnswer, TimelineQuery};
+use trainscope_format::trace::TextId;
 
 use super::Model;
 use super::levels::Levels;
@@ -58,14 +59,14 @@ pub fn timeline(
             answer
                 .names
                 .entry(cell.name)
-                .or_insert_with(|| model.name(cell.index).to_owned());
+                .or_insert_with(|| model.trace.texts.get(TextId(cell.name)).to_owned());
         }
         answer.rows.push(RowCells { lane, depth, cells });
     }
     Ok(answer)
 }
 
-fn row_list(text: &str) -> Result<Vec<(u32, u32)>, BadRows> {
+pub(super) fn row_list(text: &str) -> Result<Vec<(u32, u32)>, BadRows> {
     let parts = text
         .split(',')
         .map(str::trim)

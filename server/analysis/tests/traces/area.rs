@@ -80,7 +80,7 @@ proptest! {
         let whole = slow(&model, (i64::MIN / 4, i64::MAX / 4));
         let mut own_time: BTreeMap<(String, String), i64> = BTreeMap::new();
         for index in model.slices() {
-            let answer = slice(&model, &levels, index).unwrap();
+            let answer = slice(&model, &levels, model.number(index)).unwrap();
             let lane = answer.slice.lane;
             let key = (answer.slice.name.clone(), format!("0/{lane}"));
             *own_time.entry(key).or_default() += answer.self_nanos;
@@ -88,7 +88,7 @@ proptest! {
                 u32::from(model.trace.slices.lanes[*other as usize]) == lane
                     && model.rows[*other as usize] == model.rows[index as usize]
             };
-            let index_of = |entry: &Option<trainscope_api::timeline::SliceEntry>| entry.as_ref().map(|entry| entry.index);
+            let index_of = |entry: &Option<trainscope_api::timeline::SliceEntry>| model.numbered(entry.as_ref()?.index);
             prop_assert_eq!(index_of(&answer.previous), (0..index).rev().find(in_row));
             prop_assert_eq!(index_of(&answer.next), model.slices().skip(index as usize + 1).find(in_row));
             let child = model.slices().find(|other| model.parents[*other as usize] == index);
@@ -100,7 +100,7 @@ proptest! {
                 at = model.parents[at as usize];
             }
             parents.truncate(100);
-            prop_assert_eq!(answer.parents.iter().map(|entry| entry.index).collect::<Vec<_>>(), parents);
+            prop_assert_eq!(answer.parents.iter().filter_map(|entry| model.numbered(entry.index)).collect::<Vec<_>>(), parents);
             let names = &model.trace.slices.names;
             let same = model.slices().filter(|other| names[*other as usize] == names[index as usize]);
             let mut durations: Vec<_> = same.map(|other| model.trace.slices.durations[other as usize]).collect();
@@ -140,7 +140,7 @@ fn launches_flows_and_idle_time_of_a_kernel_are_found() {
     let model = fixture("generated/steps4-layers2.pt.trace.json.gz");
     let levels = Levels::new(&model);
     let mut launches = 0;
-    for index in model.slices() {
+    for index in model.slices().map(|slice| model.number(slice)) {
         let answer = slice(&model, &levels, index).unwrap();
         if let Some(call) = &answer.launched_by {
             launches += 1;

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use trainscope_analysis::trace::Model;
 use trainscope_analysis::trace::levels::Levels;
+use trainscope_analysis::trace::outline::Outline;
 use trainscope_analysis::trace::view::timeline;
 use trainscope_api::timeline::{Cell, MAX_CELLS, MAX_ROWS, TimelineQuery};
 use trainscope_format::trace::LaneKind;
@@ -34,10 +35,11 @@ fn check(model: &Model, row: (u32, u32), time: (i64, i64), width: u32, cells: &[
             (first, last.unwrap())
         );
         let longest = inside.iter().map(|slice| durations[*slice as usize]).max();
-        assert!(inside.contains(&cell.index));
-        assert_eq!(Some(durations[cell.index as usize]), longest);
-        assert_eq!(cell.name, model.trace.slices.names[cell.index as usize].0);
-        assert_eq!(cell.kind, model.kinds[cell.index as usize] as u8);
+        let chosen = model.numbered(cell.index).unwrap();
+        assert!(inside.contains(&chosen));
+        assert_eq!(Some(durations[chosen as usize]), longest);
+        assert_eq!(cell.name, model.trace.slices.names[chosen as usize].0);
+        assert_eq!(cell.kind, model.kinds[chosen as usize] as u8);
         if inside.len() > 1 {
             assert!(inside.iter().all(is_short));
             assert!(inside.iter().all(|slice| bin(slice) == bin(&inside[0])));
@@ -117,6 +119,41 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn an_outline_answers_as_the_slices_do(
+        seed in any::<u64>(),
+        count in 1_usize..1_000,
+        spread in 6_u32..30,
+        width in 1_u32..5_000,
+        beyond in 0_i64..5_000,
+    ) {
+        let model = random_model(seed, count, spread);
+        let levels = Levels::new(&model);
+        let outline = Outline::new(&model, &levels).unwrap();
+        let extent = model.extent.end - model.origin();
+        for rows in [None, Some("0:0,1:1,0:7,99:3".to_owned())] {
+            let query = TimelineQuery {
+                to: (beyond > 0).then_some(extent + beyond),
+                width: Some(width),
+                rows,
+                ..TimelineQuery::default()
+            };
+            if let Some(answer) = outline.timeline(&query) {
+                prop_assert_eq!(answer, timeline(&model, &levels, &query));
+            } else {
+                prop_assert!(width > 2_048, "the whole in few pixels needs no slices");
+            }
+            let part = TimelineQuery { from: Some(extent / 3), ..query };
+            prop_assert!(outline.timeline(&part).is_none());
+        }
+        let bad = TimelineQuery { rows: Some("1".to_owned()), width: Some(1), ..TimelineQuery::default() };
+        prop_assert!(outline.timeline(&bad).is_none_or(|answer| answer.is_err()));
+    }
+}
+
 #[test]
 fn slices_of_the_deepest_row_overlap_and_are_counted_too() {
     let staircase: Vec<_> = (0..3_000).map(|at| (at, 2_500, "a")).collect();
@@ -168,7 +205,8 @@ fn answers_have_the_rows_of_the_query_and_say_what_they_leave_out() {
     let outside = model.slices().filter(outside).count();
     assert_eq!(counted as usize + outside, model.trace.slices.len());
     for cell in all.rows.iter().flat_map(|row| &row.cells) {
-        assert_eq!(all.names[&cell.name], model.name(cell.index));
+        let slice = model.numbered(cell.index).unwrap();
+        assert_eq!(all.names[&cell.name], model.name(slice));
     }
     assert!(!all.cut);
     let two = timeline(&model, &levels, &query(Some("0:1, 0:0"))).unwrap();

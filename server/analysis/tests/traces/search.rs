@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use trainscope_analysis::trace::Model;
 use trainscope_analysis::trace::search::{ArgumentMatches, argument_texts, search, search_with};
-use trainscope_api::timeline::{MAX_NEAREST, TimeKind, TimelineSearchAnswer, TimelineSearchQuery};
+use trainscope_api::timeline::{MAX_NEAREST, SliceEntry, TimeKind, TimelineSearchAnswer, TimelineSearchQuery};
 
 use crate::scatter::{random_model, span, touches};
 use crate::support::model as fixture;
@@ -56,14 +56,15 @@ proptest! {
         prop_assert_eq!(answer.by_pixel.len(), 160);
         prop_assert_eq!(answer.by_pixel.iter().map(|n| u64::from(*n)).sum::<u64>(), answer.count);
         let from = usize::try_from(answer.nearest_from).unwrap();
-        let nearest: Vec<u32> = answer.nearest.iter().map(|entry| entry.index).collect();
+        let slice_of = |entry: &SliceEntry| model.numbered(entry.index).unwrap();
+        let nearest: Vec<u32> = answer.nearest.iter().map(slice_of).collect();
         let expected: Vec<u32> = all[from..].iter().take(nearest.len()).map(|own| own.1).collect();
         prop_assert_eq!(&nearest, &expected);
         prop_assert_eq!(nearest.len(), all.len().min(MAX_NEAREST));
         let before = all.iter().filter(|own| own.0 < at).count();
         prop_assert!(from <= before && before <= from + nearest.len());
         for entry in &answer.nearest {
-            prop_assert_eq!(entry.begin_nanos, span(&model, entry.index).0);
+            prop_assert_eq!(entry.begin_nanos, span(&model, slice_of(entry)).0);
         }
     }
 }
@@ -130,7 +131,8 @@ fn arguments_that_were_read_are_joined_to_the_other_terms() {
     let answer = search_with(&model, &query, &arguments).unwrap();
     let long = |slice: &u32| model.trace.slices.durations[*slice as usize] >= 64;
     let mut expected: Vec<u32> = [50, 51, 120].into_iter().filter(long).collect();
-    let mut found: Vec<u32> = answer.nearest.iter().map(|own| own.index).collect();
+    let slices = answer.nearest.iter().map(|own| model.numbered(own.index));
+    let mut found: Vec<u32> = slices.map(Option::unwrap).collect();
     expected.sort_unstable();
     found.sort_unstable();
     assert_eq!(found, expected);

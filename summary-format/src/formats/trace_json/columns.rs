@@ -32,7 +32,7 @@ pub(super) enum Loss {
 }
 
 /// Columns in the making, with what is needed until the end of the file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Columns {
     pub(super) trace: Trace,
     pub(super) lane_facts: Vec<LaneFacts>,
@@ -98,7 +98,7 @@ const fn bit(class: SliceClass) -> u16 {
     1 << class as u16
 }
 
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct WorkKey {
     device: u32,
     bytes: u64,

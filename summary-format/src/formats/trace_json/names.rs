@@ -11,13 +11,13 @@ pub(super) type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 const ASYNC_SORT: i64 = 1 << 40;
 
 /// Names and places of processes and threads, which may come before and after the events.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Names {
     pub(super) processes: Map<String, NamedPoint>,
     pub(super) threads: Map<(String, String), NamedPoint>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct NamedPoint {
     pub(super) name: String,
     pub(super) label: String,

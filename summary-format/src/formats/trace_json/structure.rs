@@ -22,7 +22,7 @@ const FIRST_KEYS: [&[u8]; 7] = [
 ];
 
 /// A position in a file, and what was read before it.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Structure {
     pub(super) columns: Columns,
     state: State,
