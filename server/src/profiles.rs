@@ -21,10 +21,12 @@ mod loaded;
 mod progress;
 mod read;
 mod sessions;
+#[cfg(test)]
+mod tests;
 mod unread;
 
-use arguments::MAX_EVENT_BYTES;
 pub(crate) use arguments::ArgumentSearch;
+use arguments::MAX_EVENT_BYTES;
 pub(crate) use cache::ColumnCache;
 pub(crate) use loaded::LoadedProfile;
 pub(crate) use progress::Progress;
@@ -76,6 +78,16 @@ struct Slot {
 }
 
 impl Slot {
+    fn new(key: String) -> Self {
+        Self {
+            key,
+            progress: Progress::default(),
+            loaded: OnceLock::new(),
+            part: Mutex::new(None),
+            thread: Mutex::new(None),
+        }
+    }
+
     /// What was read up to now, or a little earlier: a new part is made when half as much again was read.
     fn part(&self, session: &SessionFiles) -> Option<Arc<LoadedProfile>> {
         let mut kept = self.part.lock();
@@ -219,8 +231,7 @@ impl Profiles {
     /// A session, or what was read of it up to now: its first part comes after a fraction of a second.
     pub(crate) fn so_far(&self, session: &SessionFiles) -> Arc<LoadedProfile> {
         let slot = self.slot(session.key());
-        let has_parts =
-            session.arguments_file().is_some() && session.len_bytes >= MIN_PART_BYTES;
+        let has_parts = session.arguments_file().is_some() && session.len_bytes >= MIN_PART_BYTES;
         if slot.loaded.get().is_some() || !has_parts {
             return self.load(session);
         }
@@ -255,11 +266,7 @@ impl Profiles {
     }
 
     /// The event at a place of the unpacked trace of a session, with what follows it; `None` for files without arguments.
-    pub(crate) fn event(
-        &self,
-        session: &SessionFiles,
-        place: u64,
-    ) -> io::Result<Option<Vec<u8>>> {
+    pub(crate) fn event(&self, session: &SessionFiles, place: u64) -> io::Result<Option<Vec<u8>>> {
         let Some(entry) = session.arguments_file() else {
             return Ok(None);
         };
@@ -312,13 +319,7 @@ impl Profiles {
         let mut slots = self.slots.lock();
         let slot = match slots.iter().position(|slot| slot.key == key) {
             Some(at) => slots.remove(at),
-            None => Arc::new(Slot {
-                key,
-                progress: Progress::default(),
-                loaded: OnceLock::new(),
-                part: Mutex::new(None),
-                thread: Mutex::new(None),
-            }),
+            None => Arc::new(Slot::new(key)),
         };
         slots.insert(0, Arc::clone(&slot));
         slot

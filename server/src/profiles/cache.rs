@@ -60,7 +60,7 @@ impl ColumnCache {
         cache
     }
 
-    fn in_folder(folder: PathBuf, max_bytes: u64, min_source_bytes: u64) -> Self {
+    pub(super) fn in_folder(folder: PathBuf, max_bytes: u64, min_source_bytes: u64) -> Self {
         Self(Arc::new(Inner {
             folder,
             max_bytes,
@@ -87,7 +87,7 @@ impl ColumnCache {
     }
 
     /// Path of the column file of a session, and the files that it is made from; `None` for sessions that have none.
-    fn place(&self, session: &SessionFiles) -> Option<(PathBuf, Vec<FileStamp>)> {
+    pub(super) fn place(&self, session: &SessionFiles) -> Option<(PathBuf, Vec<FileStamp>)> {
         let sources = session.stamps()?;
         if session.len_bytes < self.0.min_source_bytes {
             return None;
@@ -185,7 +185,7 @@ impl ColumnCache {
         });
     }
 
-    fn write(
+    pub(super) fn write(
         &self,
         loaded: &LoadedProfile,
         path: &Path,
@@ -234,7 +234,7 @@ impl ColumnCache {
 
     /// Removes column files whose sources are gone or were changed, files that were never completed, and those that were
     /// not used for longest beyond the bytes that are allowed.
-    fn tidy(&self) {
+    pub(super) fn tidy(&self) {
         let Ok(folder) = fs::read_dir(&self.0.folder) else {
             return;
         };
@@ -252,7 +252,8 @@ impl ColumnCache {
                     discard(&path);
                 }
             } else if path.extension().is_some_and(|own| own == EXTENSION) {
-                let is_current = |file: &ColumnFile| file.sources().iter().all(FileStamp::is_current);
+                let is_current =
+                    |file: &ColumnFile| file.sources().iter().all(FileStamp::is_current);
                 if ColumnFile::open(&path).is_ok_and(|file| is_current(&file)) {
                     kept.push((used, metadata.len(), path));
                 } else {

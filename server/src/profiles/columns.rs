@@ -130,7 +130,9 @@ impl ColumnFile {
             return Err(damaged("another version"));
         }
         let len = file.metadata()?.len();
-        let end = len.checked_sub(TRAILER_LEN).ok_or_else(|| damaged("short"))?;
+        let end = len
+            .checked_sub(TRAILER_LEN)
+            .ok_or_else(|| damaged("short"))?;
         let mut trailer = [[0; 8]; 3];
         file.read_exact_at(trailer.as_flattened_mut(), end)?;
         let [offset, len, checksum] = trailer.map(u64::from_le_bytes);
@@ -302,13 +304,12 @@ impl<W: Write> ColumnWriter<BufWriter<W>> {
         for number in [self.offset, directory.len() as u64, checksum] {
             self.out.write_all(&number.to_le_bytes())?;
         }
-        self.out.into_inner().map_err(io::IntoInnerError::into_error)
+        self.out
+            .into_inner()
+            .map_err(io::IntoInnerError::into_error)
     }
 
-    fn packed(
-        &mut self,
-        fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> io::Result<()> {
+    fn packed(&mut self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
         let mut packed = Tally::new(&mut self.out);
         let mut frame = FrameEncoder::new(&mut packed);
         let unpacked_len = {

@@ -20,8 +20,8 @@ use trainscope_format::trace::{Trace, TraceDamage, TraceFile};
 use trainscope_format::{Body, Kind, Profile, QueueFormat};
 
 use super::cache::ColumnCache;
-use super::progress::Progress;
 use super::loaded::{LoadedProfile, SLICE_BYTES};
+use super::progress::Progress;
 use super::sessions::SessionFiles;
 use crate::files;
 use crate::index::Index;

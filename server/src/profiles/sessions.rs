@@ -35,6 +35,27 @@ pub(crate) struct SessionFiles {
 }
 
 impl SessionFiles {
+    /// The session of a single Chrome trace.
+    #[cfg(test)]
+    pub(super) fn of_file(path: &Path) -> Self {
+        let metadata = fs::metadata(path).unwrap();
+        Self {
+            run: "run".to_owned(),
+            id: "session".to_owned(),
+            rank: 0,
+            files: vec![TraceEntry {
+                path: "run/a.pt.trace.json".into(),
+                full: path.to_owned(),
+                rank: 0,
+                format: TraceFile::ChromeJson,
+            }],
+            memory_timeline: None,
+            len_bytes: metadata.len(),
+            modified: metadata.modified().ok(),
+            span_tags: 0,
+        }
+    }
+
     /// Identity of the content: paths, sizes and times of change.
     pub(crate) fn key(&self) -> String {
         let mut key = format!(
@@ -62,7 +83,11 @@ impl SessionFiles {
             return None;
         }
         let paths = [Some(&file.full), self.memory_timeline.as_ref()];
-        paths.into_iter().flatten().map(|path| FileStamp::of(path)).collect()
+        paths
+            .into_iter()
+            .flatten()
+            .map(|path| FileStamp::of(path))
+            .collect()
     }
 
     pub(crate) fn format(&self) -> TraceFormat {

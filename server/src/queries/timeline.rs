@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use trainscope_analysis::trace::{
-    area as areas, search as matches, slice as slices, view,
-};
+use trainscope_analysis::trace::{area as areas, search as matches, slice as slices, view};
 use trainscope_api::error::ErrorCode;
 use trainscope_api::profile::{ProfileQuery, StepSource};
 use trainscope_api::timeline::{
@@ -25,7 +23,10 @@ const MAX_PROFILES: usize = 8;
 /// Cells of rows for a stretch of time.
 pub(crate) fn cells(profiles: &Profiles, query: &TimelineQuery) -> Result<TimelineAnswer, Failure> {
     let session = profiles.session(&query.run, query.session.as_deref(), query.rank)?;
-    if let Some(answer) = profiles.outline(&session).and_then(|own| own.timeline(query)) {
+    if let Some(answer) = profiles
+        .outline(&session)
+        .and_then(|own| own.timeline(query))
+    {
         return answer.map_err(refused);
     }
     let loaded = profiles.so_far(&session);

@@ -18,7 +18,7 @@ use crate::state::use_app_state;
 use crate::url_state::{History, UrlState, use_url_state};
 
 /// Pause between two requests for the list while a profile is being read.
-const READING_PAUSE: Duration = Duration::from_millis(700);
+pub(crate) const READING_PAUSE: Duration = Duration::from_millis(700);
 /// Key of the address: view of the page of profiles.
 pub(crate) const VIEW: &str = "view";
 /// Key of the address: id of the session.

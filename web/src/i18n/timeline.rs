@@ -162,7 +162,9 @@ pub(super) static EN: TimelineTexts = TimelineTexts {
         let steps = plural(steps, "step", "steps");
         format!("{events} · {steps} · {bytes}, read as needed")
     },
-    reading: |read, total| format!("Reading: {read} of {total}."),
+    reading: |read, total| {
+        format!("Reading: {read} of {total}. Slices, steps and totals are those of this part.")
+    },
     truncated: "The file ends before its last event is complete; everything before is shown.",
     damaged: |places| {
         let places = plural(places, "place", "places");
@@ -326,7 +328,9 @@ pub(super) static ZH: TimelineTexts = TimelineTexts {
             format::count(steps)
         )
     },
-    reading: |read, total| format!("正在读取：{read}，共 {total}。"),
+    reading: |read, total| {
+        format!("正在读取：{read}，共 {total}。时间片、迭代和合计只包含这一部分。")
+    },
     truncated: "文件在最后一个事件完整之前结束；此前的内容均已显示。",
     damaged: |places| format!("{} 处无法读取；其余内容均已显示。", format::count(places)),
     cut: "泳道、迭代或计数器过多，仅显示前面的部分。",

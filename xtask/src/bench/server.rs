@@ -30,6 +30,22 @@ impl Cache {
         Ok(Self(folder))
     }
 
+    /// Bytes of column files of profiles, once no more are written.
+    pub(super) fn column_bytes(&self) -> Result<u64> {
+        let folder = self.0.join("profiles");
+        let begun = Instant::now();
+        while begun.elapsed() < DEADLINE {
+            let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+            let (whole, others): (Vec<_>, Vec<_>) = (entries.map(|entry| entry.path()))
+                .partition(|path| path.extension().is_some_and(|own| own == "columns"));
+            if !whole.is_empty() && others.is_empty() {
+                return machine::disk_bytes(&folder);
+            }
+            sleep(PAUSE);
+        }
+        anyhow::bail!("no column file is written")
+    }
+
     pub(super) fn len_bytes(&self) -> Result<u64> {
         machine::disk_bytes(&self.0)
     }
@@ -81,6 +97,11 @@ pub(super) struct Server {
 impl Server {
     pub(super) fn address(&self) -> &str {
         &self.address
+    }
+
+    /// Milliseconds since the process was started.
+    pub(super) fn millis(&self) -> f64 {
+        self.started.elapsed().as_secs_f64() * 1e3
     }
 
     pub(super) fn pid(&self) -> u32 {

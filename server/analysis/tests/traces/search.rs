@@ -5,7 +5,9 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use trainscope_analysis::trace::Model;
 use trainscope_analysis::trace::search::{ArgumentMatches, argument_texts, search, search_with};
-use trainscope_api::timeline::{MAX_NEAREST, SliceEntry, TimeKind, TimelineSearchAnswer, TimelineSearchQuery};
+use trainscope_api::timeline::{
+    MAX_NEAREST, SliceEntry, TimeKind, TimelineSearchAnswer, TimelineSearchQuery,
+};
 
 use crate::scatter::{random_model, span, touches};
 use crate::support::model as fixture;

@@ -36,6 +36,8 @@ struct Stretch {
     bin: i64,
     cells: Vec<Cell>,
     answer: u64,
+    /// `true` for cells of fewer events than the session has now.
+    is_outdated: bool,
 }
 
 /// A part of a row that is drawn from one answer, or is not known yet.
@@ -71,6 +73,13 @@ impl Cache {
             .map_or_else(|| Arc::from(""), Arc::clone)
     }
 
+    /// Keeps all cells until there are new ones: more of the session was read.
+    pub(super) fn outdate(&mut self) {
+        for stretch in self.rows.values_mut().flatten() {
+            stretch.is_outdated = true;
+        }
+    }
+
     /// Takes over an answer. Rows of the request that it leaves out were cut and are asked for again.
     pub(super) fn insert(&mut self, answer: TimelineAnswer) {
         self.answers += 1;
@@ -93,11 +102,14 @@ impl Cache {
                 bin,
                 cells,
                 answer: self.answers,
+                is_outdated: false,
             };
             let row = self.rows.entry((lane, depth)).or_default();
-            // Of a stretch within another one of the same bins nothing is ever drawn.
+            // Of a stretch within another one of the same bins, or within a newer one, nothing is ever drawn.
             row.retain(|old| {
-                let is_within = old.bin == bin && old.from >= stretch.from && old.to <= stretch.to;
+                let is_within = (old.bin == bin || old.is_outdated)
+                    && old.from >= stretch.from
+                    && old.to <= stretch.to;
                 if is_within {
                     self.cells -= old.cells.len();
                 }
@@ -140,7 +152,12 @@ impl Cache {
         best.sort_by_key(|stretch| {
             let is_coarse = stretch.bin > bin;
             let distance = (stretch.bin.ilog2()).abs_diff(bin.max(1).ilog2());
-            (is_coarse, distance, std::cmp::Reverse(stretch.answer))
+            (
+                stretch.is_outdated,
+                is_coarse,
+                distance,
+                std::cmp::Reverse(stretch.answer),
+            )
         });
         let mut open = vec![(from, to)];
         let mut pieces = Vec::new();
@@ -179,7 +196,7 @@ impl Cache {
         let Some(row) = self.rows.get(&row) else {
             return from >= to;
         };
-        let fine = row.iter().filter(|stretch| stretch.bin <= bin);
+        let fine = (row.iter()).filter(|stretch| stretch.bin <= bin && !stretch.is_outdated);
         let mut fine: Vec<(i64, i64)> = fine.map(|stretch| (stretch.from, stretch.to)).collect();
         fine.sort_unstable();
         let mut known = from;
@@ -418,6 +435,24 @@ mod tests {
         let bins = request.width as usize;
         assert!(request.rows.len() * bins <= MAX_CELLS, "{bins}");
         assert!(request.rows.len() > 10);
+    }
+
+    #[test]
+    fn cells_of_fewer_events_are_drawn_until_there_are_new_ones() {
+        let mut cache = Cache::default();
+        cache.insert(answer(0, 400, 400, vec![cell(0, 1); 3]));
+        cache.insert(answer(100, 200, 400, vec![cell(100, 1); 5]));
+        cache.outdate();
+        assert!(!cache.is_known(ROW, 0, 400, 1));
+        assert_eq!(stretches(&cache, 200, 300, 1), [(200, 300, Some(0))]);
+        cache.insert(answer(0, 200, 100, vec![cell(0, 150); 1]));
+        assert_eq!(
+            stretches(&cache, 100, 300, 1),
+            [(100, 200, Some(1)), (200, 300, Some(0))]
+        );
+        assert_eq!(cache.cells, 4, "the outdated cells within are gone");
+        cache.insert(answer(0, 400, 100, Vec::new()));
+        assert_eq!(cache.cells, 1);
     }
 
     #[test]

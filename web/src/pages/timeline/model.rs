@@ -170,7 +170,7 @@ impl Model {
         let read = Memo::new(move |_| {
             profiles.chosen.with(|own| {
                 let own = own.as_ref()?;
-                (own.state != ProfileState::Unreadable).then(|| own.read_bytes)
+                (own.state != ProfileState::Unreadable).then(|| (own.state, own.read_bytes))
             })
         });
         let lanes = query(
@@ -311,9 +311,14 @@ impl Model {
     /// Begins to ask about what is chosen.
     fn ask(self) {
         let source = self.source;
+        // Asked again when more of the session was read.
+        let events = Memo::new(move |_| self.frame.with(|frame| (frame.events, frame.state)));
         self.slice.start(
-            move || self.selected.get().map(|index| (source.get(), index)),
-            |(own, index): (Source, u32)| async move {
+            move || {
+                let index = self.selected.get()?;
+                Some((source.get(), index, events.get()))
+            },
+            |(own, index, _): (Source, u32, _)| async move {
                 client::timeline_slice(&SliceQuery {
                     run: own.run,
                     session: own.session,
@@ -326,9 +331,9 @@ impl Model {
         self.totals.start(
             move || {
                 let area = self.summed()?;
-                self.has_panel.get().then(|| (source.get(), area))
+                (self.has_panel.get()).then(|| (source.get(), area, events.get()))
             },
-            |(own, area): (Source, Area)| async move {
+            |(own, area, _): (Source, Area, _)| async move {
                 client::timeline_area(&AreaQuery {
                     run: own.run,
                     session: own.session,
@@ -344,9 +349,9 @@ impl Model {
             move || {
                 let area = self.summed()?;
                 let is_open = self.has_panel.get() && self.tab.get() == Tab::Flame;
-                is_open.then(|| (source.get(), area, self.is_up.get()))
+                is_open.then(|| (source.get(), area, self.is_up.get(), events.get()))
             },
-            |(own, area, up): (Source, Area, bool)| async move {
+            |(own, area, up, _): (Source, Area, bool, _)| async move {
                 client::profile_flame(&FlameQuery {
                     run: own.run,
                     session: own.session,
@@ -384,19 +389,26 @@ impl Model {
             })
         });
         let written = StoredValue::new(None::<View>);
-        Effect::new(move |before: Option<(Source, f64)>| {
+        let origin = Memo::new(move |_| {
+            let text = self.frame.with(|frame| frame.origin_nanos.parse());
+            text.unwrap_or(0_i64)
+        });
+        Effect::new(move |before: Option<(Source, f64, i64)>| {
             let (source, extent) = (self.source.get(), self.extent.get());
+            let origin = origin.get();
             let wanted = in_address.get();
             if extent <= 0.0 {
                 return before.unwrap_or_default();
             }
-            let (old, old_extent) = before.unwrap_or_default();
+            let (old, old_extent, old_origin) = before.unwrap_or_default();
             let is_new = old != source || old_extent <= 0.0;
             let view = self.view.get_untracked();
             let was_whole = !is_new && view.is_like(View::whole(old_extent));
             let next = match wanted {
                 Some(wanted) if is_new || written.get_value() != Some(wanted) => wanted,
                 None if is_new || was_whole || written.get_value().is_some() => View::whole(extent),
+                // The begin of a session that is being read may move.
+                _ if !is_new => view.shifted(old_origin.saturating_sub(origin) as f64),
                 _ => view,
             };
             written.set_value(wanted);
@@ -407,7 +419,7 @@ impl Model {
             if is_new {
                 self.rested.set(next);
             }
-            (source, extent)
+            (source, extent, origin)
         });
         let moved = StoredValue::new(0_u64);
         Effect::new(move || {

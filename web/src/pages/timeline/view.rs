@@ -63,6 +63,14 @@ impl View {
         .inside(extent)
     }
 
+    /// The view later by so many nanoseconds.
+    pub(super) fn shifted(self, by: f64) -> Self {
+        Self {
+            from: self.from + by,
+            to: self.to + by,
+        }
+    }
+
     /// The view of a stretch with a margin.
     pub(super) fn fitting(from: f64, to: f64, extent: f64) -> Self {
         let margin = ((to - from) * MARGIN).max(LEAST_SPAN / 2.0);

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use leptos::task::spawn_local_scoped_with_cancellation;
-use trainscope_api::timeline::TimelineQuery;
+use trainscope_api::profile::ProfileState;
+use trainscope_api::timeline::{TimelineLanes, TimelineQuery};
 
 use super::{Model, Source};
 use crate::client;
@@ -22,13 +23,34 @@ struct Loader {
     last: Option<Request>,
 }
 
+/// Facts of a session on which its cells depend.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Facts {
+    events: u64,
+    /// Length, nanoseconds.
+    extent: i64,
+    /// Begin on the clock of the file.
+    origin: String,
+    state: ProfileState,
+}
+
+impl Facts {
+    fn new(frame: &TimelineLanes) -> Self {
+        Self {
+            events: frame.events,
+            extent: frame.extent_nanos,
+            origin: frame.origin_nanos.clone(),
+            state: frame.state,
+        }
+    }
+}
+
 /// The first or the second session, for its requests. `Copy`.
 #[derive(Clone, Copy)]
 struct Session {
     is_other: bool,
     source: Signal<Option<Source>>,
-    /// Number of events and length, nanoseconds.
-    facts: Signal<(u64, i64)>,
+    facts: Signal<Facts>,
     cache: StoredValue<Cache>,
     loader: StoredValue<Loader>,
     /// Owner of the page: a request goes on when the view moves, and is aborted when the page is left.
@@ -39,12 +61,10 @@ impl Model {
     /// Sends requests whenever cells of a session are missing in the view.
     pub(super) fn keep_loading(self) {
         let (own, other) = (self.source, self.other);
-        let facts =
-            |frame: &trainscope_api::timeline::TimelineLanes| (frame.events, frame.extent_nanos);
         self.keep(Session {
             is_other: false,
             source: Signal::derive(move || Some(own.get())),
-            facts: Signal::derive(move || self.frame.with(|frame| facts(frame))),
+            facts: Signal::derive(move || self.frame.with(|frame| Facts::new(frame))),
             cache: self.cache,
             loader: StoredValue::new(Loader::default()),
             page: StoredValue::new(Owner::current()),
@@ -52,7 +72,7 @@ impl Model {
         self.keep(Session {
             is_other: true,
             source: Signal::derive(move || other.source.get()),
-            facts: Signal::derive(move || other.frame.with(|frame| facts(frame))),
+            facts: Signal::derive(move || other.frame.with(|frame| Facts::new(frame))),
             cache: other.cache,
             loader: StoredValue::new(Loader::default()),
             page: StoredValue::new(Owner::current()),
@@ -60,11 +80,15 @@ impl Model {
     }
 
     fn keep(self, session: Session) {
-        // Cells of another session, or of fewer events, are of no use.
-        Effect::new(move |before: Option<(Option<Source>, u64)>| {
-            let now = (session.source.get(), session.facts.get().0);
-            if before.is_some_and(|before| before != now) {
-                session.cache.set_value(Cache::default());
+        // Cells of another session, or with other begins, are of no use; those of fewer events are better than none.
+        Effect::new(move |before: Option<(Option<Source>, Facts)>| {
+            let now = (session.source.get(), session.facts.get());
+            if let Some(before) = before.filter(|before| *before != now) {
+                if before.0 == now.0 && before.1.origin == now.1.origin {
+                    session.cache.update_value(Cache::outdate);
+                } else {
+                    session.cache.set_value(Cache::default());
+                }
                 session.loader.update_value(|loader| loader.last = None);
                 self.version.update(|version| *version += 1);
             }
@@ -83,7 +107,8 @@ impl Model {
 
     fn load(self, session: Session) {
         let (width, height, _) = self.size.get_untracked();
-        let (_, extent) = session.facts.get_untracked();
+        let facts = session.facts.get_untracked();
+        let extent = facts.extent;
         let loader = session.loader;
         if width < 1.0 || extent <= 0 || loader.with_value(|loader| loader.is_asking) {
             return;
@@ -131,7 +156,8 @@ impl Model {
             };
             let answer = client::timeline(&query).await;
             loader.update_value(|loader| loader.is_asking = false);
-            let is_current = session.source.try_get_untracked() == Some(Some(source));
+            let is_current = session.source.try_get_untracked() == Some(Some(source))
+                && session.facts.try_get_untracked() == Some(facts);
             match answer {
                 Ok(answer) if is_current => cache.update_value(|cache| cache.insert(answer)),
                 Ok(_) => {}

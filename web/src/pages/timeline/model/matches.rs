@@ -86,14 +86,23 @@ impl Model {
             );
         });
         let source = self.source;
+        let events = Memo::new(move |_| self.frame.with(|frame| (frame.events, frame.state)));
         self.found.start(
             move || {
                 let text = wanted.get();
                 let view = self.rested.get();
                 let is_wanted = !text.trim().is_empty() && view.to > view.from;
-                is_wanted.then(|| (source.get(), text, nanos(view.from), nanos(view.to)))
+                is_wanted.then(|| {
+                    (
+                        source.get(),
+                        text,
+                        nanos(view.from),
+                        nanos(view.to),
+                        events.get(),
+                    )
+                })
             },
-            |(own, query, from, to): (Source, String, i64, i64)| async move {
+            |(own, query, from, to, _): (Source, String, i64, i64, _)| async move {
                 client::timeline_search(&TimelineSearchQuery {
                     run: own.run,
                     session: own.session,

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use trainscope_api::profile::ProfileQuery;
+use trainscope_api::profile::{ProfileQuery, ProfileState};
 use trainscope_api::timeline::TimelineLanes;
 
 use super::{Model, Source, number};
 use crate::client;
-use crate::components::profile_tabs::Profiles;
+use crate::components::profile_tabs::{Profiles, READING_PAUSE};
 use crate::pages::timeline::cache::Cache;
 use crate::prelude::*;
 use crate::query::{Query, query};
@@ -94,6 +94,11 @@ impl Other {
         )
         .cleared_with(move || source.get());
         let own = Memo::new(move |_| lanes.answer.get().unwrap_or_default());
+        Effect::new(move || {
+            if own.with(|own| own.state == ProfileState::Reading && own.total_bytes > 0) {
+                set_timeout(move || lanes.ask_again(), READING_PAUSE);
+            }
+        });
         let shift = Memo::new(move |_| {
             let is_there = lanes.answer.with(Option::is_some);
             is_there.then(|| frame.with(|first| own.with(|own| shift(first, own, align.get()))))?
