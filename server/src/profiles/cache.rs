@@ -28,7 +28,7 @@ const MIN_SOURCE_BYTES: u64 = 4 << 20;
 /// A source that was changed this recently may still grow.
 const REST: Duration = Duration::from_secs(2);
 /// A temporary file as old as this was left by a program that was ended.
-const ABANDONED: Duration = Duration::from_secs(3_600);
+const ABANDONED: Duration = Duration::from_hours(1);
 
 /// The folder of column files. Cloning is cheap.
 #[derive(Clone)]
@@ -178,7 +178,7 @@ impl ColumnCache {
             let changed = sources.iter().map(FileStamp::modified).max();
             let age = changed.and_then(|changed| changed.elapsed().ok());
             std::thread::sleep(REST.saturating_sub(age.unwrap_or(REST)));
-            if let Err(error) = own.write(&loaded, &path, sources) {
+            if let Err(error) = own.write(&loaded, &path, &sources) {
                 tracing::warn!(path = %path.display(), %error, "a column file was not written");
             }
             own.tidy();
@@ -189,46 +189,19 @@ impl ColumnCache {
         &self,
         loaded: &LoadedProfile,
         path: &Path,
-        sources: Vec<FileStamp>,
+        sources: &[FileStamp],
     ) -> io::Result<()> {
         let _one_at_a_time = self.0.writing.lock();
         fs::create_dir_all(&self.0.folder)?;
         let file = tempfile::Builder::new()
             .prefix(TEMPORARY)
             .tempfile_in(&self.0.folder)?;
-        self.fill(loaded, &file, sources.clone())?;
+        fill(loaded, &file, sources.to_vec())?;
         // What was read is not what the file is named after if the source has changed since.
         let is_current = sources.iter().all(FileStamp::is_current);
         if is_current && file.as_file().metadata()?.len() <= self.0.max_bytes {
             file.persist(path).map_err(|error| error.error)?;
         }
-        Ok(())
-    }
-
-    fn fill(
-        &self,
-        loaded: &LoadedProfile,
-        file: &NamedTempFile,
-        sources: Vec<FileStamp>,
-    ) -> io::Result<()> {
-        let mut writer = ColumnWriter::new(file.as_file(), sources)?;
-        writer.json(&loaded.entry())?;
-        writer.json(&loaded.lanes())?;
-        writer.json(&loaded.summary())?;
-        writer.value(&Outline::new(&loaded.model, loaded.levels()))?;
-        writer.value(&StoredTraceRef {
-            faults: loaded.own_faults(),
-            numbers: loaded.model.numbers(),
-            trace: &loaded.model.trace,
-        })?;
-        if let Some(entry) = loaded.files().arguments_file() {
-            let mut source = files::open(&entry.full)?;
-            if files::is_packed(&mut source)? {
-                let read = loaded.model.trace.counts.bytes;
-                writer.text(files::unpacked(source)?.take(read))?;
-            }
-        }
-        writer.finish()?;
         Ok(())
     }
 
@@ -271,6 +244,29 @@ impl ColumnCache {
             bytes -= len;
         }
     }
+}
+
+/// Writes all parts of a column file.
+fn fill(loaded: &LoadedProfile, file: &NamedTempFile, sources: Vec<FileStamp>) -> io::Result<()> {
+    let mut writer = ColumnWriter::new(file.as_file(), sources)?;
+    writer.json(&loaded.entry())?;
+    writer.json(&loaded.lanes())?;
+    writer.json(&loaded.summary())?;
+    writer.value(&Outline::new(&loaded.model, loaded.levels()))?;
+    writer.value(&StoredTraceRef {
+        faults: loaded.own_faults(),
+        numbers: loaded.model.numbers(),
+        trace: &loaded.model.trace,
+    })?;
+    if let Some(entry) = loaded.files().arguments_file() {
+        let mut source = files::open(&entry.full)?;
+        if files::is_packed(&mut source)? {
+            let read = loaded.model.trace.counts.bytes;
+            writer.text(files::unpacked(source)?.take(read))?;
+        }
+    }
+    writer.finish()?;
+    Ok(())
 }
 
 /// Removes a file of the cache, if it is there.

@@ -50,7 +50,7 @@ fn cache(folder: &TempDir, max_bytes: u64) -> ColumnCache {
 fn written(cache: &ColumnCache, session: &SessionFiles) -> (LoadedProfile, PathBuf) {
     let loaded = read_files(session, &Progress::default());
     let (path, sources) = cache.place(session).unwrap();
-    cache.write(&loaded, &path, sources).unwrap();
+    cache.write(&loaded, &path, &sources).unwrap();
     (loaded, path)
 }
 
@@ -263,7 +263,7 @@ fn a_folder_or_a_disk_that_takes_nothing_is_an_error_and_no_more() {
     fs::write(folder.path().join("profiles"), b"a file").unwrap();
     let cache = cache(&folder, u64::MAX);
     let (path, sources) = cache.place(&session).unwrap();
-    assert!(cache.write(&loaded, &path, sources).is_err());
+    assert!(cache.write(&loaded, &path, &sources).is_err());
     assert!(stored(&session, &cache).is_none());
     cache.tidy();
     // A device that is always full.
