@@ -41,6 +41,8 @@ const MAX_BYTES: u64 = 2 << 30;
 const MAX_SESSIONS: usize = 2_000;
 /// Smaller files are whole before a part of them would be shown.
 const MIN_PART_BYTES: u64 = 4 << 20;
+/// Ratio of the bytes of a part to those of the one before: all parts together cost less than half of the whole.
+const PART_GROWTH: u64 = 4;
 /// A request waits this long for the whole profile, and gets a part of it then.
 const PART_WAIT: Duration = Duration::from_millis(150);
 /// Pause between two looks at a profile that is being read.
@@ -88,11 +90,12 @@ impl Slot {
         }
     }
 
-    /// What was read up to now, or a little earlier: a new part is made when half as much again was read.
+    /// What was read up to now, or earlier: a new part is made when [`PART_GROWTH`] times as much was read.
     fn part(&self, session: &SessionFiles) -> Option<Arc<LoadedProfile>> {
         let mut kept = self.part.lock();
         let bytes = self.progress.bytes();
-        let is_old = |own: &Arc<LoadedProfile>| own.read_bytes() + own.read_bytes() / 2 <= bytes;
+        let is_old =
+            |own: &Arc<LoadedProfile>| own.read_bytes().saturating_mul(PART_GROWTH) <= bytes;
         if kept.as_ref().is_none_or(is_old) {
             let trace = self.progress.part();
             if !trace.slices.is_empty() {
