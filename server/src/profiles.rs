@@ -73,7 +73,7 @@ struct Slot {
     key: String,
     progress: Progress,
     loaded: OnceLock<Arc<LoadedProfile>>,
-    /// What was read when a part was asked for last.
+    /// The part that was shown last.
     part: Mutex<Option<Arc<LoadedProfile>>>,
     /// The thread that reads it for requests that do not wait.
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -90,7 +90,7 @@ impl Slot {
         }
     }
 
-    /// What was read up to now, or earlier: a new part is made when [`PART_GROWTH`] times as much was read.
+    /// The part that was read up to now, or earlier: a new one is made when [`PART_GROWTH`] times as much was read.
     fn part(&self, session: &SessionFiles) -> Option<Arc<LoadedProfile>> {
         let mut kept = self.part.lock();
         let bytes = self.progress.bytes();

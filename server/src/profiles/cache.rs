@@ -97,7 +97,7 @@ impl ColumnCache {
         Some((path, sources))
     }
 
-    /// What a part of a column file says. One that cannot be read is removed.
+    /// A part of a column file. A file that cannot be read is removed.
     fn read<T>(
         &self,
         session: &SessionFiles,
@@ -197,7 +197,7 @@ impl ColumnCache {
             .prefix(TEMPORARY)
             .tempfile_in(&self.0.folder)?;
         fill(loaded, &file, sources.to_vec())?;
-        // What was read is not what the file is named after if the source has changed since.
+        // A source that has changed since has another content than the file is named after.
         let is_current = sources.iter().all(FileStamp::is_current);
         if is_current && file.as_file().metadata()?.len() <= self.0.max_bytes {
             file.persist(path).map_err(|error| error.error)?;

@@ -69,7 +69,7 @@ impl LoadedProfile {
         }
     }
 
-    /// What was read of a session up to now.
+    /// The part of a session that was read up to now.
     pub(super) fn part(files: SessionFiles, model: Model, read_bytes: u64) -> Self {
         Self {
             state: ProfileState::Reading,

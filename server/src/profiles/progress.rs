@@ -1,4 +1,4 @@
-//! What was read of the files of a session up to now.
+//! The part of the files of a session that was read up to now.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
