@@ -53,13 +53,15 @@ impl Frames {
     }
 }
 
-/// The match after, or before, the one at a time; `None` if it is not among those.
+/// The match after, or before, the one at a time, in the order of the answer; `None` if it is not among those.
 fn beside(nearest: &[SliceEntry], at: (i64, u32), is_next: bool) -> Option<&SliceEntry> {
     let key = |own: &SliceEntry| (own.begin_nanos, own.index);
-    if is_next {
-        nearest.iter().find(|own| key(own) > at)
-    } else {
-        nearest.iter().rev().find(|own| key(own) < at)
+    let here = nearest.iter().position(|own| key(own) == at);
+    match here {
+        Some(here) if is_next => nearest.get(here + 1),
+        Some(here) => nearest.get(here.checked_sub(1)?),
+        None if is_next => nearest.iter().find(|own| key(own) > at),
+        None => nearest.iter().rev().find(|own| key(own) < at),
     }
 }
 
