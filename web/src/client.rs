@@ -35,12 +35,15 @@ use web_sys::AbortController;
 use crate::url_state;
 
 mod profiles;
+mod table;
 
 pub use profiles::{
     profile, profile_diff, profile_flame, profile_memory, profile_operator, profile_operators,
     profile_overview, profile_ranks, timeline, timeline_area, timeline_lanes, timeline_search,
     timeline_slice, timeline_step,
 };
+
+pub use table::{importance, importance_pair, pipeline_kinds, table, table_columns, table_row};
 
 /// Reason why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]

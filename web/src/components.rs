@@ -9,6 +9,7 @@ pub(crate) mod download;
 mod graph;
 mod marked;
 mod note;
+mod note_fields;
 mod panel;
 mod popover;
 pub(crate) mod profile_tabs;
@@ -23,8 +24,8 @@ pub use crate::icon::{Icon, IconName, fixed_icon};
 pub use card_fault::CardFault;
 pub use card_grid::{CardGrid, CardSize, MakeCard, Place};
 pub use chart::{
-    ChartEvents, DistributionChart, Figure, LineChart, Palette, Panel, PointedElement,
-    ProfileChart, to_png, use_palette, use_size,
+    ChartEvents, DistributionChart, Figure, LineChart, Lines, Palette, Panel, ParallelChart,
+    PointedElement, ProfileChart, strokes, to_png, use_palette, use_size,
 };
 pub(crate) use chart::{Ticket, blank, line_of};
 pub use controls::{Check, FullButton, IconButton, SegOption, Segmented, ToolButton};
@@ -34,6 +35,7 @@ pub use graph::{
 };
 pub(crate) use marked::{marked, places};
 pub use note::{Note, NoteKind};
+pub(crate) use note_fields::NoteFields;
 pub use panel::RightPanel;
 pub use popover::{MenuItem, Popover};
 pub use row_list::{RowHeights, RowList, RowRange};

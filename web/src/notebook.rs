@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use leptos::task::spawn_local;
 use trainscope_api::error::ErrorCode;
-use trainscope_api::notebook::{Notebook, NotebookChange, RunNotes};
+use trainscope_api::notebook::{Notebook, NotebookChange, RunNotes, View};
 
 use crate::client::{self, ClientError};
 use crate::live::Live;
@@ -165,6 +165,14 @@ impl Notes {
         });
     }
 
+    /// Keeps these views of pages and no others.
+    pub fn set_views(self, views: Vec<View>) {
+        self.change(NotebookChange {
+            views: Some(views),
+            ..NotebookChange::default()
+        });
+    }
+
     /// Applies a change at once, and sends it after those that wait.
     fn change(self, change: NotebookChange) {
         let before = self.book.get_untracked();
@@ -175,6 +183,9 @@ impl Notes {
         }
         if change.columns.is_some() {
             after.columns.clone_from(&change.columns);
+        }
+        if let Some(views) = &change.views {
+            after.views.clone_from(views);
         }
         self.book.set(Arc::new(after));
         let push = |changes: &mut ChangeQueue| changes.push(change, before);
@@ -263,6 +274,7 @@ fn touches(change: &NotebookChange, before: &Notebook, newest: &Notebook) -> boo
     change.runs.keys().any(differs)
         || (change.pinned.is_some() && before.pinned != newest.pinned)
         || (change.columns.is_some() && before.columns != newest.columns)
+        || (change.views.is_some() && before.views != newest.views)
 }
 
 fn refusal(error: ClientError) -> Refusal {

@@ -89,6 +89,12 @@ pub fn lineage_href(run: &str) -> String {
     format!("{href}?focus={}", url_state::encode(run))
 }
 
+/// The address of the lineage of some runs only.
+pub fn lineage_of_href(runs: &[String]) -> String {
+    let href = site_href(SitePage::Lineage);
+    format!("{href}?runs={}", url_state::encode(&join_list(runs)))
+}
+
 /// The address of a page of `run`.
 pub fn run_href(run: &str, page: RunPage) -> String {
     format!("{}{}", base_path(), run_path(run, page))

@@ -112,7 +112,6 @@ impl Lane {
     pub fn of(spot: Spot, kind: &AxisKind) -> Option<Self> {
         match (spot, kind) {
             (Spot::Missing, _) => Some(Self::Missing),
-            (Spot::Text, _) => Some(Self::Text),
             (Spot::Number(number), _) if number.is_nan() => Some(Self::Nan),
             (Spot::Number(f64::INFINITY), _) => Some(Self::PosInf),
             (Spot::Number(f64::NEG_INFINITY), _) => Some(Self::NegInf),
@@ -122,7 +121,7 @@ impl Lane {
             (Spot::Choice(choice), AxisKind::Choices(names)) => {
                 (choice as usize >= names.len()).then_some(Self::Text)
             }
-            (Spot::Number(_), AxisKind::Choices(_))
+            (Spot::Text, _) | (Spot::Number(_), AxisKind::Choices(_))
             | (Spot::Choice(_), AxisKind::Numbers { .. }) => Some(Self::Text),
         }
     }

@@ -174,7 +174,7 @@ fn axes<DB: DrawingBackend>(
         }
         for lane in &axis.used {
             mark(
-                &painter,
+                painter,
                 (axis.x, layout.lane_y(*lane)),
                 *lane,
                 names,

@@ -140,9 +140,9 @@ impl Layout {
                 is_upside_down: axis.is_upside_down,
                 ends: (top, bottom),
             };
-            let named = ticks.into_iter();
             placed.ticks = match &axis.kind {
-                AxisKind::Numbers { .. } => named
+                AxisKind::Numbers { .. } => ticks
+                    .into_iter()
                     .map(|(value, text)| (placed.y_of_value(value), text))
                     .collect(),
                 AxisKind::Choices(names) => placed.choice_ticks(names),

@@ -1,3 +1,5 @@
+//! Places of rows on axes, and counts of their lines.
+
 use super::*;
 use crate::density::{Density, SHADES};
 use crate::theme::Rgb;

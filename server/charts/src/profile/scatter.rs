@@ -82,10 +82,10 @@ impl Scatter {
         match kind {
             Across::Names(names) => {
                 let axis = Axis::new(-0.5, names.len().max(1) as f64 - 0.5, Scale::Linear);
-                let named = names.iter().enumerate();
+                let places = names.iter().enumerate();
                 (
                     axis,
-                    named
+                    places
                         .map(|(index, name)| (index as f64, name.clone()))
                         .collect(),
                 )

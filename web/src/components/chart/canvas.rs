@@ -60,6 +60,13 @@ pub(super) fn prepare(
     Some(Canvas::new(context, (width, height)))
 }
 
+/// A backend for a canvas that is prepared and drawn on already.
+pub(super) fn resume(canvas: &HtmlCanvasElement) -> Option<Canvas> {
+    let context = canvas.get_context("2d").ok()??;
+    let context: CanvasRenderingContext2d = context.dyn_into().ok()?;
+    Some(Canvas::new(context, (canvas.width(), canvas.height())))
+}
+
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -10,11 +10,16 @@ use crate::format;
 use crate::i18n::{I18n, use_i18n};
 use crate::prelude::*;
 use crate::route::{self, RunPage};
+use crate::state::use_app_state;
 
 /// The head of the page.
 pub(super) fn view(model: Model) -> AnyView {
     let i18n = use_i18n();
     let scalars = route::scalars_href(&model.run(), &[], None);
+    // A parameter that differs from a healthy run explains more than this run alone.
+    let lineage = route::lineage_href(&model.run());
+    let state = use_app_state();
+    let has_others = Memo::new(move |_| state.runs.with(|list| list.runs.len() > 1));
     let debugger = move || {
         let run = model.run();
         let found = model.findings.get();
@@ -45,6 +50,9 @@ pub(super) fn view(model: Model) -> AnyView {
                 <a class="btn primary" href=debugger>
                     <Icon name=IconName::Debugger size=14 />
                     {i18n.text(|t| t.overview.open_debugger)}
+                </a>
+                <a class="btn" href=lineage hidden=move || !has_others.get()>
+                    {i18n.text(|t| t.lineage.title)}
                 </a>
                 <a class="btn" href=scalars hidden=move || model.kind("scalars") == 0>
                     <Icon name=IconName::Scalars size=14 />

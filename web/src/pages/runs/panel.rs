@@ -3,9 +3,8 @@
 use trainscope_api::runs::{File, FileStatus, Run};
 
 use super::model::use_model;
-use super::noting::NoteFields;
 use super::run_state::Files;
-use crate::components::{Icon, IconName, RightPanel};
+use crate::components::{Icon, IconName, NoteFields, RightPanel};
 use crate::i18n::{Texts, use_i18n};
 use crate::prelude::*;
 use crate::{format, route};

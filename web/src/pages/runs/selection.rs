@@ -2,9 +2,10 @@
 
 use super::model::use_model;
 use super::order::Item;
-use crate::components::{IconButton, IconName, RunChip, ToolButton};
+use crate::components::{Icon, IconButton, IconName, RunChip, ToolButton};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
+use crate::route;
 
 /// Names shown in the bar; the others are a number.
 const NAMES: usize = 5;
@@ -82,6 +83,13 @@ pub(super) fn SelectionBar() -> impl IntoView {
                     label=i18n.label(|t| t.runs.hide)
                     on_press=move || model.hide_selected()
                 />
+                <a
+                    class="btn bare hide-small"
+                    href=move || model.selected.with(|selected| route::lineage_of_href(selected))
+                >
+                    <Icon name=IconName::Lineage size=14 />
+                    {i18n.text(|t| t.lineage.title)}
+                </a>
                 <a
                     class="btn primary"
                     href=move || {
