@@ -5,7 +5,7 @@ use trainscope_format::graph::Graph;
 use trainscope_format::profile::{LaneKind, SpanKind};
 use trainscope_format::statistics::TensorSummary;
 use trainscope_format::tensor::DType;
-use trainscope_format::{Histogram, Hparams, Lineage, Text};
+use trainscope_format::{Histogram, Hparams, Landscape, Lineage, Text};
 
 use crate::dump::DumpTensor;
 use crate::media::{Pixels, Sound};
@@ -69,6 +69,7 @@ pub(crate) enum Payload {
     Statistics(Vec<(String, TensorSummary)>),
     Graph(String, Graph),
     Lineage(Lineage),
+    Landscape(String, Box<Landscape>),
     Dump(Vec<DumpTensor>, String),
     Event(Vec<u8>),
     SessionStart,
@@ -93,6 +94,10 @@ impl Payload {
                 .map(|(tag, summary)| tag.len() + len_of_summary(summary))
                 .sum(),
             Self::Graph(_, graph) => graph.nodes.len() * 512,
+            Self::Landscape(tag, landscape) => {
+                let points = landscape.surface.as_ref();
+                tag.len() + (4 << 10) + points.map_or(0, |own| 8 * own.z.values.len())
+            }
             Self::Dump(tensors, _) => tensors.iter().map(DumpTensor::len_bytes).sum(),
             Self::Event(event) => event.len(),
             Self::SessionStart => 0,

@@ -34,6 +34,7 @@ mod fork;
 mod graph;
 mod hook;
 mod hyperparameters;
+mod landscape;
 mod media;
 mod notes;
 mod panics;
@@ -57,6 +58,7 @@ pub use dataset::{DatasetPipeline, ParameterValue};
 pub use graph::GraphBuilder;
 pub use hook::{EpochContext, NamedTensor, StepContext, TensorSource, TrainingHook};
 pub use hyperparameters::Hyperparameters;
+pub use landscape::{LandscapeGrid, MAX_SNAPSHOTS, Normalisation, Plane, PlaneError, Snapshot};
 pub use media::Picture;
 pub use policy::{DumpPolicy, SamplePolicy};
 pub use queue::Overflow;
@@ -65,13 +67,13 @@ pub use shared::StepTime;
 pub use span::{FlowBegin, SpanGuard, SpanNames};
 pub use step::StepRecorder;
 pub use tensor::{Element, TensorView};
-pub use trainscope_format::Lineage;
 pub use trainscope_format::graph::Graph;
 pub use trainscope_format::hparams::SessionStatus;
 pub use trainscope_format::lineage;
 pub use trainscope_format::profile::{LaneKind, SpanKind};
 pub use trainscope_format::statistics::Role;
 pub use trainscope_format::tensor::{DType, Tolerance};
+pub use trainscope_format::{Landscape, Lineage};
 
 /// Compiles and runs the examples of the documents.
 #[cfg(doctest)]

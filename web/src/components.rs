@@ -24,8 +24,9 @@ pub use crate::icon::{Icon, IconName, fixed_icon};
 pub use card_fault::CardFault;
 pub use card_grid::{CardGrid, CardSize, MakeCard, Place};
 pub use chart::{
-    ChartEvents, DistributionChart, Figure, LineChart, Lines, Palette, Panel, ParallelChart,
-    PointedElement, ProfileChart, strokes, to_png, use_palette, use_size,
+    ChartEvents, DistributionChart, Figure, LineChart, Lines, MapChart, Palette, Panel,
+    ParallelChart, PointedElement, ProfileChart, ReliefChart, strokes, to_png, use_palette,
+    use_size,
 };
 pub(crate) use chart::{Ticket, blank, line_of};
 pub use controls::{Check, FullButton, IconButton, SegOption, Segmented, ToolButton};

@@ -17,6 +17,7 @@ mod en;
 mod frame;
 mod graph;
 mod histograms;
+mod landscape;
 mod lineage;
 mod overview;
 mod pipeline;
@@ -33,6 +34,7 @@ pub use debugger::DebuggerTexts;
 pub use frame::{FrameTexts, KeyTexts, StateTexts, TimeTexts};
 pub use graph::GraphTexts;
 pub use histograms::HistogramsTexts;
+pub use landscape::LandscapeTexts;
 pub use lineage::LineageTexts;
 pub use overview::OverviewTexts;
 pub use pipeline::PipelineTexts;
@@ -74,6 +76,8 @@ pub struct Texts {
     pub graph: GraphTexts,
     /// The data pipeline.
     pub pipeline: &'static PipelineTexts,
+    /// Loss landscapes.
+    pub landscape: &'static LandscapeTexts,
     /// Profiles.
     pub profile: &'static ProfileTexts,
     /// The timeline of a profile.

@@ -4,6 +4,7 @@ mod chunks;
 mod debugger;
 mod graph;
 mod histograms;
+mod landscape;
 mod lineage;
 mod not_found;
 mod overview;

@@ -72,6 +72,7 @@ pub enum RunPage {
     Debugger,
     Profile,
     Timeline,
+    Landscape,
 }
 
 /// One page of a run.
@@ -120,10 +121,11 @@ pub enum KeyGroup {
     Debugger,
     Profile,
     Timeline,
+    Landscape,
 }
 
 /// All pages of a run, in the order of [`RunPage`].
-pub const PAGES: [PageEntry; 12] = [
+pub const PAGES: [PageEntry; 13] = [
     PageEntry {
         page: RunPage::Overview,
         segment: "overview",
@@ -256,6 +258,17 @@ pub const PAGES: [PageEntry; 12] = [
         parent: Some(RunPage::Profile),
         keys: &[KeyGroup::Timeline],
     },
+    PageEntry {
+        page: RunPage::Landscape,
+        segment: "landscape",
+        title: |texts| texts.landscape.title,
+        icon: IconName::Landscape,
+        kinds: &[Kind::Landscapes],
+        more_kinds: &[],
+        count: Count::Hidden,
+        parent: None,
+        keys: &[KeyGroup::Landscape],
+    },
 ];
 
 impl SitePage {
@@ -328,6 +341,9 @@ const LINEAGE_KEYS: [&str; 16] = [
     "e",
 ];
 
+/// Keys of the loss landscape, in the order of their texts.
+const LANDSCAPE_KEYS: [&str; 5] = ["m", "s", "g", "[ ]", "← → ↑ ↓"];
+
 impl KeyGroup {
     /// The groups of all pages, each once.
     pub fn all() -> Vec<Self> {
@@ -351,6 +367,7 @@ impl KeyGroup {
             Self::Debugger => texts.keys.in_debugger,
             Self::Profile => texts.profile.title,
             Self::Timeline => texts.profile.timeline,
+            Self::Landscape => texts.landscape.title,
         }
     }
 
@@ -401,6 +418,10 @@ impl KeyGroup {
                 ("↵", texts.profile.open_timeline),
             ],
             Self::Timeline => TIMELINE_KEYS.into_iter().zip(texts.timeline.keys).collect(),
+            Self::Landscape => LANDSCAPE_KEYS
+                .into_iter()
+                .zip(texts.landscape.keys)
+                .collect(),
         }
     }
 }

@@ -26,6 +26,7 @@ pub mod guide;
 pub mod headline;
 pub mod histogram;
 pub mod importance;
+pub mod landscape;
 pub mod pipeline;
 pub mod restart;
 pub mod series;

@@ -11,6 +11,7 @@
 //! a `viewBox` of the SVG undo it.
 
 mod bounds;
+pub mod contour;
 pub mod density;
 pub mod distribution;
 pub mod geometry;
@@ -32,6 +33,7 @@ pub mod sheet;
 pub mod smooth;
 pub mod spark;
 mod spec;
+pub mod surface;
 #[cfg(feature = "svg")]
 pub mod svg;
 pub mod theme;

@@ -3,12 +3,12 @@
 //!
 //! A [`Figure`] is plain data. Times are nanoseconds, sizes bytes; axes choose a unit.
 
-mod axes;
+pub(crate) mod axes;
 mod counts;
 mod curves;
 mod map;
 mod memory;
-mod pen;
+pub(crate) mod pen;
 mod ranks;
 mod rows;
 mod scatter;
@@ -46,7 +46,7 @@ pub struct Size {
 
 impl Size {
     /// Within what a screen can show; 0 for NaN.
-    fn clamped(self) -> Self {
+    pub(crate) fn clamped(self) -> Self {
         let side = |side: f64| if side > 0.0 { side.min(MAX_SIDE) } else { 0.0 };
         Self {
             width: side(self.width),

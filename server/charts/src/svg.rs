@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use plotters::prelude::SVGBackend;
 
+use crate::contour::Map;
 use crate::distribution;
 use crate::geometry::Geometry;
 use crate::line::{Spec, draw};
@@ -11,6 +12,7 @@ use crate::paint::SUBPIXELS;
 use crate::parallel;
 use crate::profile;
 use crate::sheet::{self, Frame};
+use crate::surface::Relief;
 use crate::theme::{Rgb, Theme};
 
 /// The SVG backend divides font sizes by this.
@@ -67,6 +69,30 @@ pub fn parallel(
     };
     document(layout.width, layout.height, |backend| {
         parallel::draw_whole(backend, &layout, (below, above), names, theme, FONT_SCALE).is_ok()
+    })
+}
+
+/// A map of a loss landscape as an SVG document, in the same way.
+pub fn map(map: &Map, (width, height): (f64, f64), theme: &Theme) -> String {
+    let size = profile::Size {
+        width,
+        height,
+        dpr: 1.0,
+    };
+    document(width, height, |backend| {
+        map.draw(backend, size, theme, FONT_SCALE).is_ok()
+    })
+}
+
+/// A view of a loss landscape as an SVG document, in the same way.
+pub fn relief(relief: &Relief, (width, height): (f64, f64), theme: &Theme) -> String {
+    let size = profile::Size {
+        width,
+        height,
+        dpr: 1.0,
+    };
+    document(width, height, |backend| {
+        relief.draw(backend, size, theme, FONT_SCALE).is_ok()
     })
 }
 

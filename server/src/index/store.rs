@@ -25,7 +25,7 @@ use super::state::FileRecord;
 pub(super) use sled::IVec as Bytes;
 
 /// Changes with the meaning of any stored byte; another number requires a rebuild.
-const SCHEMA: u32 = 4;
+const SCHEMA: u32 = 5;
 
 /// Id of a part; unique within one index.
 pub(super) type PartId = u64;

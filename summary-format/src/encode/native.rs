@@ -5,14 +5,15 @@ use std::io::{self, Write};
 use super::{Moment, RecordWriter};
 use crate::collection::{CollectorLoss, DumpRef, WatchHit};
 use crate::formats::native::{
-    DUMP, GRAPH, HIT, LINEAGE, LOSS, PROFILE, STATISTICS, collection, envelope, graph, lineage,
-    profile, statistics,
+    DUMP, GRAPH, HIT, LANDSCAPE, LINEAGE, LOSS, PROFILE, STATISTICS, collection, envelope, graph,
+    landscape, lineage, profile, statistics,
 };
 use crate::graph::Graph;
 use crate::lineage::Lineage;
 use crate::message::Message;
 use crate::profile::Profile;
 use crate::statistics::TensorSummary;
+use crate::surface::Landscape;
 
 /// Maximum number of tensors in one value. Readers hold a whole value in memory.
 const TENSORS_A_VALUE: usize = 256;
@@ -46,6 +47,11 @@ impl<W: Write> RecordWriter<W> {
     /// Writes spans and counters.
     pub fn profile(&mut self, tag: &str, at: Moment, profile: &Profile) -> io::Result<()> {
         self.native(tag, at, PROFILE, &profile::write(profile))
+    }
+
+    /// Writes a loss landscape. Readers take one whose lists do not fit each other for damage.
+    pub fn landscape(&mut self, tag: &str, at: Moment, own: &Landscape) -> io::Result<()> {
+        self.native(tag, at, LANDSCAPE, &landscape::write(own))
     }
 
     /// Writes the location of a tensor dump.

@@ -4,6 +4,7 @@
 
 pub(crate) mod collection;
 pub(crate) mod graph;
+pub(crate) mod landscape;
 pub(crate) mod lineage;
 pub(crate) mod profile;
 pub(crate) mod statistics;
@@ -28,6 +29,7 @@ pub(crate) const PROFILE: u32 = 5;
 pub(crate) const DUMP: u32 = 6;
 pub(crate) const HIT: u32 = 7;
 pub(crate) const LOSS: u32 = 8;
+pub(crate) const LANDSCAPE: u32 = 9;
 
 /// The content of field 1002: version 1, and one of the messages above.
 pub(crate) fn envelope(number: u32, message: &Message) -> Message {
@@ -50,7 +52,7 @@ pub(super) fn read(
     for field in Fields::of(envelope) {
         match field? {
             (1, Value::Varint(number)) => version = number,
-            (number @ STATISTICS..=LOSS, Value::Bytes(message)) => {
+            (number @ STATISTICS..=LANDSCAPE, Value::Bytes(message)) => {
                 content = Some((number, message));
             }
             _ => {}
@@ -89,7 +91,11 @@ pub(super) fn read(
         ),
         DUMP => (Kind::Dumps, collection::read_dump(message).map(Body::Dump)),
         HIT => (Kind::Hits, collection::read_hit(message).map(Body::Hit)),
-        _ => (Kind::Losses, collection::read_loss(message).map(Body::Loss)),
+        LOSS => (Kind::Losses, collection::read_loss(message).map(Body::Loss)),
+        _ => (
+            Kind::Landscapes,
+            landscape::read(message).map(|landscape| Body::Landscape(Box::new(landscape))),
+        ),
     };
     at.record((tag, kind), body, message, tags, out);
     Ok(())

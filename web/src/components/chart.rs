@@ -18,6 +18,7 @@ mod backend;
 mod canvas;
 mod distribution;
 mod gesture;
+mod landscape;
 mod line;
 mod palette;
 mod parallel;
@@ -27,6 +28,7 @@ mod schedule;
 mod size;
 
 pub use distribution::{DistributionChart, PointedElement};
+pub use landscape::{MapChart, ReliefChart};
 pub(crate) use line::line_of;
 pub use palette::{Palette, use_palette};
 pub use parallel::{Lines, ParallelChart, strokes};

@@ -493,6 +493,7 @@ pub(super) static TEXTS: Texts = Texts {
     lineage: &super::lineage::EN,
     graph: super::graph::EN,
     pipeline: &super::pipeline::EN,
+    landscape: &super::landscape::EN,
     timeline: &super::timeline::EN,
     profile: &super::profile::EN,
     scalars: super::scalars::EN,

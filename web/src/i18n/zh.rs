@@ -442,6 +442,7 @@ pub(super) static TEXTS: Texts = Texts {
     lineage: &super::lineage::ZH,
     graph: super::graph::ZH,
     pipeline: &super::pipeline::ZH,
+    landscape: &super::landscape::ZH,
     timeline: &super::timeline::ZH,
     profile: &super::profile::ZH,
     scalars: super::scalars::ZH,

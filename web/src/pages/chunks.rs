@@ -7,6 +7,7 @@ use leptos::wasm_split::{SplitLoaderError, wasm_split};
 use super::debugger::DebuggerPage;
 use super::graph::GraphPage;
 use super::histograms::HistogramsPage;
+use super::landscape::LandscapePage;
 use super::lineage::LineagePage;
 use super::overview::OverviewPage;
 use super::pipeline::PipelinePage;
@@ -90,6 +91,7 @@ chunks! {
     Pipeline, pipeline, fetch_pipeline, Page::Run(RunPage::Pipeline), |_| view! { <PipelinePage /> }.into_any();
     Profile, profile, fetch_profile, Page::Run(RunPage::Profile), |_| view! { <ProfilePage /> }.into_any();
     Timeline, timeline, fetch_timeline, Page::Run(RunPage::Timeline), |_| view! { <TimelinePage /> }.into_any();
+    Landscape, landscape, fetch_landscape, Page::Run(RunPage::Landscape), |_| view! { <LandscapePage /> }.into_any();
 }
 
 /// State of the code of a page.

@@ -40,16 +40,16 @@ impl Unit {
 
 /// An axis with its position on the screen.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Ruler {
+pub(crate) struct Ruler {
     values: (f64, f64),
     pixels: (f64, f64),
     /// Values and labels; the last label has the unit.
-    pub(super) ticks: Vec<(f64, String)>,
+    pub(crate) ticks: Vec<(f64, String)>,
 }
 
 impl Ruler {
     /// From the least to the greatest value, without ticks beyond them.
-    pub(super) fn exact(values: (f64, f64), pixels: (f64, f64), most: u32, unit: Unit) -> Self {
+    pub(crate) fn exact(values: (f64, f64), pixels: (f64, f64), most: u32, unit: Unit) -> Self {
         let (from, to) = ordered(values);
         let (factor, name) = unit.shown(from.abs().max(to.abs()));
         let ticks = ticks::linear(from / factor, to / factor, most);
@@ -73,7 +73,7 @@ impl Ruler {
     }
 
     /// Position of a value, within the axis; that of the begin for NaN.
-    pub(super) fn at(&self, value: f64) -> f64 {
+    pub(crate) fn at(&self, value: f64) -> f64 {
         let (from, to) = self.values;
         let share = ((value - from) / (to - from)).clamp(0.0, 1.0);
         let share = if share.is_nan() { 0.0 } else { share };
@@ -81,7 +81,7 @@ impl Ruler {
     }
 
     /// The value at a position.
-    pub(super) fn value(&self, pixel: f64) -> f64 {
+    pub(crate) fn value(&self, pixel: f64) -> f64 {
         let share = (pixel - self.pixels.0) / (self.pixels.1 - self.pixels.0);
         self.values.0 + share.clamp(0.0, 1.0) * (self.values.1 - self.values.0)
     }

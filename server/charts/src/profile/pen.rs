@@ -15,14 +15,14 @@ const MAX_DASHES: u32 = 2_000;
 /// Distance of the labels of steps, CSS pixels.
 const STEP_LABELS: f64 = 72.0;
 
-pub(super) struct Pen<'a, DB: DrawingBackend> {
-    pub(super) painter: Painter<'a, DB>,
-    pub(super) theme: &'a Theme,
-    pub(super) size: Size,
+pub(crate) struct Pen<'a, DB: DrawingBackend> {
+    pub(crate) painter: Painter<'a, DB>,
+    pub(crate) theme: &'a Theme,
+    pub(crate) size: Size,
 }
 
 impl<'a, DB: DrawingBackend> Pen<'a, DB> {
-    pub(super) fn new(backend: DB, size: Size, theme: &'a Theme, font_scale: f64) -> Self {
+    pub(crate) fn new(backend: DB, size: Size, theme: &'a Theme, font_scale: f64) -> Self {
         Self {
             painter: Painter::new(backend, size.dpr, &theme.font, font_scale),
             theme,
@@ -30,7 +30,7 @@ impl<'a, DB: DrawingBackend> Pen<'a, DB> {
         }
     }
 
-    pub(super) fn present(&self) -> DrawResult<(), DB> {
+    pub(crate) fn present(&self) -> DrawResult<(), DB> {
         self.painter.present()
     }
 
@@ -64,7 +64,7 @@ impl<'a, DB: DrawingBackend> Pen<'a, DB> {
     }
 
     /// A label below the plot, that stays within the picture.
-    pub(super) fn below(&self, plot: &Rect, x: f64, text: &str) -> DrawResult<(), DB> {
+    pub(crate) fn below(&self, plot: &Rect, x: f64, text: &str) -> DrawResult<(), DB> {
         let half = label::width(text) / 2.0;
         let (anchor, x) = if x + half > self.size.width {
             (Anchor::End, self.size.width - 1.0)
@@ -116,7 +116,7 @@ impl<'a, DB: DrawingBackend> Pen<'a, DB> {
     }
 
     /// A text over data: the surface shines through behind it.
-    pub(super) fn over(
+    pub(crate) fn over(
         &self,
         (x, y): (f64, f64),
         anchor: Anchor,

@@ -38,7 +38,10 @@ pub(super) fn read(message: &[u8]) -> Result<Body, Fault> {
             _ => {}
         }
     }
-    Ok(Body::Landscape(Box::new(landscape)))
+    match landscape.fault() {
+        Some(fault) => Err(Fault(fault)),
+        None => Ok(Body::Landscape(Box::new(landscape))),
+    }
 }
 
 /// A `Point`, which holds many: x 1, y 2, z 3.

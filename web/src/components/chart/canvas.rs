@@ -1,14 +1,20 @@
 //! Drawing of plots on a canvas element, at device pixels.
 
+use std::sync::Arc;
+
+use leptos::html;
 use trainscope_charts::SUBPIXELS;
 use trainscope_charts::geometry::Geometry;
 use trainscope_charts::line::{self, Spec};
 use trainscope_charts::overlay::{self, Crosshair};
+use trainscope_charts::profile::Size;
 use trainscope_charts::theme::Theme;
 use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
 use super::backend::Canvas;
+use super::{Ticket, use_palette, use_size};
+use crate::prelude::*;
 
 /// Draws the plot, replacing the old one in the same turn.
 pub(super) fn draw_plot(
@@ -21,6 +27,41 @@ pub(super) fn draw_plot(
         // A canvas rejects only arcs of negative radius, which there are none of.
         let _never = line::draw(backend, spec, geometry, theme, 1.0);
     }
+}
+
+/// Draws a figure on the canvas of a plot whenever it, its size or the theme changes; returns the size.
+pub(super) fn draw_figure<T>(
+    figure: Signal<Arc<T>>,
+    (holder, canvas): (NodeRef<html::Div>, NodeRef<html::Canvas>),
+    draw: fn(&T, Canvas, Size, &Theme),
+) -> Memo<Size>
+where
+    T: Send + Sync + 'static,
+{
+    let palette = use_palette();
+    let measured = use_size(holder);
+    let size = Memo::new(move |_| {
+        let (width, height, dpr) = measured.get();
+        Size { width, height, dpr }
+    });
+    let ticket = Ticket::new();
+    Effect::new(move || {
+        let size = size.get();
+        if size.width < 1.0 || size.height < 1.0 {
+            return;
+        }
+        let (figure, palette) = (figure.get(), palette.get());
+        ticket.ask(move || {
+            let Some(canvas) = canvas.try_get_untracked().flatten() else {
+                return;
+            };
+            if let Some(backend) = prepare(&canvas, (size.width, size.height, size.dpr)) {
+                draw(&figure, backend, size, &palette.theme);
+            }
+        });
+    });
+    on_cleanup(move || ticket.give_up());
+    size
 }
 
 /// Draws crosshair and selection.

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use leptos::html;
-use trainscope_charts::profile::{Figure, Hit, Rect, Size};
+use trainscope_charts::profile::{Figure, Hit, Rect};
 
-use super::{canvas, schedule, size, use_palette};
+use super::canvas;
 use crate::prelude::*;
 
 /// Distance of the read-out from the pointer, CSS pixels.
@@ -30,34 +30,13 @@ pub fn ProfileChart(
     #[prop(into)]
     on_press: Callback<Hit>,
 ) -> impl IntoView {
-    let palette = use_palette();
     let holder = NodeRef::<html::Div>::new();
     let canvas = NodeRef::<html::Canvas>::new();
-    let measured = size::use_size(holder);
-    let size = Memo::new(move |_| {
-        let (width, height, dpr) = measured.get();
-        Size { width, height, dpr }
+    let size = canvas::draw_figure(figure, (holder, canvas), |figure, backend, size, theme| {
+        // A canvas rejects only arcs of negative radius, which there are none of.
+        let _never = figure.draw(backend, size, theme, 1.0);
     });
-    let ticket = schedule::Ticket::new();
     let at = RwSignal::new((0.0, 0.0));
-    Effect::new(move || {
-        let size = size.get();
-        if size.width < 1.0 || size.height < 1.0 {
-            return;
-        }
-        let (figure, palette) = (figure.get(), palette.get());
-        ticket.ask(move || {
-            let Some(canvas) = canvas.try_get_untracked().flatten() else {
-                return;
-            };
-            let sides = (size.width, size.height, size.dpr);
-            if let Some(backend) = canvas::prepare(&canvas, sides) {
-                // A canvas rejects only arcs of negative radius, which there are none of.
-                let _never = figure.draw(backend, size, &palette.theme, 1.0);
-            }
-        });
-    });
-    on_cleanup(move || ticket.give_up());
     let on_move = move |event: web_sys::PointerEvent| {
         let Some(holder) = holder.get_untracked() else {
             return;

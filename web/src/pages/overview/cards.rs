@@ -229,6 +229,7 @@ fn body(model: Model, card: Card, i18n: I18n) -> AnyView {
         .into_any(),
         RunPage::PrCurves => (move || last_steps(model, Kind::PrCurves, i18n)).into_any(),
         RunPage::Profile => (move || last_steps(model, Kind::Profile, i18n)).into_any(),
+        RunPage::Landscape => (move || last_steps(model, Kind::Landscapes, i18n)).into_any(),
         RunPage::Pipeline => (move || {
             let kinds = page.entry().all_kinds().map(Kind::as_str);
             let own = kinds.filter(|kind| model.kind(kind) > 0).map(|kind| {

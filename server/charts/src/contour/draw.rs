@@ -1,0 +1,261 @@
+//! Drawing of a map.
+
+use plotters::prelude::{DrawResult, DrawingBackend};
+
+use super::labels::Labels;
+use super::{Gap, Layout, Map, Outline, Path, Point, tone};
+use crate::label;
+use crate::paint::{Anchor, Ink};
+use crate::profile::pen::Pen;
+use crate::profile::{Rect, Size};
+use crate::theme::{Rgb, Theme};
+
+/// Widths of the path and of the halo around it, CSS pixels.
+const PATH: f64 = 2.0;
+const HALO: f64 = 5.0;
+/// Radius of a recorded state.
+const DOT: f64 = 3.0;
+/// Distance of the lines of a hatching, CSS pixels.
+const HATCH: f64 = 6.0;
+/// Width of a colour in the key, at most, and height.
+const SWATCH: (f64, f64) = (30.0, 10.0);
+
+impl Map {
+    /// Draws the map. `font_scale` is 1 for a canvas.
+    ///
+    /// # Errors
+    /// Errors of the backend.
+    pub fn draw<DB: DrawingBackend>(
+        &self,
+        backend: DB,
+        size: Size,
+        theme: &Theme,
+        font_scale: f64,
+    ) -> DrawResult<(), DB> {
+        let layout = Layout::new(self, size);
+        let pen = Pen::new(backend, size.clamped(), theme, font_scale);
+        self.areas(&pen, &layout)?;
+        for gap in &self.gaps {
+            hatched(&pen, &layout, gap)?;
+        }
+        self.axes(&pen, &layout)?;
+        for path in self.paths.iter().rev() {
+            line(&pen, &layout, path)?;
+        }
+        self.texts(&pen, &layout)?;
+        if let Some(mark) = self.mark {
+            let at = layout.place(mark);
+            pen.painter.ring(at, 5.0, 3.0, theme.surface)?;
+            pen.painter.ring(at, 5.0, 1.5, theme.ink)?;
+        }
+        self.key(&pen, &layout)?;
+        pen.present()
+    }
+
+    fn areas<DB: DrawingBackend>(&self, pen: &Pen<'_, DB>, layout: &Layout) -> DrawResult<(), DB> {
+        let bands = self.above.len() + 1;
+        filled(pen, layout, &self.area, tone(pen.theme, 0, bands))?;
+        for (index, above) in self.above.iter().enumerate() {
+            filled(pen, layout, above, tone(pen.theme, index + 1, bands))?;
+        }
+        if self.has_lines {
+            let ink = Ink(pen.theme.surface, 0.55);
+            for piece in self.lines.iter().flatten() {
+                pen.painter.path(&placed(layout, piece), 1.0, ink)?;
+            }
+        }
+        for piece in self.limit.iter().flat_map(|limit| &limit.1) {
+            pen.painter
+                .path(&placed(layout, piece), 1.25, Ink(pen.theme.ink, 0.75))?;
+        }
+        Ok(())
+    }
+
+    fn axes<DB: DrawingBackend>(&self, pen: &Pen<'_, DB>, layout: &Layout) -> DrawResult<(), DB> {
+        let (plot, theme) = (&layout.plot, pen.theme);
+        let [first, second] = &self.names;
+        // The name is in the row of the labels, at its end.
+        let free = plot.right - label::width(first) - 8.0;
+        for (value, text) in &layout.x.ticks {
+            let x = pen.painter.snap(layout.x.at(*value));
+            let to = (x + pen.painter.hair(), plot.bottom + 4.0);
+            pen.painter.rect((x, plot.bottom), to, theme.base)?;
+            if first.is_empty() || x + label::width(text) / 2.0 < free {
+                pen.below(plot, x, text)?;
+            }
+        }
+        let at = (plot.right, plot.bottom + 12.0);
+        pen.painter.text(at, Anchor::End, first, theme.ink_3)?;
+        for (value, text) in &layout.y.ticks {
+            let at = (plot.left - 7.0, layout.y.at(*value));
+            pen.painter.text(at, Anchor::End, text, theme.ink_3)?;
+        }
+        if !second.is_empty() {
+            let at = (plot.left + 5.0, plot.top + 9.0);
+            pen.over(at, Anchor::Start, second, theme.ink_3)?;
+        }
+        Ok(())
+    }
+
+    fn texts<DB: DrawingBackend>(&self, pen: &Pen<'_, DB>, layout: &Layout) -> DrawResult<(), DB> {
+        let mut labels = Labels::new(layout);
+        labels.name_of_axis(&self.names[1]);
+        for path in &self.paths {
+            labels.path(path);
+        }
+        let end = self.paths.first().and_then(|path| path.end);
+        if let Some((text, lines)) = &self.limit {
+            labels.level(text, lines, end);
+        }
+        if self.has_lines {
+            let levels = self.texts.iter().zip(&self.lines);
+            for (text, lines) in levels.skip(1).step_by(3) {
+                labels.level(text, lines, end);
+            }
+        }
+        for (at, text) in labels.placed() {
+            pen.over(*at, Anchor::Middle, text, pen.theme.ink)?;
+        }
+        Ok(())
+    }
+
+    fn key<DB: DrawingBackend>(&self, pen: &Pen<'_, DB>, layout: &Layout) -> DrawResult<(), DB> {
+        let Some((least, name)) = &self.key else {
+            return Ok(());
+        };
+        let (theme, plot) = (pen.theme, &layout.plot);
+        let top = pen.size.height - 28.0;
+        let at = (plot.left, top + 5.0);
+        pen.painter.text(at, Anchor::Start, name, theme.ink_3)?;
+        let left = plot.left + label::width(name) + 10.0;
+        let bands = self.above.len() + 1;
+        let room = (pen.size.width - left - 8.0).max(1.0);
+        let wide = (room / bands as f64).min(SWATCH.0);
+        let texts = [least].into_iter().chain(&self.texts);
+        let mut free = f64::NEG_INFINITY;
+        for (band, text) in texts.enumerate() {
+            let x = left + band as f64 * wide;
+            let to = (x + (wide - 1.0).max(1.0), top + SWATCH.1);
+            pen.painter.rect((x, top), to, tone(theme, band, bands))?;
+            let half = label::width(text) / 2.0;
+            if x - half < free {
+                continue;
+            }
+            pen.painter
+                .text((x, top + 19.0), Anchor::Middle, text, theme.ink_3)?;
+            free = x + half + 10.0;
+        }
+        Ok(())
+    }
+}
+
+fn placed(layout: &Layout, points: &[Point]) -> Vec<(f64, f64)> {
+    points.iter().map(|point| layout.place(*point)).collect()
+}
+
+/// Fills outlines as one polygon: the way to each further outline is taken back in the end, so that it has no area. No
+/// edge of a cell is visible in this way, and holes stay open.
+fn filled<DB: DrawingBackend>(
+    pen: &Pen<'_, DB>,
+    layout: &Layout,
+    outlines: &[Outline],
+    colour: Rgb,
+) -> DrawResult<(), DB> {
+    let mut all = Vec::new();
+    let mut firsts = Vec::new();
+    for outline in outlines.iter().filter(|outline| outline.len() > 2) {
+        let points = placed(layout, outline);
+        let first = points.first().copied();
+        all.extend(points);
+        all.extend(first);
+        firsts.extend(first);
+    }
+    all.extend(firsts.into_iter().rev());
+    if all.is_empty() {
+        return Ok(());
+    }
+    pen.painter.polygon(&all, colour)
+}
+
+/// A cell with lines of the colour of its class.
+fn hatched<DB: DrawingBackend>(
+    pen: &Pen<'_, DB>,
+    layout: &Layout,
+    (from, to, is_nan): &Gap,
+) -> DrawResult<(), DB> {
+    let ((left, bottom), (right, top)) = (layout.place(*from), layout.place(*to));
+    let colour = class_colour(pen.theme, *is_nan);
+    let part = if right - left < HATCH || bottom - top < HATCH {
+        0.5
+    } else {
+        0.14
+    };
+    pen.painter.rect(
+        (left, top),
+        (right, bottom),
+        pen.theme.surface.mixed(colour, part),
+    )?;
+    if part > 0.2 {
+        return Ok(());
+    }
+    let cell = Rect {
+        left,
+        top,
+        right,
+        bottom,
+    };
+    for (from, to) in hatching(&cell) {
+        pen.painter.path(&[from, to], 1.0, colour)?;
+    }
+    Ok(())
+}
+
+/// Colour of NaN or of infinities.
+pub(crate) fn class_colour(theme: &Theme, is_nan: bool) -> Rgb {
+    if is_nan { theme.nan } else { theme.inf }
+}
+
+/// Diagonals of a rectangle that meet those of its neighbours.
+fn hatching(cell: &Rect) -> Vec<(Point, Point)> {
+    let mut lines = Vec::new();
+    // Along a diagonal, x + y is constant.
+    let mut sum = ((cell.left + cell.top) / HATCH).ceil() * HATCH;
+    while sum < cell.right + cell.bottom {
+        let from = (sum - cell.bottom).max(cell.left);
+        let to = (sum - cell.top).min(cell.right);
+        lines.push(((from, sum - from), (to, sum - to)));
+        sum += HATCH;
+    }
+    lines
+}
+
+/// The line of a path, its states, its start and its end.
+fn line<DB: DrawingBackend>(pen: &Pen<'_, DB>, layout: &Layout, path: &Path) -> DrawResult<(), DB> {
+    let theme = pen.theme;
+    let states: Vec<(f64, f64)> = path
+        .states
+        .iter()
+        .map(|state| state.0)
+        .filter(|(x, y)| x.is_finite() && y.is_finite())
+        .map(|point| layout.place(point))
+        .collect();
+    if states.len() > 1 {
+        pen.painter.path(&states, HALO, theme.surface)?;
+        pen.painter.path(&states, PATH, path.colour)?;
+    }
+    for state in states.iter().skip(1) {
+        pen.painter.disc(*state, DOT + 1.25, theme.surface)?;
+        pen.painter.disc(*state, DOT, path.colour)?;
+    }
+    if let Some(first) = states.first() {
+        pen.painter.disc(*first, 5.0, theme.surface)?;
+        pen.painter.ring(*first, 4.5, 1.75, theme.ink)?;
+    }
+    if let Some(end) = path.end {
+        let end = layout.place(end);
+        pen.painter.disc(end, 7.0, theme.surface)?;
+        pen.painter.disc(end, 5.0, path.colour)?;
+        pen.painter.ring(end, 8.5, 1.5, path.colour)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,99 @@
+//! Loss landscapes of a run: map, surface, cuts across the end, figures.
+//!
+//! Landscape, scale, view, chosen point and other runs are in the address.
+
+use crate::client::ClientError;
+use crate::components::{IconName, StatePage};
+use crate::i18n::use_i18n;
+use crate::keys::use_keys;
+use crate::prelude::*;
+use crate::query::Load;
+
+mod cuts;
+mod drawing;
+mod export;
+mod figures;
+mod load;
+mod model;
+mod side;
+mod stage;
+mod toolbar;
+mod verdict;
+
+use load::Unshown;
+use model::Model;
+use side::Side;
+use stage::Stage;
+use toolbar::Toolbar;
+use verdict::Verdict;
+
+/// State of the page.
+#[derive(Clone, PartialEq)]
+enum PageState {
+    Loading,
+    Failed(String),
+    Unshown(Unshown),
+    Shown,
+}
+
+/// The loss landscapes of the run that the address names.
+#[component]
+pub fn LandscapePage() -> impl IntoView {
+    let model = Model::provide();
+    let i18n = use_i18n();
+    use_keys(move |key, _| model.press(key));
+    let state = Memo::new(move |_| match model.load.load() {
+        Load::Failed(ClientError::Refused(error)) => PageState::Failed(error.message),
+        Load::Loading | Load::Failed(_) => PageState::Loading,
+        Load::Ready(answer) => match answer.first().map(|own| &own.shown) {
+            Some(Ok(_)) => PageState::Shown,
+            Some(Err(reason)) => PageState::Unshown(*reason),
+            None => PageState::Unshown(Unshown::Nothing),
+        },
+    });
+    let instead = move |title: String, next: String| {
+        view! {
+            <StatePage
+                icon=IconName::Landscape
+                title=Signal::stored(title)
+                next=Signal::stored(next)
+            >
+                <span></span>
+            </StatePage>
+        }
+        .into_any()
+    };
+    let content = move || {
+        let texts = i18n.texts().landscape;
+        match state.get() {
+            PageState::Loading => ().into_any(),
+            PageState::Failed(message) => instead(texts.none.to_owned(), message),
+            PageState::Unshown(Unshown::Nothing) => {
+                instead(texts.none.to_owned(), texts.none_next.to_owned())
+            }
+            PageState::Unshown(Unshown::Unfit(reason)) => view! {
+                <Toolbar />
+                <div class="unfit">
+                    {instead(texts.unfit.to_owned(), texts.reasons[reason as usize].to_owned())}
+                </div>
+            }
+            .into_any(),
+            PageState::Shown => view! {
+                <Verdict />
+                <Toolbar />
+                <Stage />
+                <Side />
+            }
+            .into_any(),
+        }
+    };
+    view! {
+        <main
+            class="main landscape-page"
+            class:flush=move || matches!(state.get(), PageState::Shown | PageState::Unshown(Unshown::Unfit(_)))
+            aria-busy=move || (state.get() == PageState::Loading).to_string()
+        >
+            {content}
+        </main>
+    }
+}
