@@ -9,7 +9,7 @@ use trainscope_format::graph::Graph;
 use trainscope_format::hparams::{SessionEnd, SessionStatus};
 use trainscope_format::profile::{LaneKind, SpanKind};
 use trainscope_format::tensor::TensorStats;
-use trainscope_format::{Hparams, Lineage, Text};
+use trainscope_format::{Hparams, Landscape, Lineage, Text};
 
 use crate::entry::Payload;
 use crate::hyperparameters::Hyperparameters;
@@ -196,6 +196,11 @@ impl Collector {
     pub fn lineage(&self, lineage: Lineage) {
         let step = self.shared().step.load(Ordering::Relaxed);
         self.record(step, Payload::Lineage(lineage));
+    }
+
+    /// Records a loss landscape; [`crate::Plane`] computes one.
+    pub fn landscape(&self, tag: &str, at: impl Into<StepTime>, landscape: Landscape) {
+        self.record(at, Payload::Landscape(tag.to_owned(), Box::new(landscape)));
     }
 
     /// Starts a time span on this thread, which ends when the guard is dropped.

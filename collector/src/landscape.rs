@@ -11,7 +11,6 @@ use trainscope_format::Landscape;
 use trainscope_format::surface::{Grid, MAX_POINTS, Points};
 
 use crate::collector::Collector;
-use crate::entry::Payload;
 
 pub use plane::{Normalisation, Plane};
 
@@ -132,11 +131,7 @@ impl Plane {
     ) -> Result<(), PlaneError> {
         let landscape = self.evaluate(grid, loss)?;
         let step = self.steps().last().copied().unwrap_or(0);
-        let shared = collector.shared();
-        shared.push_record(
-            shared.moment(step),
-            Payload::Landscape(tag.to_owned(), Box::new(landscape)),
-        );
+        collector.landscape(tag, step, landscape);
         Ok(())
     }
 

@@ -9,6 +9,7 @@
 
 mod arguments;
 mod data;
+mod landscape;
 mod model;
 mod numbers;
 mod time;

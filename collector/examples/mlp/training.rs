@@ -2,12 +2,13 @@
 
 use trainscope_collector::{
     Collector, CollectorBuilder, CollectorError, DType, DatasetPipeline, DumpPolicy, EpochContext,
-    Graph, GraphBuilder, Hyperparameters, NamedTensor, Picture, Role, SamplePolicy, StepContext,
-    TensorSource, TrainingHook,
+    Graph, GraphBuilder, Hyperparameters, NamedTensor, Picture, Role, SamplePolicy, Snapshot,
+    StepContext, TensorSource, TrainingHook,
 };
 
 use crate::arguments::{Arguments, Fault};
 use crate::data::{Batch, Moons};
+use crate::landscape;
 use crate::model::{Activation, Mlp};
 use crate::numbers::{Random, exp, single};
 use crate::time::Time;
@@ -39,6 +40,8 @@ pub(crate) struct Training {
     batch: Batch,
     loss: f64,
     accuracy: f64,
+    /// Weights for the loss landscape; `None` for trainings without one.
+    saved: Option<Vec<Snapshot>>,
 }
 
 impl Training {
@@ -80,6 +83,7 @@ impl Training {
             },
             loss: 0.0,
             accuracy: 0.0,
+            saved: (fault == Fault::None && !arguments.scalars_only).then(Vec::new),
             mlp,
             collector,
             learning_rate: 0.3,
@@ -169,6 +173,11 @@ impl Training {
             scalars: &scalars,
             tensors,
         });
+        if step % landscape::EVERY == landscape::EVERY - 1
+            && let Some(saved) = &mut self.saved
+        {
+            saved.push(landscape::snapshot(step, &self.mlp));
+        }
         if step % EPOCH == EPOCH - 1 && !self.scalars_only {
             self.evaluate(step);
         }
@@ -208,8 +217,11 @@ impl Training {
         }
     }
 
-    /// Ends the recording.
+    /// Ends the recording with the loss landscape.
     pub(crate) fn end(mut self) -> trainscope_collector::CollectorReport {
+        if let Some(saved) = &self.saved {
+            landscape::record(&self.collector, saved, &self.mlp, &self.seen.all());
+        }
         self.collector.on_train_end();
         self.collector.report()
     }

@@ -68,10 +68,14 @@ pub struct Map {
     pub mark: Option<Point>,
 }
 
+/// Number of shades: reports have a dark one for each of them.
+const SHADES: f64 = 48.0;
+
 /// Colour of the area between two levels, from 0 for the lowest: the lower the loss, the further from the surface.
 pub(crate) fn tone(theme: &Theme, band: usize, bands: usize) -> Rgb {
     let height = band as f64 / (bands.max(2) - 1) as f64;
-    theme.sequence(0.02 + 0.82 * (1.0 - height).max(0.0).powf(1.15))
+    let share = 0.02 + 0.82 * (1.0 - height).max(0.0).powf(1.15);
+    theme.sequence((share * SHADES).round() / SHADES)
 }
 
 /// Places of a map on the screen.

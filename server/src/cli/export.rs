@@ -19,6 +19,7 @@ use super::{CommandError, words};
 mod files;
 mod graphs;
 mod judged;
+pub(super) mod landscape;
 mod left_out;
 pub(super) mod pictures;
 mod profile;
@@ -45,7 +46,7 @@ pub(super) struct ExportFlags {
     #[arg(long, short, value_name = "KIND", value_enum)]
     kind: ExportKind,
 
-    /// Output format; pictures are for scalars, histograms, timelines and graphs (SVG), files for images, audio and tensors
+    /// Output format; pictures are for scalars, histograms, loss landscapes, timelines and graphs (SVG), files for images, audio and tensors
     #[arg(long, short, value_name = "FORMAT", value_enum, default_value_t = ExportFormat::Csv)]
     format: ExportFormat,
 
@@ -126,6 +127,8 @@ enum ExportKind {
     Hparams,
     /// Precision and recall
     PrCurves,
+    /// Loss landscapes: points of the surface, the path and the end
+    Landscape,
     /// Steps of a profile with their parts; as JSON everything that its page says, which is also a baseline
     Profile,
     /// Phases of the steps of a profile
@@ -213,6 +216,7 @@ impl ExportKind {
             Self::Lineage => Kind::Lineage,
             Self::Hparams => Kind::Hparams,
             Self::PrCurves => Kind::PrCurves,
+            Self::Landscape => Kind::Landscapes,
             _ => return None,
         })
     }
@@ -223,10 +227,13 @@ impl ExportKind {
             ExportFormat::Json => !matches!(self, Self::Stacks),
             ExportFormat::Svg => matches!(
                 self,
-                Self::Scalars | Self::Histograms | Self::Graph | Self::Timeline
+                Self::Scalars | Self::Histograms | Self::Graph | Self::Timeline | Self::Landscape
             ),
             ExportFormat::Png => {
-                matches!(self, Self::Scalars | Self::Histograms | Self::Timeline)
+                matches!(
+                    self,
+                    Self::Scalars | Self::Histograms | Self::Timeline | Self::Landscape
+                )
             }
             ExportFormat::Files => matches!(self, Self::Images | Self::Audio | Self::Tensors),
         }
@@ -272,10 +279,10 @@ pub(super) fn run(flags: &ExportFlags) -> Result<u8, CommandError> {
     match flags.format {
         ExportFormat::Files => return files::write(flags, &reading, &tags),
         ExportFormat::Svg | ExportFormat::Png => {
-            let picture = if flags.kind == ExportKind::Graph {
-                graphs::picture(flags, &reading, &tags)?
-            } else {
-                pictures::picture(flags, &reading, &tags)?
+            let picture = match flags.kind {
+                ExportKind::Graph => graphs::picture(flags, &reading, &tags)?,
+                ExportKind::Landscape => landscape::picture(flags, &reading, &tags)?,
+                _ => pictures::picture(flags, &reading, &tags)?,
             };
             write_out(flags, |out| Ok(out.write_all(&picture)?))?;
         }

@@ -12,6 +12,7 @@ use trainscope_analysis::trace::steps::StepRange;
 use trainscope_analysis::watchpoint::role_of_name;
 use trainscope_api::findings::{Findings, FindingsQuery};
 use trainscope_api::profile::{MAX_STRETCHES, RankRow, SessionSummary};
+use trainscope_api::records::RecordsQuery;
 use trainscope_api::runs::{FileStatus, Run};
 use trainscope_api::scalars::Series;
 use trainscope_api::tags::Tag;
@@ -19,6 +20,7 @@ use trainscope_charts::theme::Theme;
 use trainscope_charts::{distribution, svg};
 use trainscope_format::{ImageEncoding, Kind, Role};
 
+use super::export::landscape::{self, Drawable};
 use super::export::pictures::{COLOURS, curve, heat_map, heat_request, read_curve};
 use super::mistake::Mistake;
 use super::reading::Reading;
@@ -35,6 +37,9 @@ const MAX_CURVES: usize = 12;
 /// Maximum number of distributions, and of images.
 const MAX_HEAT_MAPS: usize = 6;
 const MAX_PICTURES: usize = 8;
+/// Maximum number of loss landscapes, and the size of their maps, CSS pixels; two fit side by side.
+const MAX_LANDSCAPES: usize = 4;
+const LANDSCAPE: (f64, f64) = (480.0, 380.0);
 /// Maximum size of an image.
 const MAX_PICTURE_BYTES: u64 = 512 << 10;
 /// Size of a plot, CSS pixels; three fit side by side.
@@ -78,6 +83,8 @@ struct Contents {
     /// Scalars without a curve on the page.
     other_curves: usize,
     heat_maps: Vec<(String, String)>,
+    /// Name, sentence and map of each loss landscape.
+    landscapes: Vec<(String, Sentences, String)>,
     pictures: Vec<Picture>,
     /// Names and values of the lineage.
     lineage: Vec<(String, String)>,
@@ -85,6 +92,9 @@ struct Contents {
     /// Program and time of the report.
     made: String,
 }
+
+/// A sentence in English and Chinese.
+type Sentences = [String; 2];
 
 /// The newest profile, of its lowest rank.
 struct ProfileContent {
@@ -144,6 +154,7 @@ fn gather(reading: &Reading) -> Result<Contents, Mistake> {
         curves,
         other_curves,
         heat_maps: heat_maps(reading, &findings)?,
+        landscapes: landscapes(reading)?,
         pictures: pictures(reading)?,
         lineage: lineage(reading, info.as_ref())?,
         profile: profile(reading),
@@ -253,6 +264,32 @@ fn heat_maps(reading: &Reading, findings: &Findings) -> Result<Vec<(String, Stri
     Ok(maps)
 }
 
+/// The last map of each loss landscape with its sentence.
+fn landscapes(reading: &Reading) -> Result<Vec<(String, Sentences, String)>, Mistake> {
+    let mut found = Vec::new();
+    for tag in reading
+        .tags_of(Kind::Landscapes)?
+        .into_iter()
+        .take(MAX_LANDSCAPES)
+    {
+        let query = RecordsQuery {
+            run: reading.run.clone(),
+            tag: tag.tag.clone(),
+            rank: tag.rank,
+            writer: tag.writer.clone(),
+            ..RecordsQuery::default()
+        };
+        let last = landscape::last(reading, &query)?;
+        let own = last.and_then(|at| Drawable::new(&at.body, COLOURS[0].0));
+        if let Some(own) = own {
+            let svg = own.svg(LANDSCAPE, &theme());
+            let sentence = own.conclusion.sentence;
+            found.push((tag.tag, [sentence.en, sentence.zh], svg));
+        }
+    }
+    Ok(found)
+}
+
 /// The newest image of each tag, if browsers can show its format.
 fn pictures(reading: &Reading) -> Result<Vec<Picture>, Mistake> {
     let mut found = Vec::new();
@@ -261,7 +298,7 @@ fn pictures(reading: &Reading) -> Result<Vec<Picture>, Mistake> {
         .into_iter()
         .take(MAX_PICTURES)
     {
-        let query = trainscope_api::records::RecordsQuery {
+        let query = RecordsQuery {
             run: reading.run.clone(),
             tag: tag.tag.clone(),
             rank: tag.rank,
@@ -305,7 +342,7 @@ fn pictures(reading: &Reading) -> Result<Vec<Picture>, Mistake> {
 fn lineage(reading: &Reading, info: Option<&Run>) -> Result<Vec<(String, String)>, Mistake> {
     let mut all = Vec::new();
     for tag in reading.tags_of(Kind::Lineage)? {
-        let query = trainscope_api::records::RecordsQuery {
+        let query = RecordsQuery {
             run: reading.run.clone(),
             tag: tag.tag.clone(),
             rank: tag.rank,

@@ -221,6 +221,22 @@ class Recorder:
         Nodes have `name`, `kind` (input, parameter, operation), `op`, `inputs`, and may have `dtype`, `shape`,
         `source`, `attributes`; outputs are (name, node).
         """
+    def _landscape(
+        self,
+        name: str,
+        snapshots: Sequence[tuple[int, Sequence[Any]]],
+        loss: Callable[[list[bytes]], SupportsFloat],
+        size: int,
+        samples: int,
+        seed: int | None = None,
+        normalisation: str | None = None,
+        reach: float | None = None,
+    ) -> None:
+        """Records a loss landscape; `Run.landscape` says more.
+
+        `snapshots`: (step, parameters). `loss` gets the bytes of each parameter in single precision, and returns a number.
+        With a seed, the directions are random, and only the last snapshot counts.
+        """
     def _raw_event(self, event: bytes) -> None:
         """Records one serialized `Event` as it is."""
     def _session_start(self, step: int) -> None:

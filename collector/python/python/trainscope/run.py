@@ -8,13 +8,13 @@ import dataclasses
 import operator
 import os
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, SupportsFloat, TypeVar
 
-from trainscope import _options
+from trainscope import _landscape, _options
 from trainscope._lost import guarded, text_of, warn
 from trainscope._native import Recorder
 from trainscope.report import Report
@@ -120,6 +120,36 @@ class Run(Recorder):
 
             # Fields 1 (wall time) and 4 (graph) of an `Event`.
             self._raw_event(pb.double(1, self._nanos() / 1e9) + pb.data(4, content))
+
+    @guarded
+    def landscape(
+        self,
+        snapshots: Mapping[int, Mapping[str, Any]] | Sequence[tuple[int, Mapping[str, Any]]],
+        loss: Callable[..., SupportsFloat],
+        *,
+        model: Any = None,
+        name: str = "landscape",
+        size: int = 25,
+        samples: int = 0,
+        seed: int | None = None,
+        normalisation: str | None = None,
+        reach: float | None = None,
+    ) -> None:
+        """Records the loss on a plane through the weights that the training has passed, at the last step of them.
+
+        `snapshots`: weights by step, as copies of `model.state_dict()`: at least 3 that are not on one line. The plane goes through
+        the last one; its directions are the two principal ones of all, or random ones with `seed`. `loss` is called
+        `size`² times and once for each snapshot, and returns a number; NaN and infinities are recorded. It gets the
+        weights by name, in single precision, as arrays of the framework that the snapshots are of. With `model`, a module
+        of PyTorch, it gets nothing: its parameters have the weights, without gradients, and are put back in the end.
+
+        `samples`: number of samples over which the loss is a mean. `normalisation`: `orthonormal` (default), or `filter`:
+        each filter of a direction is as long as that of the weights (Li et al. 2018; default with `seed`). `reach`: half of
+        the side of the square, in units of the directions; without it, the path with a margin, or 1. If `loss`
+        raises, nothing is recorded. Memory: three copies of the weights beside the snapshots.
+        """
+        options = {"name": name, "size": size, "samples": samples, "seed": seed}
+        _landscape.record(self, snapshots, loss, model, normalisation=normalisation, reach=reach, **options)
 
     @guarded
     def lineage(self, **fields: Any) -> None:

@@ -190,11 +190,8 @@ fn hatched<DB: DrawingBackend>(
     } else {
         0.14
     };
-    pen.painter.rect(
-        (left, top),
-        (right, bottom),
-        pen.theme.surface.mixed(colour, part),
-    )?;
+    pen.painter
+        .rect((left, top), (right, bottom), Ink(colour, part))?;
     if part > 0.2 {
         return Ok(());
     }

@@ -20,7 +20,7 @@ use crate::cli::mistake::Mistake;
 use crate::cli::reading::Reading;
 
 /// Maximum number of pictures on a sheet, and its columns.
-const MAX_PICTURES: usize = 60;
+pub(super) const MAX_PICTURES: usize = 60;
 const COLUMNS: usize = 3;
 /// Size of one picture, CSS pixels.
 const SIZE: (f64, f64) = (400.0, 240.0);
@@ -257,7 +257,7 @@ pub(super) fn picture(
     Ok(png::picture(&sheet).ok_or_else(|| too_many(flags, frames.len()))?)
 }
 
-fn too_many(flags: &ExportFlags, count: usize) -> Mistake {
+pub(super) fn too_many(flags: &ExportFlags, count: usize) -> Mistake {
     let (kind, format) = (typed(&flags.kind), typed(&flags.format));
     Mistake::new(
         2,

@@ -57,6 +57,7 @@ fn columns(kind: ExportKind) -> &'static str {
             "tag rank step wall_time_secs role dtype shape count nan pos_inf neg_inf \
              zero negative positive subnormal min max mean std mean_abs l2 hash"
         }
+        ExportKind::Landscape => "tag rank step wall_time_secs part interval x y z",
         ExportKind::Graph => "tag rank node name kind op_type inputs dtypes shapes device",
         ExportKind::PrCurves => {
             "tag rank step wall_time_secs threshold true_positives false_positives \
@@ -349,6 +350,7 @@ pub(super) fn body(
             });
             with!(own, rows)
         }
+        Body::Landscape(own) => with!(own, super::landscape::rows(own).into_iter()),
         Body::Lineage(own) if table.is_json() => with!(own, std::iter::empty()),
         Body::Hparams(own) if table.is_json() => with!(own, std::iter::empty()),
         Body::Lineage(own) => entries(table, count, at, &lineage(own)),

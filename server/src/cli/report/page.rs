@@ -19,7 +19,8 @@ mod style;
 use diagnosis::diagnosis;
 use profile::profile;
 use sections::{
-    advice, curves, facts, files, first_cause, hits, images, not_judged, plots, settings,
+    advice, curves, facts, files, first_cause, hits, images, landscapes, not_judged, plots,
+    settings,
 };
 use style::style;
 
@@ -89,6 +90,7 @@ pub(super) fn page(contents: &Contents, language: Language) -> String {
                     (profile(pen, contents))
                     (curves(pen, contents))
                     (plots(pen.texts.distributions, &contents.heat_maps))
+                    (landscapes(pen, contents))
                     (images(pen, contents))
                     (settings(pen, contents))
                     (not_judged(pen, &contents.findings))

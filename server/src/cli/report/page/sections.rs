@@ -213,6 +213,25 @@ pub(super) fn plots(title: &str, plots: &[(String, String)]) -> Markup {
     }
 }
 
+pub(super) fn landscapes(pen: Pen, contents: &Contents) -> Markup {
+    html! {
+        @if !contents.landscapes.is_empty() {
+            section {
+                h2 { (pen.texts.landscapes) }
+                div class="grid wide" {
+                    @for (name, sentence, svg) in &contents.landscapes {
+                        div {
+                            h3 { b { (name) } }
+                            p { (sentence[pen.language as usize]) }
+                            div class="plot" role="img" aria-label=(name) { (PreEscaped(svg)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
 pub(super) fn images(pen: Pen, contents: &Contents) -> Markup {
     html! {
         @if !contents.pictures.is_empty() {
