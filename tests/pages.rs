@@ -5,6 +5,7 @@ mod debugger;
 mod distributions_and_media;
 mod graph;
 mod hits;
+mod landscape;
 mod odd_recordings;
 mod overview;
 mod pipeline;

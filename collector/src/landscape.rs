@@ -154,7 +154,7 @@ impl Plane {
             (0..size).map(|at| from + side * at as f64 / last).collect()
         };
         let (x, y) = (axis(left), axis(below));
-        let mut weights = self.origin().to_vec();
+        let mut weights = self.origin().clone();
         let mut at = |x: f64, y: f64| {
             self.weights_at(x, y, &mut weights);
             loss(&weights)
@@ -221,7 +221,7 @@ impl Plane {
             },
         );
         let side = (high.0 - low.0).max(high.1 - low.1) * (1.0 + 2.0 * MARGIN);
-        let middle = ((low.0 + high.0) / 2.0, (low.1 + high.1) / 2.0);
+        let middle = (f64::midpoint(low.0, high.0), f64::midpoint(low.1, high.1));
         ((middle.0 - side / 2.0, middle.1 - side / 2.0), side)
     }
 }

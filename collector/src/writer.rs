@@ -208,7 +208,7 @@ impl Writer {
             Payload::Graph(tag, graph) => self.encode(records, |file| file.graph(tag, at, graph)),
             Payload::Lineage(lineage) => self.encode(records, |file| file.lineage(at, lineage)),
             Payload::Landscape(tag, landscape) => {
-                self.encode(records, |file| file.landscape(tag, at, landscape))
+                self.encode(records, |file| file.landscape(tag, at, landscape));
             }
             Payload::Event(event) => self.encode(records, |file| file.event(event)),
             Payload::SessionStart => self.encode(records, |file| file.session_start(at)),

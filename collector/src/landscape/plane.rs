@@ -101,7 +101,8 @@ impl Plane {
         let [first, second, ..] = &pairs[..] else {
             return Err(PlaneError::TooFew(count));
         };
-        if !(second.0 > first.0 * ONE_LINE) {
+        let has_second = second.0 > first.0 * ONE_LINE;
+        if !has_second {
             return Err(PlaneError::NoPlane);
         }
         let direction = |parts: &[f64]| {
@@ -230,7 +231,8 @@ impl Plane {
             product(second, second),
         );
         let determinant = a * c - b * b;
-        if !(determinant > a * c * ONE_LINE) {
+        let is_plane = determinant > a * c * ONE_LINE;
+        if !is_plane {
             return Err(PlaneError::NoPlane);
         }
         let points = snapshots.iter().map(|snapshot| {

@@ -167,7 +167,7 @@ fn place(axis: &[f64], at: f64) -> Option<(usize, f64)> {
 fn mixed(from: f64, to: f64, share: f64) -> f64 {
     if share == 0.0 {
         from
-    } else if share == 1.0 {
+    } else if share >= 1.0 {
         to
     } else {
         from + (to - from) * share

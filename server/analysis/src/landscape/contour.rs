@@ -46,7 +46,8 @@ impl LossScale {
 
 /// The levels between two losses, ascending; empty without a difference.
 pub fn levels((low, high): (f64, f64), scale: LossScale) -> Vec<f64> {
-    if !(low < high) {
+    let has_extent = low < high;
+    if !has_extent {
         return Vec::new();
     }
     let shares = (1..=LEVELS).map(|level| level as f64 / (LEVELS + 1) as f64);

@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 
 use trainscope_format::Landscape;
 
-use super::walk::walk;
+use super::walk::{Piece, walk};
 use super::{Point, Surface, end_of, path_of, steps_of};
 
 /// Number of rays from the end by which the size of its basin is measured.
@@ -188,10 +188,7 @@ fn hill(surface: &Surface, path: &[(Point, f64)]) -> Option<Hill> {
         let (from, to) = (pair[0].0, pair[1].0);
         let limit = risen(surface.at(from)?.max(surface.at(to)?))?;
         let pieces = walk(surface, from, to);
-        let loss = pieces
-            .iter()
-            .map(|piece| piece.greatest())
-            .reduce(f64::max)?;
+        let loss = pieces.iter().map(Piece::greatest).reduce(f64::max)?;
         (loss > limit).then_some(Hill { after, loss })
     })
 }

@@ -24,8 +24,8 @@ impl Piece {
         }
         let end = self.start + self.slope + self.bend;
         let top = -self.slope / (2.0 * self.bend);
-        let inside =
-            (top > 0.0 && top < 1.0).then(|| self.start + self.slope * top + self.bend * top * top);
+        let inside = (top > 0.0 && top < 1.0)
+            .then_some(self.start + self.slope * top + self.bend * top * top);
         self.start.max(end).max(inside.unwrap_or(end))
     }
 

@@ -127,7 +127,8 @@ impl Map {
         let top = pen.size.height - 28.0;
         let at = (plot.left, top + 5.0);
         pen.painter.text(at, Anchor::Start, name, theme.ink_3)?;
-        let left = plot.left + label::width(name) + 10.0;
+        let named = label::width(name);
+        let left = plot.left + if named > 0.0 { named + 10.0 } else { 14.0 };
         let bands = self.above.len() + 1;
         let room = (pen.size.width - left - 8.0).max(1.0);
         let wide = (room / bands as f64).min(SWATCH.0);

@@ -10,6 +10,12 @@ const APART: f64 = 14.0;
 /// Maximum number of texts: more hide the map.
 const MOST: usize = 40;
 
+/// Maximum number of states of a path with a label, besides start and end.
+const MOST_STATES: usize = 8;
+/// Distance of the spots of a line that are kept free, CSS pixels, and their maximum number between two states.
+const SPOT: f64 = 8.0;
+const MAX_SPOTS: u32 = 512;
+
 /// Texts with their places.
 pub(super) struct Labels<'a> {
     layout: &'a Layout,
@@ -62,8 +68,27 @@ impl<'a> Labels<'a> {
                 bottom: y + radius,
             });
         }
+        // Texts on the line would hide where it goes.
+        for pair in states.windows(2) {
+            let (from, to) = (pair[0].0, pair[1].0);
+            let length = (to.0 - from.0).hypot(to.1 - from.1);
+            let spots = (1..MAX_SPOTS).map(|spot| f64::from(spot) * SPOT / length);
+            for share in spots.take_while(|share| *share < 1.0) {
+                let (x, y) = (
+                    from.0 + (to.0 - from.0) * share,
+                    from.1 + (to.1 - from.1) * share,
+                );
+                self.taken.push(Rect {
+                    left: x - 2.0,
+                    top: y - 2.0,
+                    right: x + 2.0,
+                    bottom: y + 2.0,
+                });
+            }
+        }
         let last = states.len().saturating_sub(1);
-        let order = [0, last].into_iter().chain(1..last);
+        let stride = states.len().div_ceil(MOST_STATES).max(1);
+        let order = [0, last].into_iter().chain((stride..last).step_by(stride));
         let mut done = None;
         for index in order {
             if done == Some(index) && index == 0 {

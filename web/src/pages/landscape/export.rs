@@ -25,12 +25,12 @@ pub(super) fn Downloads() -> impl IntoView {
     let picture = Callback::new(move |()| {
         let theme = palette.with(|palette| palette.theme.clone());
         if model.is_surface.get() {
-            svg::relief(&own_relief(model), PICTURE, &theme)
+            svg::relief(&own_relief(&model), PICTURE, &theme)
         } else {
-            svg::map(&own_map(model), PICTURE, &theme)
+            svg::map(&own_map(&model), PICTURE, &theme)
         }
     });
-    let name = move |extension: &str| file_of(model, extension);
+    let name = move |extension: &str| file_of(&model, extension);
     // Owner of the page: the functions that draw look up colours and texts there.
     let owner = Owner::current();
     let drawn = move || {
@@ -89,7 +89,7 @@ pub(super) fn Downloads() -> impl IntoView {
     }
 }
 
-fn file_of(model: Model, extension: &str) -> String {
+fn file_of(model: &Model, extension: &str) -> String {
     let run = model.run.get_untracked();
     let chosen = untrack(|| model.with_own(|own| own.chosen.clone())).unwrap_or_default();
     format!(

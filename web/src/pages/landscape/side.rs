@@ -33,7 +33,7 @@ pub(super) fn Side() -> impl IntoView {
         let texts = i18n.texts().landscape;
         let own = model.own()?;
         let points = (texts.points)(own.surface.x().len(), own.surface.y().len());
-        Some(origin(&own.landscape, points, texts))
+        Some(origin(&own.landscape, &points, texts))
     };
     view! {
         <aside class="insp" aria-label=i18n.text(|t| t.landscape.title)>
@@ -68,7 +68,7 @@ pub(super) fn Side() -> impl IntoView {
 }
 
 /// Number of points, samples and directions, as far as they were recorded.
-fn origin(landscape: &Landscape, points: String, texts: &LandscapeTexts) -> String {
+fn origin(landscape: &Landscape, points: &str, texts: &LandscapeTexts) -> String {
     let saved = landscape
         .path
         .as_ref()

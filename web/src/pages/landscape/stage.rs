@@ -21,7 +21,7 @@ use crate::state::use_app_state;
 type Plane = Vec<(String, Arc<Shown>)>;
 
 /// The runs of the page by plane, in their order.
-fn planes(model: Model) -> Vec<Plane> {
+fn planes(model: &Model) -> Vec<Plane> {
     let mut planes: Vec<Plane> = Vec::new();
     for (run, own) in model.shown.get() {
         let plane = planes.iter_mut().find(|plane| {
@@ -47,7 +47,7 @@ fn with_colours<T>(plane: &Plane, of: impl FnOnce(&Shown, &[(Rgb, &Shown)]) -> T
 }
 
 /// Choices that all pictures share; reactive.
-fn look(model: Model) -> Look {
+fn look(model: &Model) -> Look {
     Look {
         range: model.range.get(),
         scale: model.scale.get(),
@@ -57,7 +57,7 @@ fn look(model: Model) -> Look {
 }
 
 /// The map of the first plane; reactive.
-pub(super) fn own_map(model: Model) -> Map {
+pub(super) fn own_map(model: &Model) -> Map {
     let texts = use_i18n().texts().landscape;
     let planes = planes(model);
     let (look, mark) = (look(model), model.at.get());
@@ -70,7 +70,7 @@ pub(super) fn own_map(model: Model) -> Map {
 }
 
 /// The perspective view of the first plane; reactive.
-pub(super) fn own_relief(model: Model) -> Relief {
+pub(super) fn own_relief(model: &Model) -> Relief {
     let planes = planes(model);
     let (look, eye) = (look(model), model.eye.get());
     let drawn = planes
@@ -80,7 +80,7 @@ pub(super) fn own_relief(model: Model) -> Relief {
 }
 
 /// Text alternative of the map; reactive.
-fn picture(model: Model, own: &Shown) -> String {
+fn picture(model: &Model, own: &Shown) -> String {
     let texts = use_i18n().texts().landscape;
     let points = (texts.points)(own.surface.x().len(), own.surface.y().len());
     let range = model.range.get();
@@ -95,11 +95,11 @@ fn picture(model: Model, own: &Shown) -> String {
 #[component]
 pub(super) fn MapView() -> impl IntoView {
     let model = use_model();
-    let map = Memo::new(move |_| Arc::new(own_map(model)));
+    let map = Memo::new(move |_| Arc::new(own_map(&model)));
     let label = Signal::derive(move || {
         model
             .own()
-            .map_or_else(String::new, |own| picture(model, &own))
+            .map_or_else(String::new, |own| picture(&model, &own))
     });
     view! { <MapChart map label on_press=move |at: Point| model.read(at) /> }
 }
@@ -108,7 +108,7 @@ pub(super) fn MapView() -> impl IntoView {
 #[component]
 pub(super) fn SurfaceView() -> impl IntoView {
     let model = use_model();
-    let relief = Memo::new(move |_| Arc::new(own_relief(model)));
+    let relief = Memo::new(move |_| Arc::new(own_relief(&model)));
     let label = use_i18n().label(|t| t.landscape.surface);
     view! { <ReliefChart relief label on_drag=move |by| model.drag(by) /> }
 }
@@ -117,7 +117,7 @@ pub(super) fn SurfaceView() -> impl IntoView {
 #[component]
 pub(super) fn Stage() -> impl IntoView {
     let model = use_model();
-    let tiles = Memo::new(move |_| planes(model).len());
+    let tiles = Memo::new(move |_| planes(&model).len());
     let content = move || {
         if model.is_surface.get() {
             view! { <SurfaceView /> }.into_any()
@@ -142,7 +142,7 @@ fn Tiles() -> impl IntoView {
     let state = use_app_state();
     let i18n = use_i18n();
     let tiles = move || {
-        let planes = planes(model);
+        let planes = planes(&model);
         let extents = planes
             .iter()
             .filter_map(|plane| Some(extent(&plane.first()?.1)));
@@ -162,7 +162,7 @@ fn Tiles() -> impl IntoView {
             let own = plane.first().map(|own| Arc::clone(&own.1));
             let map = Memo::new(move |_| {
                 let texts = i18n.texts().landscape;
-                let (look, mark) = (look(model), model.at.get().filter(|_| index == 0));
+                let (look, mark) = (look(&model), model.at.get().filter(|_| index == 0));
                 let drawn = with_colours(&plane, |own, paths| {
                     drawing::map(own, paths, look, mark, texts)
                 });
@@ -174,7 +174,7 @@ fn Tiles() -> impl IntoView {
             });
             let label = Signal::derive(move || {
                 own.as_ref()
-                    .map_or_else(String::new, |own| picture(model, own))
+                    .map_or_else(String::new, |own| picture(&model, own))
             });
             view! {
                 <figure class="tile-map">
