@@ -542,3 +542,20 @@ fn constants_of_dumps_are_listed_with_the_first_step_and_not_judged() {
     assert_eq!(answer["judged"]["tensors"], 1, "{answer:#}");
     assert_eq!(answer["damaged"].as_array().map(Vec::len), Some(0));
 }
+
+#[test]
+fn loss_landscapes_are_points_and_maps() {
+    let run = fixture("ms20-summary/landscape");
+    let table = export(&run, "landscape", &["--tags", "^landscape_.4.$"]);
+    let own = rows(&table);
+    assert_eq!(
+        own.iter().filter(|row| row["part"] == "surface").count(),
+        81
+    );
+    let end = own.iter().find(|row| row["part"] == "end").unwrap();
+    assert_eq!((end["x"], end["y"]), ("0", "0"));
+    assert_eq!(end["z"].parse::<f32>().unwrap(), 0.111_739_1);
+    let picture = export(&run, "landscape", &["--format", "svg"]);
+    assert_eq!(picture.status, 0, "{picture:?}");
+    assert!(picture.out.contains("landscape_[1, 4]") && picture.out.contains("<polygon"));
+}

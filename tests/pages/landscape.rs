@@ -105,7 +105,7 @@ async fn the_landscapes_of_mindspore_are_read_as_they_were_recorded() {
             "The least loss of this plane, 0.086, is at its border: the training had not arrived",
         )
         .await;
-    // What MindSpore does not record is not invented.
+    // Nothing is invented that MindSpore does not record.
     let text = browser.text().await;
     assert!(
         text.contains("The share of variance in these directions was not recorded."),

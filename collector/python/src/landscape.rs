@@ -10,7 +10,7 @@ use crate::recorder::Recorder;
 use crate::refusal::{Outcome, Refusal};
 
 /// Step and parameters of a saved state.
-type Saved<'py> = (i64, Vec<Bound<'py, PyAny>>);
+type SavedState<'py> = (i64, Vec<Bound<'py, PyAny>>);
 
 #[pymethods]
 impl Recorder {
@@ -23,7 +23,7 @@ impl Recorder {
     fn _landscape(
         this: &Bound<'_, Self>,
         name: &str,
-        snapshots: Vec<Saved<'_>>,
+        snapshots: Vec<SavedState<'_>>,
         loss: &Bound<'_, PyAny>,
         size: usize,
         samples: u64,
@@ -59,7 +59,7 @@ impl Recorder {
 
 /// The plane of the snapshots, or a random one through the last.
 fn plane(
-    snapshots: &[Saved<'_>],
+    snapshots: &[SavedState<'_>],
     seed: Option<u64>,
     normalisation: Option<&str>,
 ) -> Outcome<Plane> {

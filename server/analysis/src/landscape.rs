@@ -12,7 +12,7 @@ use trainscope_format::Landscape;
 use trainscope_format::surface::Points;
 
 pub use contour::{Contours, Gap, LEVELS, LossScale, contours, levels};
-pub use figures::{Figures, Saved, Spot, figures};
+pub use figures::{Figures, SavedState, Spot, figures};
 pub use sentence::{Conclusion, Tone, conclusion};
 
 /// A point of the plane.

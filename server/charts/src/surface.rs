@@ -10,7 +10,7 @@ use crate::profile::Size;
 use crate::profile::pen::Pen;
 use crate::theme::{Rgb, Theme};
 
-/// Maximum number of patches along each axis: smaller ones cannot be told apart.
+/// Maximum number of patches along each axis: smaller ones cannot be distinguished.
 const MOST_PATCHES: usize = 96;
 /// Height of the greatest loss, as a share of the width of the ground.
 const HEIGHT: f64 = 0.62;

@@ -34,7 +34,7 @@ pub struct LandscapeTexts {
     pub limit: &'static str,
     /// Rows of the table: loss at the end, least loss, its place, path, basin, curvature, points that are not finite.
     pub rows: [&'static str; 7],
-    /// What the rows of the basin and of the curvature mean.
+    /// Meaning of the rows of the basin and of the curvature.
     pub explain: [&'static str; 2],
     pub beyond: &'static str,
     /// Heads of the recorded states: epoch or step, loss in the plane, loss of the training.

@@ -20,7 +20,7 @@ mod stage;
 mod toolbar;
 mod verdict;
 
-use load::Unshown;
+use load::Absence;
 use model::Model;
 use side::Side;
 use stage::Stage;
@@ -32,8 +32,8 @@ use verdict::Verdict;
 enum PageState {
     Loading,
     Failed(String),
-    Unshown(Unshown),
-    Shown,
+    Absence(Absence),
+    Ready,
 }
 
 /// The loss landscapes of the run that the address names.
@@ -46,9 +46,9 @@ pub fn LandscapePage() -> impl IntoView {
         Load::Failed(ClientError::Refused(error)) => PageState::Failed(error.message),
         Load::Loading | Load::Failed(_) => PageState::Loading,
         Load::Ready(answer) => match answer.first().map(|own| &own.shown) {
-            Some(Ok(_)) => PageState::Shown,
-            Some(Err(reason)) => PageState::Unshown(*reason),
-            None => PageState::Unshown(Unshown::Nothing),
+            Some(Ok(_)) => PageState::Ready,
+            Some(Err(reason)) => PageState::Absence(*reason),
+            None => PageState::Absence(Absence::Nothing),
         },
     });
     let instead = move |title: String, next: String| {
@@ -68,17 +68,17 @@ pub fn LandscapePage() -> impl IntoView {
         match state.get() {
             PageState::Loading => ().into_any(),
             PageState::Failed(message) => instead(texts.none.to_owned(), message),
-            PageState::Unshown(Unshown::Nothing) => {
+            PageState::Absence(Absence::Nothing) => {
                 instead(texts.none.to_owned(), texts.none_next.to_owned())
             }
-            PageState::Unshown(Unshown::Unfit(reason)) => view! {
+            PageState::Absence(Absence::Unfit(reason)) => view! {
                 <Toolbar />
                 <div class="unfit">
                     {instead(texts.unfit.to_owned(), texts.reasons[reason as usize].to_owned())}
                 </div>
             }
             .into_any(),
-            PageState::Shown => view! {
+            PageState::Ready => view! {
                 <Verdict />
                 <Toolbar />
                 <Stage />
@@ -90,7 +90,7 @@ pub fn LandscapePage() -> impl IntoView {
     view! {
         <main
             class="main landscape-page"
-            class:flush=move || matches!(state.get(), PageState::Shown | PageState::Unshown(Unshown::Unfit(_)))
+            class:flush=move || matches!(state.get(), PageState::Ready | PageState::Absence(Absence::Unfit(_)))
             aria-busy=move || (state.get() == PageState::Loading).to_string()
         >
             {content}

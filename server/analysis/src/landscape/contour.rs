@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::{Point, Surface};
 
 /// Number of levels between the least and the greatest finite loss. An odd number, so that one is in the middle; more
-/// cannot be told apart by the ten sequential colours.
+/// cannot be distinguished by the ten sequential colours.
 pub const LEVELS: usize = 13;
 
 /// Distance of the levels.

@@ -25,7 +25,7 @@ pub struct Spot {
 
 /// A recorded state of the training.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Saved {
+pub struct SavedState {
     /// Epoch or step, as recorded.
     pub interval: Option<i64>,
     /// Step of the training.
@@ -65,7 +65,7 @@ pub struct Figures {
     /// squared unit. `None` if a neighbour is outside of the plane or not finite.
     pub curvature: Option<f64>,
     /// The recorded states.
-    pub saved: Vec<Saved>,
+    pub saved: Vec<SavedState>,
     /// First hill on the path.
     pub(super) hill: Option<Hill>,
     /// Number of points that are NaN, and of infinite ones.
@@ -81,12 +81,12 @@ pub fn figures(
     let end = end_of(landscape);
     let path = path_of(landscape);
     let steps = steps_of(landscape);
-    let saved: Vec<Saved> = path
+    let saved: Vec<SavedState> = path
         .iter()
         .enumerate()
         .map(|(index, &(at, loss))| {
             let step = steps.get(index).copied().flatten();
-            Saved {
+            SavedState {
                 interval: landscape.intervals.get(index).copied(),
                 step,
                 at,

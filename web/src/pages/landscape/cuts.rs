@@ -8,7 +8,7 @@ use trainscope_charts::overlay::Crosshair;
 use trainscope_charts::scale::Scale;
 use trainscope_charts::theme::Rgb;
 
-use super::load::Shown;
+use super::load::LandscapeView;
 use super::model::use_model;
 use crate::components::{ChartEvents, Figure, LineChart, use_palette};
 use crate::i18n::{LandscapeTexts, use_i18n};
@@ -64,7 +64,7 @@ pub(super) fn Cuts() -> impl IntoView {
 }
 
 fn figure(
-    own: Option<&Shown>,
+    own: Option<&LandscapeView>,
     scale: LossScale,
     (ink, edge): (Rgb, Rgb),
     texts: &LandscapeTexts,

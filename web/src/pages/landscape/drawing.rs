@@ -9,7 +9,7 @@ use trainscope_charts::theme::Rgb;
 use trainscope_format::Landscape;
 use trainscope_format::digits::brief;
 
-use super::load::Shown;
+use super::load::LandscapeView;
 use crate::format;
 use crate::i18n::LandscapeTexts;
 
@@ -27,7 +27,7 @@ pub(super) struct Look {
 }
 
 /// Least and greatest finite loss of several landscapes.
-pub(super) fn range(shown: &[(String, Arc<Shown>)]) -> Option<(f64, f64)> {
+pub(super) fn range(shown: &[(String, Arc<LandscapeView>)]) -> Option<(f64, f64)> {
     let ranges = shown.iter().filter_map(|(_, own)| own.surface.range());
     ranges.reduce(|all, own| (all.0.min(own.0), all.1.max(own.1)))
 }
@@ -38,7 +38,7 @@ pub(super) fn is_same_plane(one: &Landscape, other: &Landscape) -> bool {
 }
 
 /// First and last coordinate of both axes.
-pub(super) fn extent(shown: &Shown) -> ((f64, f64), (f64, f64)) {
+pub(super) fn extent(shown: &LandscapeView) -> ((f64, f64), (f64, f64)) {
     let ends = |axis: &[f64]| {
         let first = axis.first().copied().unwrap_or(0.0);
         (first, axis.last().copied().unwrap_or(first))
@@ -48,8 +48,8 @@ pub(super) fn extent(shown: &Shown) -> ((f64, f64), (f64, f64)) {
 
 /// The map of a landscape with the paths of trainings in its plane, the first of which is its own.
 pub(super) fn map(
-    own: &Shown,
-    paths: &[(Rgb, &Shown)],
+    own: &LandscapeView,
+    paths: &[(Rgb, &LandscapeView)],
     look: Look,
     mark: Option<Point>,
     texts: &LandscapeTexts,
@@ -96,7 +96,7 @@ pub(super) fn map(
     }
 }
 
-fn path(colour: Rgb, own: &Shown) -> Path {
+fn path(colour: Rgb, own: &LandscapeView) -> Path {
     let states = path_of(&own.landscape).into_iter().enumerate();
     let states = states.map(|(index, (at, _))| {
         let interval = own.landscape.intervals.get(index);
@@ -115,7 +115,12 @@ fn path(colour: Rgb, own: &Shown) -> Path {
 }
 
 /// The perspective view of a landscape with the paths of trainings in its plane.
-pub(super) fn relief(own: &Shown, paths: &[(Rgb, &Shown)], look: Look, eye: (f64, f64)) -> Relief {
+pub(super) fn relief(
+    own: &LandscapeView,
+    paths: &[(Rgb, &LandscapeView)],
+    look: Look,
+    eye: (f64, f64),
+) -> Relief {
     let (x, y) = extent(own);
     let spans = (x.1 - x.0, y.1 - y.0);
     let longest = spans.0.max(spans.1);

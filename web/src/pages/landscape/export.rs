@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use trainscope_charts::svg;
 
-use super::load::Shown;
+use super::load::LandscapeView;
 use super::model::{Model, use_model};
 use super::stage::{own_map, own_relief};
 use crate::components::download::{download, download_png, file_name};
@@ -110,7 +110,7 @@ fn number(value: f64) -> String {
 }
 
 /// A row for each point of the surface.
-fn surface_csv(own: &Shown) -> String {
+fn surface_csv(own: &LandscapeView) -> String {
     let mut text = "x,y,z\r\n".to_owned();
     let columns = own.surface.x().len().max(1);
     for (row, losses) in own.surface.z().chunks(columns).enumerate() {
@@ -124,7 +124,7 @@ fn surface_csv(own: &Shown) -> String {
 }
 
 /// A row for each recorded state.
-fn path_csv(own: &Shown) -> String {
+fn path_csv(own: &LandscapeView) -> String {
     let mut text = "interval,step,x,y,z,training_loss\r\n".to_owned();
     let maybe = |value: Option<i64>| value.map(|own| own.to_string()).unwrap_or_default();
     for saved in &own.figures.saved {

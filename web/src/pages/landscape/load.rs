@@ -20,7 +20,7 @@ const CURVE_POINTS: usize = 100_000;
 const MAX_STEPS: usize = 64;
 
 /// Key of an answer: runs, chosen landscape, chosen step.
-pub(super) type Wanted = (Vec<String>, Option<String>, Option<i64>);
+pub(super) type Request = (Vec<String>, Option<String>, Option<i64>);
 
 /// A landscape of a run that can be chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub(super) struct Choice {
 
 /// A landscape with everything that is derived from it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Shown {
+pub(super) struct LandscapeView {
     pub(super) landscape: Landscape,
     pub(super) surface: Surface,
     pub(super) figures: Figures,
@@ -43,7 +43,7 @@ pub(super) struct Shown {
 
 /// Reason why there is no landscape to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unshown {
+pub(super) enum Absence {
     /// None was recorded, or none of this name.
     Nothing,
     /// No surface, numbers that disagree, axes that are not ascending: 0 to 2.
@@ -52,7 +52,7 @@ pub(super) enum Unshown {
 
 /// The answer for one run.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct OfRun {
+pub(super) struct RunLandscapes {
     pub(super) run: String,
     pub(super) choices: Vec<Choice>,
     /// Name of the chosen landscape.
@@ -61,15 +61,15 @@ pub(super) struct OfRun {
     pub(super) steps: Vec<i64>,
     /// The step of the record.
     pub(super) step: Option<i64>,
-    pub(super) shown: Result<Arc<Shown>, Unshown>,
+    pub(super) shown: Result<Arc<LandscapeView>, Absence>,
 }
 
 /// The landscapes of runs: of the first the chosen one or its first, of the others that of the same name.
-pub(super) async fn load((runs, which, step): Wanted) -> Result<Vec<OfRun>, ClientError> {
+pub(super) async fn load((runs, which, step): Request) -> Result<Vec<RunLandscapes>, ClientError> {
     let lists = client::tags(&TagsRequest { runs: runs.clone() })
         .await?
         .lists;
-    let mut all: Vec<OfRun> = Vec::with_capacity(runs.len());
+    let mut all: Vec<RunLandscapes> = Vec::with_capacity(runs.len());
     for (run, tags) in runs.into_iter().zip(lists) {
         let tags = tags.unwrap_or_default();
         let choices = choices(&tags);
@@ -83,7 +83,7 @@ pub(super) async fn load((runs, which, step): Wanted) -> Result<Vec<OfRun>, Clie
         } else {
             named.cloned()
         };
-        let mut own = OfRun {
+        let mut own = RunLandscapes {
             run,
             choices,
             chosen: choice
@@ -92,7 +92,7 @@ pub(super) async fn load((runs, which, step): Wanted) -> Result<Vec<OfRun>, Clie
                 .unwrap_or_default(),
             steps: Vec::new(),
             step: None,
-            shown: Err(Unshown::Nothing),
+            shown: Err(Absence::Nothing),
         };
         if let Some(choice) = choice {
             own.fill(&choice, step, &tags).await?;
@@ -102,7 +102,7 @@ pub(super) async fn load((runs, which, step): Wanted) -> Result<Vec<OfRun>, Clie
     Ok(all)
 }
 
-impl OfRun {
+impl RunLandscapes {
     /// Loads the record at a step, else the last one.
     async fn fill(
         &mut self,
@@ -130,14 +130,14 @@ impl OfRun {
         };
         let landscape = record.body;
         self.shown = match Surface::new(&landscape) {
-            Err(UnfitSurface::Missing) => Err(Unshown::Unfit(0)),
-            Err(UnfitSurface::Sizes) => Err(Unshown::Unfit(1)),
-            Err(UnfitSurface::Axes) => Err(Unshown::Unfit(2)),
+            Err(UnfitSurface::Missing) => Err(Absence::Unfit(0)),
+            Err(UnfitSurface::Sizes) => Err(Absence::Unfit(1)),
+            Err(UnfitSurface::Axes) => Err(Absence::Unfit(2)),
             Ok(surface) => {
                 let losses = training_losses(&self.run, tags, &landscape).await?;
                 let at = |step: i64| losses.iter().find(|own| own.0 == step).map(|own| own.1);
                 let figures = figures(&landscape, &surface, at);
-                Ok(Arc::new(Shown {
+                Ok(Arc::new(LandscapeView {
                     conclusion: conclusion(&landscape, &figures),
                     landscape,
                     surface,

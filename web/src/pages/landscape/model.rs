@@ -6,7 +6,7 @@ use std::sync::Arc;
 use trainscope_analysis::landscape::{LossScale, Point};
 
 use super::drawing;
-use super::load::{OfRun, Shown, load};
+use super::load::{LandscapeView, RunLandscapes, load};
 use crate::prelude::*;
 use crate::query::{Query, query};
 use crate::route::use_run;
@@ -40,9 +40,9 @@ pub(super) struct Model {
     pub(super) run: Memo<String>,
     /// Other runs.
     pub(super) also: Memo<Vec<String>>,
-    pub(super) load: Query<Vec<OfRun>>,
+    pub(super) load: Query<Vec<RunLandscapes>>,
     /// Runs with a landscape, the first is that of the page.
-    pub(super) shown: Memo<Vec<(String, Arc<Shown>)>>,
+    pub(super) shown: Memo<Vec<(String, Arc<LandscapeView>)>>,
     /// Least and greatest loss of all of them.
     pub(super) range: Memo<Option<(f64, f64)>>,
     pub(super) scale: Memo<LossScale>,
@@ -140,13 +140,13 @@ impl Model {
     }
 
     /// The run of the page with its answer; reactive.
-    pub(super) fn with_own<T>(self, of: impl FnOnce(&OfRun) -> T) -> Option<T> {
+    pub(super) fn with_own<T>(self, of: impl FnOnce(&RunLandscapes) -> T) -> Option<T> {
         let answer = self.load.answer.get()?;
         answer.first().map(of)
     }
 
     /// The landscape of the page's own run; reactive.
-    pub(super) fn own(self) -> Option<Arc<Shown>> {
+    pub(super) fn own(self) -> Option<Arc<LandscapeView>> {
         self.shown
             .with(|shown| shown.first().map(|own| Arc::clone(&own.1)))
     }

@@ -9,7 +9,7 @@ use trainscope_charts::theme::Rgb;
 use trainscope_format::digits::brief;
 
 use super::drawing::{self, Look, extent, is_same_plane};
-use super::load::Shown;
+use super::load::LandscapeView;
 use super::model::{Model, use_model};
 use crate::components::{MapChart, ReliefChart, RunChip, use_palette};
 use crate::i18n::use_i18n;
@@ -18,7 +18,7 @@ use crate::run_colour::use_run_colours;
 use crate::state::use_app_state;
 
 /// Runs that are drawn in one plane: the first is that of the plane.
-type Plane = Vec<(String, Arc<Shown>)>;
+type Plane = Vec<(String, Arc<LandscapeView>)>;
 
 /// The runs of the page by plane, in their order.
 fn planes(model: &Model) -> Vec<Plane> {
@@ -37,7 +37,10 @@ fn planes(model: &Model) -> Vec<Plane> {
 }
 
 /// Draws with the colours of the runs; reactive.
-fn with_colours<T>(plane: &Plane, of: impl FnOnce(&Shown, &[(Rgb, &Shown)]) -> T) -> Option<T> {
+fn with_colours<T>(
+    plane: &Plane,
+    of: impl FnOnce(&LandscapeView, &[(Rgb, &LandscapeView)]) -> T,
+) -> Option<T> {
     let (palette, colours) = (use_palette().get(), use_run_colours());
     let (_, own) = plane.first()?;
     let paths = plane
@@ -80,7 +83,7 @@ pub(super) fn own_relief(model: &Model) -> Relief {
 }
 
 /// Text alternative of the map; reactive.
-fn picture(model: &Model, own: &Shown) -> String {
+fn picture(model: &Model, own: &LandscapeView) -> String {
     let texts = use_i18n().texts().landscape;
     let points = (texts.points)(own.surface.x().len(), own.surface.y().len());
     let range = model.range.get();
