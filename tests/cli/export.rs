@@ -553,8 +553,9 @@ fn loss_landscapes_are_points_and_maps() {
         81
     );
     let end = own.iter().find(|row| row["part"] == "end").unwrap();
-    assert_eq!((end["x"], end["y"]), ("0", "0"));
-    assert_eq!(end["z"].parse::<f32>().unwrap(), 0.111_739_1);
+    assert_eq!((end["x"], end["y"]), ("0.0", "0.0"));
+    let loss: f64 = end["z"].parse().unwrap();
+    assert!((loss - 0.111_739_1).abs() < 1e-6);
     let picture = export(&run, "landscape", &["--format", "svg"]);
     assert_eq!(picture.status, 0, "{picture:?}");
     assert!(picture.out.contains("landscape_[1, 4]") && picture.out.contains("<polygon"));
