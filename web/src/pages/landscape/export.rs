@@ -45,7 +45,7 @@ pub(super) fn Downloads() -> impl IntoView {
         <Popover
             is_open
             label=i18n.label(|t| t.landscape.download)
-            panel_class="popover menu-list right"
+            panel_class="popover card-menu"
             role="menu"
             face=ViewFn::from(|| fixed_icon(IconName::Download, 14))
         >

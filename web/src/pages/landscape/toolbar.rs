@@ -216,7 +216,7 @@ fn OtherRuns() -> impl IntoView {
             is_open
             label=i18n.label(|t| t.landscape.beside)
             class="btn"
-            panel_class="popover menu-list right"
+            panel_class="popover card-menu"
             role="menu"
             face=ViewFn::from(move || {
                 view! {
