@@ -173,7 +173,7 @@ async fn runs_are_side_by_side_unless_they_are_in_one_plane() {
     let browser = Browser::open().await;
     browser.goto(&server, "/run/first/landscape").await;
     browser
-        .wait_for_text("The training ends in a wide basin")
+        .wait_for_text("The loss at the end is 0.5; it stays within 10 %")
         .await;
     browser
         .wait_for_text("Two directions hold 95 % of the variance of the saved weights.")
@@ -240,7 +240,7 @@ async fn what_cannot_be_drawn_says_why() {
     browser.wait_for_text("25, 0").await;
     browser.press(']').await;
     browser.wait_for_text("<b>walls</b>").await;
-    browser.wait_for_text("18, 16").await;
+    browser.wait_for_text("18, 14").await;
     assert!(browser.drawn_share(MAP).await > 0.5);
     browser.press(']').await;
     browser.wait_for_text("1 × 1 points").await;
