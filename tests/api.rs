@@ -1,5 +1,6 @@
 //! The HTTP interface.
 
+mod compare;
 mod contract;
 mod profile;
 mod table;

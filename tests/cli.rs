@@ -3,7 +3,7 @@
 pub(crate) mod against;
 pub(crate) mod check;
 mod check_input;
-mod diff;
+pub(crate) mod diff;
 mod export;
 mod profiles;
 mod report;

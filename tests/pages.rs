@@ -1,6 +1,7 @@
 //! The pages in a browser.
 
 mod basics;
+mod compare;
 mod debugger;
 mod distributions_and_media;
 mod graph;

@@ -20,6 +20,7 @@ use crate::notebook::Notebooks;
 pub mod access;
 mod assets;
 mod blob;
+mod compare;
 mod distributions;
 mod error;
 mod findings;
@@ -74,6 +75,8 @@ pub struct Parts {
     pub tables: crate::table::Tables,
     /// Notes of users.
     pub notebooks: Notebooks,
+    /// Comparisons that are looked at.
+    pub comparisons: crate::comparison::Comparisons,
     /// Cached results about tensors.
     pub tensors: crate::tensors::Memory,
     /// Identity of the server.

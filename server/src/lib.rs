@@ -3,6 +3,7 @@
 pub mod alarm;
 pub mod cli;
 pub mod colours;
+pub mod comparison;
 mod discovery;
 mod files;
 pub mod http;

@@ -14,6 +14,7 @@ use trainscope_analysis::pipeline::Pipeline;
 use trainscope_api::notebook::Notebook;
 use trainscope_api::table::{ColumnSource, SOURCES_DIFFER};
 
+use crate::discovery::base::bases;
 use crate::index::{Index, ReadError};
 
 mod answers;
@@ -31,10 +32,13 @@ mod update;
 
 pub(crate) use answers::row;
 pub(crate) use column::Column;
+pub(crate) use configuration::texts as configuration_files;
 pub(crate) use filter::{Filter, UnknownColumn};
 pub(crate) use importance::{ImportanceError, importance, pair};
 pub(crate) use key::{Group, group, head};
 pub use memory::Tables;
+pub(crate) use pipelines::is_path;
+pub(crate) use row::Row;
 pub(crate) use update::Surroundings;
 
 /// Most summaries of scalars (`metric:loss@min`) in memory.
@@ -222,4 +226,19 @@ pub(crate) fn direction(key: &str) -> Option<Direction> {
         Group::Result => headline::direction(head(key)),
         _ => None,
     }
+}
+
+/// Row of one run with its settings alone: parameters, data and results of its lineage, without scalars and facts.
+pub(crate) fn settings_of(
+    index: &Index,
+    base_dirs: &[PathBuf],
+    run: &str,
+) -> Result<Row, ReadError> {
+    Row::settings(index, run, run_folder(base_dirs, run).as_deref())
+}
+
+/// Folder of a run; `None` for one without a folder of its own.
+pub(crate) fn run_folder(base_dirs: &[PathBuf], run: &str) -> Option<PathBuf> {
+    let all = bases(base_dirs);
+    all.iter().find_map(|base| update::folder(base, run))
 }

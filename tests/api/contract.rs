@@ -373,6 +373,8 @@ fn the_document_of_the_api_lists_every_path() {
         ("get", paths::SCALARS),
         ("post", paths::SCALARS),
         ("get", paths::FINDINGS),
+        ("get", paths::COMPARE),
+        ("get", paths::COMPARE_MAP),
         ("get", paths::NOTEBOOK),
         ("patch", paths::NOTEBOOK),
         ("get", paths::HISTOGRAMS),

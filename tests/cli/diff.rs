@@ -3,8 +3,10 @@
 use std::fs;
 use std::path::Path;
 
+use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::support::lab::workspace_root;
 use crate::support::terminal::{CommandOutput, Dump, trainscope_in};
 
 fn diff(a: &Path, b: &Path, flags: &[&str]) -> CommandOutput {
@@ -19,7 +21,7 @@ fn a_run_equals_itself_to_the_bit() {
         let printed = diff(&dump.path, &dump.path, &["--tolerance", "0"]);
         assert_eq!(printed.status, 0, "{printed:?}");
         assert!(
-            printed.out.contains("equal    A and B are the same"),
+            printed.out.contains("equal    They are equal to the bit."),
             "{printed:?}"
         );
         assert!(printed.last_line().starts_with("0 of "), "{printed:?}");
@@ -48,7 +50,8 @@ fn the_first_tensor_that_differs_is_named() {
     );
     let text = diff(&a.path, &b.path, &["--tolerance", "0"]);
     assert!(
-        text.out.contains("A and B part at step 4 in weight/"),
+        text.out
+            .contains("They part at step 4, first in the weight weight/"),
         "{text:?}"
     );
     // With a large tolerance they are equal.
@@ -88,4 +91,111 @@ fn runs_without_anything_in_common_are_a_mistake() {
     assert!(several.err.contains("holds 2 runs"), "{several:?}");
     let missing = diff(&folder.path().join("three"), &a.path, &[]);
     assert_eq!(missing.status, 2);
+}
+
+/// What independent programs found in the files of the frameworks.
+pub(crate) fn truth() -> Value {
+    let path = workspace_root().join("tests/fixtures/compare-truth.json");
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+/// True if two values agree; numbers to seven digits, since those of single precision are rounded.
+pub(crate) fn agree(one: &Value, other: &Value) -> bool {
+    match (one.as_f64(), other.as_f64()) {
+        (Some(a), Some(b)) => (a - b).abs() <= 1e-7 * a.abs().max(b.abs()),
+        _ => one == other,
+    }
+}
+
+#[test]
+fn settings_and_partings_are_those_of_the_lineage() {
+    let truth = truth();
+    for folder in ["ms210-summary", "ms20-summary"] {
+        for expected in truth[folder].as_array().unwrap() {
+            let run = |side: &str| {
+                let name = expected[side].as_str().unwrap();
+                let fixtures = workspace_root().join("tests/fixtures");
+                fixtures.join(folder).join(name)
+            };
+            let answer = diff(&run("a"), &run("b"), &["--format", "json"]).json();
+            let found = answer["configuration"].as_array().unwrap();
+            let differs = expected["configuration_differs"].as_object().unwrap();
+            assert_eq!(found.len(), differs.len(), "{expected:#}");
+            for setting in found {
+                let values = &differs[setting["key"].as_str().unwrap()];
+                let both = [0, 1]
+                    .iter()
+                    .all(|at| agree(&setting["values"][at], &values[at]));
+                assert!(both, "{setting:#} {values:#}");
+            }
+            let parted = answer["parted"].as_array().unwrap().iter();
+            let scalars: Vec<&Value> = parted.filter(|own| !own["values"].is_null()).collect();
+            let firsts = expected["first_step_of_scalars_beyond_0.01"].as_object();
+            let firsts = firsts.unwrap();
+            assert_eq!(scalars.len(), firsts.len(), "{expected:#}");
+            for own in scalars {
+                let first = &firsts[own["name"].as_str().unwrap()];
+                assert_eq!(own["step"], first["step"]);
+                assert!(
+                    agree(&own["difference"], &first["difference"]),
+                    "{own:#} {first:#}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn each_tensor_parts_where_numpy_found_it() {
+    let truth = truth();
+    for (pair, expected) in truth["torch-steps"].as_object().unwrap() {
+        let other = pair.rsplit(' ').next().unwrap();
+        let [a, b] =
+            ["torch-healthy".to_owned(), format!("torch-{other}")].map(|own| Dump::unpack(&own));
+        let answer = diff(&a.path, &b.path, &["--format", "json"]).json();
+        assert_eq!(answer["common_steps"], expected["common_steps"], "{pair}");
+        let parted = answer["parted"].as_array().unwrap().iter();
+        let tensors: Vec<&Value> = parted.filter(|own| own["values"].is_null()).collect();
+        let firsts = expected["parted"].as_object().unwrap();
+        assert_eq!(tensors.len(), firsts.len(), "{pair}");
+        for own in tensors {
+            let name = own["name"].as_str().unwrap();
+            assert_eq!(own["step"], firsts[name], "{pair} {name}");
+            let size = &expected["tensors_at_first_step"][name];
+            let is_near = match (size.as_f64(), own["difference"].as_f64()) {
+                (Some(a), Some(b)) => (a - b).abs() < 1e-5,
+                _ => size.is_null() || *size == own["difference"],
+            };
+            assert!(is_near, "{pair} {name}: {own:#} {size}");
+        }
+    }
+}
+
+#[test]
+fn samples_align_runs_of_other_batch_sizes() {
+    let run = |name: &str| {
+        workspace_root()
+            .join("tests/fixtures/ms210-summary")
+            .join(name)
+    };
+    let (healthy, larger) = (run("healthy"), run("hp-batch16"));
+    let answer = diff(
+        &healthy,
+        &larger,
+        &["--align", "samples", "--format", "json"],
+    )
+    .json();
+    let parted = answer["parted"].as_array().unwrap();
+    assert!(!parted.is_empty());
+    for own in parted {
+        // Batches of 8 and of 16.
+        assert_eq!(
+            own["step"].as_i64(),
+            own["other_step"].as_i64().map(|step| 2 * step),
+            "{own:#}"
+        );
+    }
+    let fixtures = workspace_root().join("tests/fixtures/torch-tensorboard/torch/hp0");
+    let unknown = diff(&fixtures, &fixtures, &["--align", "epoch"]);
+    assert!(unknown.out.contains("compared by step"), "{unknown:?}");
 }

@@ -34,9 +34,11 @@ use web_sys::AbortController;
 
 use crate::url_state;
 
+mod compare;
 mod profiles;
 mod table;
 
+pub use compare::{compare, compare_map};
 pub use profiles::{
     profile, profile_diff, profile_flame, profile_memory, profile_operator, profile_operators,
     profile_overview, profile_ranks, timeline, timeline_area, timeline_lanes, timeline_search,

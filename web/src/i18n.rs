@@ -12,6 +12,7 @@ use crate::prelude::*;
 use crate::storage;
 
 mod age;
+mod compare;
 mod debugger;
 mod en;
 mod frame;
@@ -30,6 +31,7 @@ mod timeline;
 mod zh;
 
 pub use age::age;
+pub use compare::CompareTexts;
 pub use debugger::DebuggerTexts;
 pub use frame::{FrameTexts, KeyTexts, StateTexts, TimeTexts};
 pub use graph::GraphTexts;
@@ -65,6 +67,8 @@ pub struct Texts {
     pub record: RecordTexts,
     /// Many runs by parameters and results.
     pub lineage: &'static LineageTexts,
+    /// Runs against one of them.
+    pub compare: &'static CompareTexts,
     /// The overview of a run.
     pub overview: OverviewTexts,
     /// Curves.

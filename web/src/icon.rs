@@ -15,6 +15,7 @@ pub enum IconName {
     Text,
     Graph,
     Pipeline,
+    Compare,
     Lineage,
     Profile,
     Debugger,
@@ -89,6 +90,7 @@ impl IconName {
             Self::Pipeline => {
                 r#"<rect x="1.5" y="5.5" width="4" height="5" rx="1"/><rect x="10.5" y="5.5" width="4" height="5" rx="1"/><path d="M5.5 8h5M8.7 6.2 10.4 8 8.7 9.8"/>"#
             }
+            Self::Compare => r#"<path d="M2 11c3 0 4-6 7-6 2 0 3 1 5 1M2 13c4 0 6-3 12-3"/>"#,
             Self::Lineage => {
                 r#"<path d="M3 2v12M8 2v12M13 2v12M3 5l5 5 5-6M3 11l5-6 5 6" stroke-width="1.25"/>"#
             }

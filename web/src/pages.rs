@@ -1,6 +1,7 @@
 //! The pages: one file or folder each.
 
 mod chunks;
+mod compare;
 mod debugger;
 mod graph;
 mod histograms;

@@ -17,6 +17,7 @@ pub enum Page {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SitePage {
     Runs,
+    Compare,
     Lineage,
 }
 
@@ -36,7 +37,7 @@ pub struct SiteEntry {
 }
 
 /// All site pages, in the order of [`SitePage`].
-pub const SITE_PAGES: [SiteEntry; 2] = [
+pub const SITE_PAGES: [SiteEntry; 3] = [
     SiteEntry {
         page: SitePage::Runs,
         segment: "",
@@ -45,6 +46,15 @@ pub const SITE_PAGES: [SiteEntry; 2] = [
         least_runs: 0,
         has_count: true,
         keys: &[KeyGroup::Runs],
+    },
+    SiteEntry {
+        page: SitePage::Compare,
+        segment: "compare",
+        title: |texts| texts.compare.title,
+        icon: IconName::Compare,
+        least_runs: 2,
+        has_count: false,
+        keys: &[KeyGroup::Compare],
     },
     SiteEntry {
         page: SitePage::Lineage,
@@ -114,6 +124,7 @@ pub enum Count {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyGroup {
     Runs,
+    Compare,
     Lineage,
     Charts,
     Steps,
@@ -321,6 +332,9 @@ const TIMELINE_KEYS: [&str; 17] = [
     "g",
 ];
 
+/// Keys of the page of comparisons, in the order of their texts.
+const COMPARE_KEYS: [&str; 5] = ["j k", "← →", "[ ]", "b", "s"];
+
 /// Keys of the page of lineage, in the order of their texts.
 const LINEAGE_KEYS: [&str; 16] = [
     "j k",
@@ -360,6 +374,7 @@ impl KeyGroup {
     pub const fn heading(self, texts: &Texts) -> &'static str {
         match self {
             Self::Runs => texts.keys.in_runs,
+            Self::Compare => texts.compare.title,
             Self::Lineage => texts.lineage.title,
             Self::Charts => texts.keys.in_charts,
             Self::Steps => texts.keys.in_steps,
@@ -382,6 +397,7 @@ impl KeyGroup {
                 ("x", keys.select),
                 ("c", keys.together),
             ],
+            Self::Compare => COMPARE_KEYS.into_iter().zip(texts.compare.keys).collect(),
             Self::Lineage => LINEAGE_KEYS.into_iter().zip(texts.lineage.keys).collect(),
             Self::Charts => vec![
                 ("f", keys.fit),

@@ -83,6 +83,21 @@ pub fn runs_href() -> String {
     site_href(SitePage::Runs)
 }
 
+/// The address of the comparison of runs, the first of which is the baseline.
+pub fn compare_href(runs: &[String]) -> String {
+    let href = site_href(SitePage::Compare);
+    format!("{href}?runs={}", url_state::encode(&join_list(runs)))
+}
+
+/// The address of a tensor of `run` at a step, beside the same tensor of another run.
+pub fn tensors_beside_href(run: &str, other: &str, tensor: &str, rank: u32, step: i64) -> String {
+    let href = tensors_href(run, tensor, rank, Some(step));
+    format!(
+        "{href}&compare={}",
+        url_state::encode(&format!("run:{other}"))
+    )
+}
+
 /// The address of the lineage with the line and the row of a run in view.
 pub fn lineage_href(run: &str) -> String {
     let href = site_href(SitePage::Lineage);

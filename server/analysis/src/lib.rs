@@ -17,6 +17,7 @@
 //! ```
 
 pub mod columns;
+pub mod comparison;
 mod context;
 pub mod diagnosis;
 pub mod dump;
@@ -30,6 +31,6 @@ pub mod landscape;
 pub mod pipeline;
 pub mod restart;
 pub mod series;
-mod text;
+pub mod text;
 pub mod trace;
 pub mod watchpoint;

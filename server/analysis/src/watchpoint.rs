@@ -31,6 +31,6 @@ pub use model::missing::Missing;
 pub use model::observation::{Needs, Observation, channel_axis};
 pub use model::parameter::Limits;
 pub use model::profile::ProfileJudgement;
-pub use model::subject::{role_of, role_of_name};
+pub use model::subject::{layer_of_name, role_of, role_of_name};
 pub use surroundings::{Around, Layer, Surroundings};
 pub use verdict::Verdict;

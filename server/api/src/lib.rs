@@ -4,6 +4,7 @@
 //! has a `cut` that is `true` if something was left out. A run is a relative path that contains `/`, hence a query
 //! parameter.
 
+pub mod compare;
 pub mod distributions;
 pub mod error;
 pub mod filter;
@@ -99,6 +100,10 @@ pub mod paths {
     pub const WATCHPOINTS: &str = "/api/watchpoints";
     /// `POST` [`Recheck`](crate::watchpoints::Recheck): [`Progress`](crate::findings::Progress).
     pub const RECHECK: &str = "/api/recheck";
+    /// `GET` with [`CompareQuery`](crate::compare::CompareQuery): [`Comparison`](crate::compare::Comparison).
+    pub const COMPARE: &str = "/api/compare";
+    /// `GET` with [`MapQuery`](crate::compare::MapQuery): [`DifferenceMap`](crate::compare::DifferenceMap).
+    pub const COMPARE_MAP: &str = "/api/compare/map";
     /// `GET`, `PATCH`: [`Notebook`](crate::notebook::Notebook).
     pub const NOTEBOOK: &str = "/api/notebook";
     /// `GET ?run=`: [`Lineages`](crate::records::Lineages).

@@ -3,6 +3,10 @@
 use serde::{Deserialize, Serialize};
 use trainscope_format::Severity;
 
+mod against;
+
+pub use against::{matched, parameters_by_name};
+
 /// Maximum number of pipelines, and of ranks with times, in one answer: the newest, and the lowest.
 pub const MAX_PIPELINES: usize = 64;
 /// Maximum number of ranges of steps in one answer.

@@ -1,11 +1,13 @@
-//! Plots of profiles: parts of steps as stacked bars, steps as rows of phases, memory by category, ranks as bars and as a
-//! map, distributions, curves over steps, and points.
+//! Plots of profiles and of differences: parts of steps as stacked bars, steps as rows of phases, memory by category,
+//! ranks as bars and as a map, distributions, curves over steps, points, and differences as a map.
 //!
 //! A [`Figure`] is plain data. Times are nanoseconds, sizes bytes; axes choose a unit.
 
 pub(crate) mod axes;
 mod counts;
 mod curves;
+mod differences;
+mod grid;
 mod map;
 mod memory;
 pub(crate) mod pen;
@@ -21,6 +23,7 @@ use crate::theme::{Rgb, Theme};
 pub use axes::Unit;
 pub use counts::Counts;
 pub use curves::{Curve, Curves};
+pub use differences::{DifferenceCell, Differences, difference_colour};
 pub use map::RankMap;
 pub use memory::{Layer, Memory};
 pub use ranks::{RankBar, RankPart, Ranks};
@@ -102,6 +105,8 @@ pub enum Figure {
     Ranks(Ranks),
     /// Ranks × steps.
     Map(RankMap),
+    /// Tensors × steps.
+    Differences(Differences),
     /// A distribution.
     Counts(Counts),
     /// Curves over steps.
@@ -166,6 +171,7 @@ impl Figure {
             Self::Memory(own) => own.draw(&pen)?,
             Self::Ranks(own) => own.draw(&pen)?,
             Self::Map(own) => own.draw(&pen)?,
+            Self::Differences(own) => own.draw(&pen)?,
             Self::Counts(own) => own.draw(&pen)?,
             Self::Curves(own) => own.draw(&pen)?,
             Self::Scatter(own) => own.draw(&pen)?,
@@ -182,6 +188,7 @@ impl Figure {
             Self::Memory(own) => own.hit(size, x, y),
             Self::Ranks(own) => own.hit(size, x, y),
             Self::Map(own) => own.hit(size, x, y),
+            Self::Differences(own) => own.hit(size, x, y),
             Self::Counts(own) => own.hit(size, x, y),
             Self::Curves(own) => own.hit(size, x, y),
             Self::Scatter(own) => own.hit(size, x, y),
@@ -197,6 +204,7 @@ impl Figure {
             Self::Memory(own) => own.outline(size, hit.index),
             Self::Ranks(own) => own.outline(size, hit.index),
             Self::Map(own) => own.outline(size, hit.index, hit.part?),
+            Self::Differences(own) => own.outline(size, hit.index, hit.part?),
             Self::Counts(own) => own.outline(size, hit.index),
             Self::Curves(own) => own.outline(size, hit.index),
             Self::Scatter(own) => own.outline(size, hit.index),

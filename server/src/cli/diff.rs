@@ -1,19 +1,22 @@
 //! `trainscope diff`: first step and size of the differences between two runs, or of their profiles.
 
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
+use tokio_util::sync::CancellationToken;
+use trainscope_api::compare::{AgainstBase, Align, Outcome, Setting};
 
-use super::check::{Screen, cores, look, note_special, nothing_in, title};
+use super::check::Screen;
 use super::mistake::Mistake;
+use super::reading::Reading;
 use super::{CommandError, words};
-use crate::discovery::runs::RunFiles;
+use crate::comparison::{self, Comparisons, Effort, Options, Side};
+use crate::queries::error::Failure;
+use crate::table::settings_of;
 
-mod compare;
-mod measure;
 mod profile;
-mod recorded;
 mod render;
 
 /// The flags of `trainscope diff`.
@@ -34,6 +37,10 @@ pub(super) struct DiffFlags {
     /// Compare this step and later ones only
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     since_step: Option<i64>,
+
+    /// Points that are compared with each other
+    #[arg(long, value_name = "POINTS", value_enum, default_value_t = AlignFlag::Step)]
+    align: AlignFlag,
 
     /// Compare profiles instead: that of the first run with that of the second, its baseline
     #[arg(long, conflicts_with = "tolerance")]
@@ -76,6 +83,29 @@ enum OutputFormat {
     Json,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum AlignFlag {
+    /// Those of the same step
+    Step,
+    /// Those after the same number of samples
+    Samples,
+    /// Those at the same epoch
+    Epoch,
+    /// Those the same time after the start
+    Time,
+}
+
+impl From<AlignFlag> for Align {
+    fn from(flag: AlignFlag) -> Self {
+        match flag {
+            AlignFlag::Step => Self::Step,
+            AlignFlag::Samples => Self::Samples,
+            AlignFlag::Epoch => Self::Epoch,
+            AlignFlag::Time => Self::Time,
+        }
+    }
+}
+
 /// Parses a number of at least 0.
 fn share(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
@@ -91,61 +121,92 @@ pub(super) fn run(flags: &DiffFlags) -> Result<u8, CommandError> {
         out.flush().map_err(CommandError::Output)?;
         return Ok(status);
     }
-    let [a, b] = [&flags.a, &flags.b].map(|dir| only_run(dir));
-    let (a, b) = (a?, b?);
-    let outcome = compare::compare(&a, &b, flags.tolerance, flags.since_step);
-    if outcome.common == 0 && outcome.faults.is_empty() {
-        return Err(nothing_in_common(&a, &b, &outcome).into());
+    let (a, b) = (Reading::of(&flags.a)?, Reading::of(&flags.b)?);
+    let compared = compared(&a, &b, flags)?;
+    let faults = &compared.outcome.faults;
+    if compared.outcome.outcome == Outcome::Nothing && faults.is_empty() {
+        return Err(nothing_in_common([&a, &b], &compared.outcome).into());
     }
     let mut out = BufWriter::new(anstream::stdout().lock());
     match flags.format {
-        OutputFormat::Text if flags.quiet => render::sum(&outcome, &mut out)?,
+        OutputFormat::Text if flags.quiet => render::sum(&compared, &mut out)?,
         OutputFormat::Text => {
-            render::text([&a, &b], &outcome, Screen::of_stdout(), flags.all, &mut out)?;
+            render::text(
+                [&a, &b],
+                &compared,
+                Screen::of_stdout(),
+                flags.all,
+                &mut out,
+            )?;
         }
-        OutputFormat::Json => render::json([&a, &b], &outcome, &mut out)?,
+        OutputFormat::Json => render::json([&a, &b], &compared, &mut out)?,
     }
     out.flush().map_err(CommandError::Output)?;
-    Ok(if !outcome.parted.is_empty() {
+    Ok(if !compared.outcome.partings.is_empty() {
         1
-    } else if outcome.faults.is_empty() {
+    } else if faults.is_empty() {
         0
     } else {
         2
     })
 }
 
-/// The single run in a folder.
-fn only_run(dir: &Path) -> Result<RunFiles, Mistake> {
-    let mut found = look(dir, cores())?;
-    note_special(&found);
-    let count = found.runs.len();
-    match found.runs.pop() {
-        Some(mut run) if count == 1 => {
-            run.title = title(dir, &run.name);
-            Ok(run)
-        }
-        Some(run) => {
-            let example = title(dir, &run.name);
-            let what = format!(
-                "{} holds {count} runs, and two are compared",
-                words::path(dir)
-            );
-            Err(Mistake::new(2, what).at(words::path(dir)).attempt(format!(
-                "name one of them, such as {}",
-                words::name(&example, None)
-            )))
-        }
-        None => Err(nothing_in(dir, &found)),
-    }
+/// Result of a comparison.
+struct DiffResult {
+    outcome: AgainstBase,
+    settings: Vec<Setting>,
+    tolerance: f64,
+    took: Duration,
 }
 
-fn nothing_in_common(a: &RunFiles, b: &RunFiles, outcome: &compare::Outcome) -> Mistake {
+/// Compares all tensors of two runs.
+fn compared(a: &Reading, b: &Reading, flags: &DiffFlags) -> Result<DiffResult, Mistake> {
+    let began = Instant::now();
+    let row = |own: &Reading| {
+        settings_of(&own.index, own.base_dirs(), &own.run).map_err(|error| own.unread(&error))
+    };
+    let rows = [row(a)?, row(b)?];
+    let sides = [(a, &rows[0]), (b, &rows[1])].map(|(own, row)| Side {
+        index: &own.index,
+        run: &own.run,
+        title: &own.title,
+        row,
+    });
+    let options = Options {
+        tolerance: flags.tolerance,
+        since: flags.since_step,
+        align: flags.align.into(),
+        all: true,
+    };
+    let effort = Effort {
+        until: None,
+        gone: CancellationToken::new(),
+    };
+    let known = Comparisons::default();
+    let failed = |error: Failure| Mistake::new(2, error.error().message.clone());
+    let shown = |name: &str| words::name(name, None);
+    let mut outcome = comparison::compare(&known, sides[0], sides[1], options, &effort, &shown)
+        .map_err(failed)?;
+    outcome.graph = known.graphs(sides[0], sides[1]).map_err(failed)?;
+    for reading in [a, b] {
+        outcome.faults.extend(reading.damage());
+    }
+    Ok(DiffResult {
+        outcome,
+        settings: comparison::settings(&[&rows[0], &rows[1]]),
+        tolerance: flags.tolerance,
+        took: began.elapsed(),
+    })
+}
+
+fn nothing_in_common(runs: [&Reading; 2], outcome: &AgainstBase) -> Mistake {
     let what = "the two runs share no tensor and no tag, so there is nothing to compare";
     let mut mistake = Mistake::new(2, what);
-    for (letter, run, only) in [("A", a, &outcome.only_a), ("B", b, &outcome.only_b)] {
-        let many = words::plural(only.len() as u64, "tensor or tag", "tensors and tags");
-        let example = only.first().map_or_else(String::new, |name| {
+    let only = [&outcome.only_base, &outcome.only_other];
+    for ((letter, run), only) in ["A", "B"].into_iter().zip(runs).zip(only) {
+        let many = words::plural(only.total, "tensor or tag", "tensors and tags");
+        let example = only.tensors.first().or(only.scalars.first());
+        let example = example.map_or_else(String::new, |name| {
             format!(" such as {}", words::name(name, None))
         });
         let title = words::name(&run.title, None);

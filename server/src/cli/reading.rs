@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use trainscope_analysis::watchpoint::Watchpoints;
+use trainscope_api::compare::CompareFault;
 use trainscope_api::runs::Run;
 use trainscope_api::tags::Tag;
 use trainscope_format::Kind;
@@ -31,6 +32,8 @@ pub(super) struct Reading {
     pub(super) title: String,
     found: RunFiles,
     dir: PathBuf,
+    /// The base directory of the index.
+    bases: [PathBuf; 1],
     /// Reads until it is dropped.
     _ingester: Ingester,
     _cache: TempDir,
@@ -69,6 +72,7 @@ impl Reading {
             title: title(dir, &found.name),
             found,
             dir: dir_of_run,
+            bases: [base],
             _ingester: ingester,
             _cache: cache,
         })
@@ -78,6 +82,29 @@ impl Reading {
     pub(super) fn info(&self) -> Option<Run> {
         let all = self.index.runs().runs.into_iter();
         all.into_iter().find(|run| run.id == self.run)
+    }
+
+    /// The base directories of its index.
+    pub(super) fn base_dirs(&self) -> &[PathBuf] {
+        &self.bases
+    }
+
+    /// Size of all files.
+    pub(super) fn len_bytes(&self) -> u64 {
+        self.found.len_bytes
+    }
+
+    /// Parts of event files that could not be read.
+    pub(super) fn damage(&self) -> Vec<CompareFault> {
+        let files = self.info().map(|run| run.files).unwrap_or_default();
+        let damaged = files.into_iter().filter_map(|file| {
+            Some(CompareFault {
+                place: file.path,
+                offset: file.offset.unwrap_or_default(),
+                reason: file.reason?,
+            })
+        });
+        damaged.collect()
     }
 
     /// Tags of all kinds.

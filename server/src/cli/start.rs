@@ -150,6 +150,7 @@ async fn serve(
         tables: Tables::new(index.clone(), settings.base_dirs.clone()),
         colours: Colours::open(&settings.base_dirs, &settings.cache_dir),
         notebooks: Notebooks::open(&settings.base_dirs, &settings.cache_dir),
+        comparisons: crate::comparison::Comparisons::default(),
         tensors: crate::tensors::Memory::default(),
         about: About {
             pid: state.pid,

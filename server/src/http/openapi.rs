@@ -16,9 +16,9 @@ use utoipa::{Modify, OpenApi, Path};
 
 use super::error::Failure;
 use super::{
-    Site, blob, distributions, findings, graph, importance, json_text, live, markdown, neighbours,
-    notebook, pipeline, profile, records, runs, scalars, status, table, tags, tensors, timeline,
-    watchpoints,
+    Site, blob, compare, distributions, findings, graph, importance, json_text, live, markdown,
+    neighbours, notebook, pipeline, profile, records, runs, scalars, status, table, tags, tensors,
+    timeline, watchpoints,
 };
 
 /// Declares the routes once, for the router and the document.
@@ -53,6 +53,8 @@ routes! {
     watchpoints::get,
     watchpoints::put,
     watchpoints::recheck,
+    compare::get,
+    compare::map,
     notebook::get,
     notebook::patch,
     records::histograms,

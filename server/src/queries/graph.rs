@@ -38,6 +38,22 @@ pub(crate) fn answer(index: &Index, query: &GraphQuery) -> Result<GraphAnswer, F
     })
 }
 
+/// The graph of a query with all its nodes; `None` if the run has none, or it cannot be read.
+pub(crate) fn whole(index: &Index, query: &GraphQuery) -> Result<Option<Graph>, Failure> {
+    match choose(index, query).and_then(|chosen| chosen.graph(index)) {
+        Ok(found) => Ok(Some(found.body.1)),
+        Err(failure)
+            if matches!(
+                failure.code(),
+                ErrorCode::UnknownTag | ErrorCode::SourceUnreadable
+            ) =>
+        {
+            Ok(None)
+        }
+        Err(failure) => Err(failure),
+    }
+}
+
 /// The graph of a run that a query names.
 struct GraphChoice {
     run: String,

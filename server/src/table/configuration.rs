@@ -62,6 +62,17 @@ pub(super) fn stamp(folder: &Path) -> u64 {
     hasher.finish()
 }
 
+/// Paths of the configuration files in a folder, with their text.
+pub(crate) fn texts(folder: &Path) -> Vec<(String, String)> {
+    let paths = ConfigFormat::paths();
+    paths
+        .filter_map(|(path, _)| {
+            let bytes = read_inside(folder, &path).ok()?;
+            Some((path, String::from_utf8_lossy(&bytes).into_owned()))
+        })
+        .collect()
+}
+
 fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }

@@ -89,17 +89,21 @@ fn remove_places(node: &mut DatasetNode, depth: usize) {
     }
 }
 
+/// True for the absolute path of a place on a disk.
+pub(crate) fn is_path(text: &str) -> bool {
+    let mut chars = text.chars();
+    let (first, rest) = (chars.next(), chars.as_str());
+    first == Some('/')
+        || (first.is_some_and(|own| own.is_ascii_uppercase()) && rest.starts_with(":\\"))
+}
+
 fn is_place(name: &str, value: &LineageValue) -> bool {
-    let is_path = |text: &String| {
-        let mut chars = text.chars();
-        let (first, rest) = (chars.next(), chars.as_str());
-        first == Some('/')
-            || (first.is_some_and(|own| own.is_ascii_uppercase()) && rest.starts_with(":\\"))
-    };
     PLACES.contains(&name)
         || match value {
             LineageValue::Text(text) => is_path(text),
-            LineageValue::Texts(texts) => !texts.is_empty() && texts.iter().all(is_path),
+            LineageValue::Texts(texts) => {
+                !texts.is_empty() && texts.iter().all(|text| is_path(text))
+            }
             _ => false,
         }
 }

@@ -69,7 +69,7 @@ pub(crate) struct Row {
     /// Number of values that exceed a limit.
     pub(crate) left_out: usize,
     /// Data pipeline, as recorded last.
-    pub(super) pipeline: Option<DatasetNode>,
+    pub(crate) pipeline: Option<DatasetNode>,
     /// Scalars with NaN at any of their points that count.
     pub(super) nan: BTreeSet<String>,
 }
@@ -82,18 +82,38 @@ impl Row {
         folder: Option<&Path>,
         notes: Option<&RunNotes>,
     ) -> Result<Self, ReadError> {
+        let mut row = Self::settings(index, &run.id, folder)?;
+        row.put_scalars(index)?;
+        row.put_facts(run);
+        if let Some(notes) = notes {
+            row.put("note", Source::Notes, CellValue::of_text(&notes.note));
+            row.put(
+                "tags",
+                Source::Notes,
+                CellValue::of_text(&notes.tags.join(", ")),
+            );
+        }
+        Ok(row)
+    }
+
+    /// Reads hyper-parameters, lineage and configuration files of a run.
+    pub(super) fn settings(
+        index: &Index,
+        run: &str,
+        folder: Option<&Path>,
+    ) -> Result<Self, ReadError> {
         let mut row = Self {
-            run: run.id.clone(),
+            run: run.to_owned(),
             ..Self::default()
         };
-        for body in bodies(index, &run.id, Kind::Hparams)? {
+        for body in bodies(index, run, Kind::Hparams)? {
             if let Body::Hparams(Hparams::SessionStart(start)) = body {
                 for (name, value) in start.values {
                     row.put(&name, Source::Hparams, of_hparam(value));
                 }
             }
         }
-        for body in bodies(index, &run.id, Kind::Lineage)? {
+        for body in bodies(index, run, Kind::Lineage)? {
             if let Body::Lineage(lineage) = body {
                 row.put_lineage(*lineage);
             }
@@ -105,16 +125,6 @@ impl Row {
             for (name, value) in leaves.values {
                 row.put(&name, Source::Configuration(path.clone()), of_hparam(value));
             }
-        }
-        row.put_scalars(index)?;
-        row.put_facts(run);
-        if let Some(notes) = notes {
-            row.put("note", Source::Notes, CellValue::of_text(&notes.note));
-            row.put(
-                "tags",
-                Source::Notes,
-                CellValue::of_text(&notes.tags.join(", ")),
-            );
         }
         Ok(row)
     }

@@ -12,7 +12,7 @@ use trainscope_analysis::watchpoint::role_of;
 use trainscope_format::Role;
 
 use crate::discovery::runs::{RunFiles, TensorKind, TensorSource, fingerprint};
-use crate::tensor_files::contents::Content;
+use crate::tensor_files::contents::{Content, Listing};
 use crate::tensor_files::dumps::DumpGraphs;
 use crate::tensor_files::listing;
 
@@ -147,16 +147,35 @@ impl TensorRun {
         catalog.graphs.get(&rank).cloned().unwrap_or_default()
     }
 
-    /// Locations of all tensors of a step, by name.
-    pub(crate) fn contents(&self, rank: u32, step: i64) -> FxHashMap<String, Content> {
+    /// Calls a function with the list of the files of a step.
+    pub(crate) fn with_listing<T>(
+        &self,
+        rank: u32,
+        step: i64,
+        look: impl FnOnce(Listing<'_>) -> T,
+    ) -> T {
         let sources = self.run.ranks.get(&rank).and_then(|r| r.steps.get(&step));
         let graphs = self.graphs_of(rank);
-        let listing = listing::list(sources.map(Vec::as_slice).unwrap_or_default(), &graphs);
-        let mut contents = FxHashMap::default();
-        for tensor in listing.tensors {
-            contents.entry(tensor.name).or_insert(tensor.content);
-        }
-        contents
+        look(listing::list(
+            sources.map(Vec::as_slice).unwrap_or_default(),
+            &graphs,
+        ))
+    }
+
+    /// Locations of all tensors of a step, by name.
+    pub(crate) fn contents(&self, rank: u32, step: i64) -> FxHashMap<String, Content> {
+        self.with_listing(rank, step, |listing| {
+            let mut contents = FxHashMap::default();
+            for tensor in listing.tensors {
+                contents.entry(tensor.name).or_insert(tensor.content);
+            }
+            contents
+        })
+    }
+
+    /// Modules in the order in which they ran at a step; empty if the writer does not record it.
+    pub(crate) fn execution_order(&self, rank: u32, step: i64) -> String {
+        self.with_listing(rank, step, |listing| listing.execution_order)
     }
 
     /// Location of a tensor at a step; `None` if its files do not hold it (any more).

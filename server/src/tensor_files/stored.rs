@@ -90,7 +90,12 @@ impl ReadableTensor {
 
     /// True if the elements of another one have the same order and type.
     pub(crate) fn is_alike(&self, other: &Self) -> bool {
-        self.dtype == other.dtype && self.shape == other.shape && self.strides == other.strides
+        self.dtype == other.dtype && self.has_order_of(other)
+    }
+
+    /// True if the elements of another one have the same order, whatever their type.
+    pub(crate) fn has_order_of(&self, other: &Self) -> bool {
+        self.shape == other.shape && self.strides == other.strides
     }
 
     /// The elements of a slice, little-endian, in the order of the indices. For slices that fit into memory.

@@ -96,14 +96,16 @@ impl<'a> Steps<'a> {
             recorded: BTreeMap::new(),
             statistics: Vec::new(),
         };
-        let tags = index.tags_of(run, Kind::Tensors)?;
-        if tags.iter().any(|(tag, of)| **tag == *tensor && *of == rank) {
-            let query = steps.query(None, 1);
-            let found = index.records(Kind::Tensors, &query, |found| Ok(Some(source(&found))))?;
-            let source = found.records.first().map(|record| record.body);
-            let source = source.unwrap_or(TensorSource::Tfevents);
-            steps.recorded = found.steps.into_iter().map(|step| (step, source)).collect();
-            steps.elements.clone_from(&steps.recorded);
+        let query = steps.query(None, 1);
+        match index.records(Kind::Tensors, &query, |found| Ok(Some(source(&found)))) {
+            Ok(found) => {
+                let source = found.records.first().map(|record| record.body);
+                let source = source.unwrap_or(TensorSource::Tfevents);
+                steps.recorded = found.steps.into_iter().map(|step| (step, source)).collect();
+                steps.elements.clone_from(&steps.recorded);
+            }
+            Err(ReadError::UnknownTag { .. }) => {}
+            Err(error) => return Err(error.into()),
         }
         let catalog = index.recording(run).map(|recorded| recorded.catalog());
         let listed = catalog.as_ref().and_then(|catalog| catalog.tensor(tensor));

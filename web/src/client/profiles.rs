@@ -52,12 +52,21 @@ pub async fn profile_diff(query: &ProfileDiffQuery) -> Result<ProfileDiff, Clien
 
 /// Cells of rows between two moments, as bytes.
 pub async fn timeline(query: &TimelineQuery) -> Result<TimelineAnswer, ClientError> {
+    let bytes = bytes_of_query(paths::TIMELINE, query, CELLS_MEDIA_TYPE).await?;
+    decode(&bytes).map_err(|_| ClientError::Misunderstood)
+}
+
+/// The answer to a query in a media type other than JSON.
+pub(super) async fn bytes_of_query(
+    path: &str,
+    query: &impl Serialize,
+    media_type: &str,
+) -> Result<Vec<u8>, ClientError> {
     let fields = serde_json::to_value(query).map_err(|_| ClientError::Misunderstood)?;
     let pairs = pairs(fields);
     let pairs: Vec<(&str, &str)> = pairs.iter().map(|(key, text)| (&**key, &**text)).collect();
-    let request = Request::get(&address(paths::TIMELINE, &pairs));
-    let bytes = answer(request.header("Accept", CELLS_MEDIA_TYPE), None).await?;
-    decode(&bytes).map_err(|_| ClientError::Misunderstood)
+    let request = Request::get(&address(path, &pairs));
+    answer(request.header("Accept", media_type), None).await
 }
 
 pub async fn timeline_lanes(query: &ProfileQuery) -> Result<TimelineLanes, ClientError> {
@@ -83,7 +92,7 @@ pub async fn timeline_search(
     of_query(paths::TIMELINE_SEARCH, query).await
 }
 
-async fn of_query<T: DeserializeOwned>(
+pub(super) async fn of_query<T: DeserializeOwned>(
     path: &str,
     query: &impl Serialize,
 ) -> Result<T, ClientError> {

@@ -490,6 +490,7 @@ pub(super) static TEXTS: Texts = Texts {
         watching: "watching the folder",
     },
     overview: super::overview::EN,
+    compare: &super::compare::EN,
     lineage: &super::lineage::EN,
     graph: super::graph::EN,
     pipeline: &super::pipeline::EN,

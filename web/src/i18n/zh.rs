@@ -439,6 +439,7 @@ pub(super) static TEXTS: Texts = Texts {
         watching: "正在监视文件夹",
     },
     overview: super::overview::ZH,
+    compare: &super::compare::ZH,
     lineage: &super::lineage::ZH,
     graph: super::graph::ZH,
     pipeline: &super::pipeline::ZH,

@@ -4,6 +4,7 @@
 use leptos::task::spawn_local;
 use leptos::wasm_split::{SplitLoaderError, wasm_split};
 
+use super::compare::ComparePage;
 use super::debugger::DebuggerPage;
 use super::graph::GraphPage;
 use super::histograms::HistogramsPage;
@@ -77,6 +78,7 @@ macro_rules! chunks {
 
 chunks! {
     Runs, runs, fetch_runs, Page::Site(SitePage::Runs), |_| view! { <RunsPage /> }.into_any();
+    Compare, compare, fetch_compare, Page::Site(SitePage::Compare), |_| view! { <ComparePage /> }.into_any();
     Lineage, lineage, fetch_lineage, Page::Site(SitePage::Lineage), |_| view! { <LineagePage /> }.into_any();
     Overview, overview, fetch_overview, Page::Run(RunPage::Overview), |_| view! { <OverviewPage /> }.into_any();
     Scalars, scalars, fetch_scalars, Page::Run(RunPage::Scalars), |_| view! { <ScalarsPage /> }.into_any();

@@ -2,13 +2,12 @@
 
 use plotters::prelude::{DrawResult, DrawingBackend};
 
+use super::grid::Grid;
 use super::pen::Pen;
-use super::{Hit, Rect, Size, cell};
+use super::{Hit, Rect, Size};
 use crate::label;
 use crate::paint::Anchor;
 
-/// Size of a cell from which on a gap is left between two, CSS pixels.
-const GAP_FROM: f64 = 4.0;
 /// Greatest height of a row, CSS pixels.
 const TALLEST: f64 = 32.0;
 /// Least distance of the labels of rows, CSS pixels.
@@ -30,35 +29,16 @@ pub struct RankMap {
 }
 
 impl RankMap {
-    fn layout(&self, size: Size) -> (Rect, f64, f64) {
+    fn grid(&self, size: Size) -> Grid {
         let texts = self.rows.iter().map(|text| label::width(text));
-        let plot = Rect {
-            left: texts.fold(30.0, f64::max) + 16.0,
-            right: size.width - 16.0,
-            top: 4.0,
-            bottom: size.height - 22.0,
-        };
-        let wide = plot.width() / self.columns.len().max(1) as f64;
-        let high = plot.height() / self.rows.len().max(1) as f64;
-        (plot, wide, high.min(TALLEST))
-    }
-
-    fn cell_in((plot, wide, high): &(Rect, f64, f64), row: usize, column: usize) -> Rect {
-        let left = plot.left + column as f64 * wide;
-        let top = plot.top + row as f64 * high;
-        let gap = |size: f64| if size >= GAP_FROM { 1.0 } else { 0.0 };
-        Rect {
-            left,
-            top,
-            right: left + wide - gap(*wide),
-            bottom: top + high - gap(*high),
-        }
+        let names = texts.fold(30.0, f64::max);
+        Grid::new(size, names, (self.rows.len(), self.columns.len()), TALLEST)
     }
 
     pub(super) fn draw<DB: DrawingBackend>(&self, pen: &Pen<'_, DB>) -> DrawResult<(), DB> {
-        let layout = self.layout(pen.size);
-        let (plot, _, high) = &layout;
-        let stride = super::stride(*high, LABELS);
+        let grid = self.grid(pen.size);
+        let Grid { plot, high, .. } = grid;
+        let stride = super::stride(high, LABELS);
         for (row, text) in self.rows.iter().enumerate() {
             if row % stride == 0 {
                 let at = (plot.left - 8.0, plot.top + (row as f64 + 0.5) * high);
@@ -73,7 +53,7 @@ impl RankMap {
             let values = self.values.get(row).into_iter().flatten();
             let values = values.take(self.columns.len()).enumerate();
             for (column, value) in values.filter(|(_, value)| !value.is_nan()) {
-                let cell = Self::cell_in(&layout, row, column);
+                let cell = grid.cell(row, column);
                 let colour = if self.is_size {
                     pen.theme.sequence(*value)
                 } else {
@@ -83,39 +63,20 @@ impl RankMap {
                 pen.painter.rect((cell.left, cell.top), to, colour)?;
             }
         }
-        let under = Rect {
-            bottom: plot.top + high * self.rows.len() as f64,
-            ..*plot
-        };
+        let under = grid.filled();
         pen.columns(&under, &self.columns)?;
         if let Some((row, column)) = self.frame {
-            let cell = Self::cell_in(&layout, row, column);
-            let (left, right) = (cell.left - 1.5, cell.right + 1.5);
-            let (top, bottom) = (cell.top - 1.5, cell.bottom + 1.5);
-            let outline = [
-                (left, top),
-                (right, top),
-                (right, bottom),
-                (left, bottom),
-                (left, top),
-            ];
-            pen.painter.path(&outline, 1.75, pen.theme.ink)?;
+            let cell = grid.cell(row, column);
+            pen.frame(cell)?;
         }
         Ok(())
     }
 
     pub(super) fn hit(&self, size: Size, x: f64, y: f64) -> Option<Hit> {
-        let (plot, wide, high) = self.layout(size);
-        let index = cell(y, plot.top, high, self.rows.len())?;
-        let part = cell(x, plot.left, wide, self.columns.len())?;
-        Some(Hit {
-            index,
-            part: Some(part),
-        })
+        self.grid(size).hit(x, y)
     }
 
     pub(super) fn outline(&self, size: Size, row: usize, column: usize) -> Option<Rect> {
-        let is_there = row < self.rows.len() && column < self.columns.len();
-        is_there.then(|| Self::cell_in(&self.layout(size), row, column))
+        self.grid(size).outline(row, column)
     }
 }

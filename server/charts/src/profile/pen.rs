@@ -115,6 +115,20 @@ impl<'a, DB: DrawingBackend> Pen<'a, DB> {
         Ok(())
     }
 
+    /// A frame around a cell.
+    pub(super) fn frame(&self, cell: Rect) -> DrawResult<(), DB> {
+        let (left, right) = (cell.left - 1.5, cell.right + 1.5);
+        let (top, bottom) = (cell.top - 1.5, cell.bottom + 1.5);
+        let outline = [
+            (left, top),
+            (right, top),
+            (right, bottom),
+            (left, bottom),
+            (left, top),
+        ];
+        self.painter.path(&outline, 1.75, self.theme.ink)
+    }
+
     /// A text over data: the surface shines through behind it.
     pub(crate) fn over(
         &self,

@@ -1,163 +1,187 @@
 //! Comparison results as text and as JSON.
 
 use serde::Serialize;
-use std::collections::BTreeMap;
+use trainscope_api::compare::{AgainstBase, Parting};
 use trainscope_format::float::Float;
+use trainscope_format::hparams::HparamValue;
 
-use super::compare::{Outcome, Parting};
-use super::{Out, WriteResult};
+use super::{DiffResult, Out, WriteResult};
 use crate::cli::check::{Screen, number};
+use crate::cli::reading::Reading;
 use crate::cli::style::{ERROR, OK, QUIET, STRONG, WARNING};
 use crate::cli::table::{Column, Table, styled};
 use crate::cli::words;
-use crate::discovery::runs::RunFiles;
 
 /// Maximum number of lines of a part, without `--all`.
 const MAX_LINES: usize = 7;
 
 pub(super) fn text(
-    runs: [&RunFiles; 2],
-    outcome: &Outcome,
+    runs: [&Reading; 2],
+    compared: &DiffResult,
     screen: Screen,
     shows_all: bool,
     out: Out<'_>,
 ) -> WriteResult {
-    let titles = runs.map(|run| words::name(&run.title, None));
+    let outcome = &compared.outcome;
     let mut table = Table::new(vec![Column::left(""); 3]);
-    for ((letter, title), (run, (steps, tensors))) in ["A", "B"]
-        .iter()
-        .zip(titles)
-        .zip(runs.iter().zip(outcome.sizes))
+    for ((letter, run), only) in ["A", "B"]
+        .into_iter()
+        .zip(runs)
+        .zip([&outcome.only_base, &outcome.only_other])
     {
-        let steps = words::plural(steps, "step", "steps");
+        let title = words::name(&run.title, None);
+        let tensors = outcome.tensors + only.tensors.len() as u64;
+        let scalars = outcome.scalars_total + only.scalars.len() as u64;
         let tensors = words::plural(tensors, "tensor", "tensors");
-        let size = words::size(run.len_bytes);
-        let sizes = format!("{steps}, {tensors}, {size}");
-        table.row([(*letter).into(), styled(STRONG, title), sizes.into()]);
+        let scalars = words::plural(scalars, "scalar", "scalars");
+        let size = words::size(run.len_bytes());
+        let sizes = format!("{tensors}, {scalars}, {size}");
+        table.row([letter.into(), styled(STRONG, title), sizes.into()]);
     }
     table.write(out)?;
     writeln!(out)?;
-    let (word, style) = if outcome.parted.is_empty() {
+    let (word, style) = if outcome.partings.is_empty() {
         ("equal", OK)
     } else {
         ("differ", WARNING)
     };
     let mut head = format!("{style}{word}{style:#}{:1$}", "", 9 - word.len());
-    for line in screen.wrap(&sentence(outcome), 9) {
+    for line in screen.wrap(&outcome.sentence.en, 9) {
         writeln!(out, "{head}{STRONG}{line}{STRONG:#}")?;
         head = " ".repeat(9);
     }
+    let detail = outcome.align_fault.as_ref().map(|fault| &*fault.en);
+    for text in [Some(&*outcome.detail.en), detail].into_iter().flatten() {
+        for line in screen.wrap(text, 9) {
+            writeln!(out, "{head}{line}")?;
+        }
+    }
     let limit = if shows_all { usize::MAX } else { MAX_LINES };
-    configuration(outcome, limit, out)?;
+    configuration(compared, limit, out)?;
+    pipeline(outcome, limit, out)?;
     graph(outcome, out)?;
     parted(outcome, screen, limit, out)?;
     results(outcome, limit, out)?;
-    for (name, dtype) in outcome.opaque.iter().take(limit) {
-        let name = words::name(name, None);
+    for fault in &outcome.faults {
+        let place = words::name(&fault.place, None);
+        let offset = words::count(fault.offset);
+        let reason = &fault.reason;
         writeln!(
             out,
-            "\nNot compared: {name}, whose elements are of the type {dtype}"
-        )?;
-    }
-    for (file, offset, reason) in &outcome.faults {
-        let file = words::name(file, None);
-        let offset = words::count(*offset);
-        writeln!(
-            out,
-            "\n{WARNING}damaged{WARNING:#}  {file}, byte {offset}: {reason}"
+            "\n{WARNING}damaged{WARNING:#}  {place}, byte {offset}: {reason}"
         )?;
     }
     writeln!(out)?;
-    sum(outcome, out)
+    sum(compared, out)
 }
 
-fn sentence(outcome: &Outcome) -> String {
-    let allowed = if outcome.tolerance == 0.0 {
-        "tolerance: none".to_owned()
-    } else {
-        format!("tolerance: relative {}", number(outcome.tolerance))
-    };
-    let steps = words::plural(outcome.common_steps, "step", "steps");
-    match (outcome.parted.first(), &outcome.largest_within) {
-        (Some(first), _) => {
-            let later = outcome
-                .parted
-                .iter()
-                .find(|part| part.values.is_some_and(|(_, b)| !b.is_finite()))
-                .filter(|part| part.step > first.step)
-                .map_or_else(String::new, |part| {
-                    format!(
-                        ", {} before {} of B is {}",
-                        words::plural((part.step - first.step).unsigned_abs(), "step", "steps"),
-                        words::name(&part.name, None),
-                        number(part.values.map_or(f64::NAN, |(_, b)| b))
-                    )
-                });
-            format!(
-                "A and B part at step {} in {}{later}.  {allowed}",
-                words::step(first.step),
-                words::name(&first.name, None)
-            )
-        }
-        (None, Some(largest)) => format!(
-            "A and B stay within the tolerance: at most {} apart, at step {} in {}.  {allowed}",
-            number(largest.difference),
-            words::step(largest.step),
-            words::name(&largest.name, None)
-        ),
-        (None, None) => {
-            let all = words::plural(outcome.common, "tensor or scalar", "tensors and scalars");
-            format!("A and B are the same: {all} at {steps}.")
-        }
+/// A value of a setting; a missing one is a dash.
+fn setting(value: Option<&HparamValue>) -> String {
+    match value {
+        None | Some(HparamValue::Null) => "–".to_owned(),
+        Some(HparamValue::Number(value)) => trainscope_format::digits::exact(*value),
+        Some(HparamValue::Text(text)) => words::name(text, None),
+        Some(HparamValue::Bool(yes)) => yes.to_string(),
     }
 }
 
-fn configuration(outcome: &Outcome, limit: usize, out: Out<'_>) -> WriteResult {
-    if outcome.hparams.is_empty() {
+fn configuration(compared: &DiffResult, limit: usize, out: Out<'_>) -> WriteResult {
+    let (paths, differ): (Vec<_>, Vec<_>) = compared
+        .settings
+        .iter()
+        .filter(|own| own.differs)
+        .partition(|own| own.is_path);
+    if differ.is_empty() && paths.is_empty() {
         return Ok(());
     }
-    let head = format!(
-        "{} of {} differ",
-        outcome.hparams.len(),
-        outcome.hparam_count
-    );
+    let head = format!("{} of {} differ", differ.len(), compared.settings.len());
     writeln!(out, "\n  {STRONG}Configuration{STRONG:#}  {head}")?;
     let columns = [Column::left(""), Column::right("A"), Column::right("B")];
     let mut table = Table::new(columns).indent(4);
-    for (name, of_a, of_b) in outcome.hparams.iter().take(limit) {
-        let [name, of_a, of_b] = [name, of_a, of_b].map(|text| words::name(text, None));
-        table.row([name.into(), styled(WARNING, of_a), styled(WARNING, of_b)]);
+    for own in differ.iter().take(limit) {
+        let [a, b] = [0, 1].map(|at| setting(own.values.get(at).and_then(Option::as_ref)));
+        let name = words::name(&own.key, None);
+        table.row([name.into(), styled(WARNING, a), styled(WARNING, b)]);
     }
     table.write(out)?;
-    more(outcome.hparams.len(), limit, out)
+    more(differ.len(), limit, out)?;
+    if !paths.is_empty() {
+        let names: Vec<String> = paths
+            .iter()
+            .map(|own| words::name(&own.key, None))
+            .collect();
+        let paths = words::plural(paths.len() as u64, "path differs", "paths differ");
+        writeln!(out, "    {QUIET}{paths}: {}{QUIET:#}", names.join(", "))?;
+    }
+    Ok(())
 }
 
-fn graph(outcome: &Outcome, out: Out<'_>) -> WriteResult {
-    let [a, b] = outcome.nodes;
-    if outcome.operations.is_empty() {
+fn pipeline(outcome: &AgainstBase, limit: usize, out: Out<'_>) -> WriteResult {
+    let all = outcome.pipeline.iter().flat_map(|own| &own.differences);
+    let mut lines: Vec<String> = Vec::new();
+    for own in all {
+        let name = words::name(&own.operation, None);
+        match (own.base_place, own.other_place) {
+            (Some(_), None) => lines.push(format!("{name} only in A")),
+            (None, _) => lines.push(format!("{name} only in B")),
+            _ => {
+                for change in own.parameters.iter().filter(|own| !own.is_path) {
+                    let [a, b] = [&change.base, &change.other].map(|own| {
+                        own.as_ref()
+                            .map_or("–".to_owned(), |own| words::name(own, None))
+                    });
+                    let parameter = words::name(&change.name, None);
+                    lines.push(format!("{name}  {parameter}  {a} → {b}"));
+                }
+            }
+        }
+    }
+    if lines.is_empty() {
         return Ok(());
     }
-    let mut said: Vec<String> = Vec::new();
-    for (name, of_a, of_b) in outcome.operations.iter().take(3) {
-        let name = words::name(name, None);
-        said.push(format!("{name} {of_a} and {of_b}"));
+    writeln!(out, "\n  {STRONG}Data pipeline{STRONG:#}")?;
+    for line in lines.iter().take(limit) {
+        writeln!(out, "    {line}")?;
     }
-    if outcome.operations.len() > 3 {
-        said.push("…".to_owned());
+    more(lines.len(), limit, out)
+}
+
+fn graph(outcome: &AgainstBase, out: Out<'_>) -> WriteResult {
+    let Some(graph) = &outcome.graph else {
+        return Ok(());
+    };
+    let [a, b] = graph.nodes;
+    let side = |types: &[(String, u64)], letter: &str| {
+        let named: Vec<String> = types
+            .iter()
+            .take(3)
+            .map(|(name, count)| format!("{count} {}", words::name(name, None)))
+            .collect();
+        (!named.is_empty()).then(|| format!("only in {letter}: {}", named.join(", ")))
+    };
+    let changed =
+        (graph.changed > 0).then(|| words::plural(graph.changed, "node differs", "nodes differ"));
+    let told = [
+        side(&graph.only_base, "A"),
+        side(&graph.only_other, "B"),
+        changed,
+    ];
+    let told: Vec<String> = told.into_iter().flatten().collect();
+    if told.is_empty() {
+        return Ok(());
     }
-    let said = said.join(", ");
+    let told = told.join("; ");
     writeln!(
         out,
-        "\n  {STRONG}Graph{STRONG:#}  {a} and {b} nodes; {said}"
+        "\n  {STRONG}Graph{STRONG:#}  {a} and {b} nodes; {told}"
     )
 }
 
-fn parted(outcome: &Outcome, screen: Screen, limit: usize, out: Out<'_>) -> WriteResult {
-    if outcome.parted.is_empty() {
+fn parted(outcome: &AgainstBase, screen: Screen, limit: usize, out: Out<'_>) -> WriteResult {
+    if outcome.partings.is_empty() {
         return Ok(());
     }
-    let shown: Vec<&Parting> = outcome.parted.iter().take(limit).collect();
-    let has_ranks = outcome.parted.iter().any(|part| part.rank > 0);
+    let has_ranks = outcome.partings.iter().any(|part| part.rank > 0);
     writeln!(out, "\n  {STRONG}First to part{STRONG:#}")?;
     let mut table = Table::new([
         Column::left("TENSOR OR SCALAR"),
@@ -167,7 +191,7 @@ fn parted(outcome: &Outcome, screen: Screen, limit: usize, out: Out<'_>) -> Writ
     ])
     .indent(4)
     .shrink(0, screen.columns);
-    for part in &shown {
+    for part in outcome.partings.iter().take(limit) {
         let style = if part.difference.is_finite() {
             WARNING
         } else {
@@ -182,11 +206,11 @@ fn parted(outcome: &Outcome, screen: Screen, limit: usize, out: Out<'_>) -> Writ
         ]);
     }
     table.write(out)?;
-    more(outcome.parted.len(), limit, out)
+    more(outcome.partings.len(), limit, out)
 }
 
-fn results(outcome: &Outcome, limit: usize, out: Out<'_>) -> WriteResult {
-    if outcome.results.is_empty() || outcome.parted.is_empty() {
+fn results(outcome: &AgainstBase, limit: usize, out: Out<'_>) -> WriteResult {
+    if outcome.scalars.is_empty() || outcome.partings.is_empty() {
         return Ok(());
     }
     writeln!(out, "\n  {STRONG}Results{STRONG:#}")?;
@@ -205,16 +229,20 @@ fn results(outcome: &Outcome, limit: usize, out: Out<'_>) -> WriteResult {
         };
         styled(style, number(value))
     };
-    for (tag, step, a, b) in outcome.results.iter().take(limit) {
+    let all: Vec<_> = outcome.scalars.iter().filter(|own| own.rank == 0).collect();
+    for own in all.iter().take(limit) {
+        let (Some(step), Some(a), Some(b)) = (own.last_step, own.base_last, own.other_last) else {
+            continue;
+        };
         table.row([
-            words::name(tag, None).into(),
-            words::step(*step).into(),
-            value(*a),
-            value(*b),
+            words::name(&own.tag, None).into(),
+            words::step(step).into(),
+            value(a),
+            value(b),
         ]);
     }
     table.write(out)?;
-    more(outcome.results.len(), limit, out)
+    more(all.len(), limit, out)
 }
 
 fn more(len: usize, limit: usize, out: Out<'_>) -> WriteResult {
@@ -226,22 +254,26 @@ fn more(len: usize, limit: usize, out: Out<'_>) -> WriteResult {
 }
 
 /// Prints the last line.
-pub(super) fn sum(outcome: &Outcome, out: Out<'_>) -> WriteResult {
-    let parted = outcome.parted.len() as u64;
-    let all = words::plural(
-        outcome.common,
-        "tensor or scalar parts",
-        "tensors and scalars part",
-    );
-    let only = (outcome.only_a.len() + outcome.only_b.len()) as u64;
+pub(super) fn sum(compared: &DiffResult, out: Out<'_>) -> WriteResult {
+    let outcome = &compared.outcome;
+    let parted = outcome.total_partings;
+    let common = outcome.tensors + outcome.scalars_total;
+    let all = words::plural(common, "tensor or scalar parts", "tensors and scalars part");
+    let only = outcome.only_base.total + outcome.only_other.total;
     let steps = words::plural(outcome.common_steps, "common step", "common steps");
+    let missing = outcome.missing_steps + outcome.extra_steps;
+    let missing = if missing == 0 {
+        String::new()
+    } else {
+        format!(" and {} in one run only", words::count(missing))
+    };
     writeln!(
         out,
-        "{} of {all}, {} stay within the tolerance, {} only in one; {steps}, {:.1} s",
+        "{} of {all}, {} stay within the tolerance, {} only in one; {steps}{missing}, {:.1} s",
         words::count(parted),
-        words::count(outcome.common.saturating_sub(parted)),
+        words::count(common.saturating_sub(parted)),
         words::count(only),
-        outcome.took.as_secs_f64()
+        compared.took.as_secs_f64()
     )
 }
 
@@ -250,16 +282,19 @@ struct Answer<'a> {
     version: u32,
     runs: [&'a str; 2],
     tolerance: f64,
+    sentence: &'a str,
     first: Option<JsonParting<'a>>,
     parted: Vec<JsonParting<'a>>,
     common: u64,
     common_steps: u64,
-    only_a: &'a [String],
-    only_b: &'a [String],
-    hyperparameters: Vec<[&'a str; 3]>,
+    /// Steps of one run that the other lacks: of A, and of B.
+    lacking_steps: [u64; 2],
+    only_a: Vec<&'a str>,
+    only_b: Vec<&'a str>,
+    /// Settings that differ: key and both values, places on disks too.
+    configuration: Vec<JsonSetting<'a>>,
+    pipeline: &'a [trainscope_api::compare::PipelineDifference],
     damaged: Vec<JsonFault<'a>>,
-    /// Unsupported element types, by the names of their tensors.
-    not_compared: &'a BTreeMap<String, String>,
 }
 
 #[derive(Clone, Serialize)]
@@ -267,8 +302,18 @@ struct JsonParting<'a> {
     name: &'a str,
     rank: u32,
     step: i64,
+    other_step: i64,
     difference: Float,
     values: Option<[Float; 2]>,
+    by_statistics: bool,
+}
+
+#[derive(Serialize)]
+struct JsonSetting<'a> {
+    key: &'a str,
+    /// `null` where a run has none.
+    values: Vec<serde_json::Value>,
+    is_path: bool,
 }
 
 #[derive(Serialize)]
@@ -278,43 +323,74 @@ struct JsonFault<'a> {
     reason: &'a str,
 }
 
-pub(super) fn json(runs: [&RunFiles; 2], outcome: &Outcome, out: Out<'_>) -> WriteResult {
+fn plain(value: Option<&HparamValue>) -> serde_json::Value {
+    match value {
+        None | Some(HparamValue::Null) => serde_json::Value::Null,
+        Some(HparamValue::Number(value)) => serde_json::to_value(Float(*value)).unwrap_or_default(),
+        Some(HparamValue::Text(text)) => text.clone().into(),
+        Some(HparamValue::Bool(yes)) => (*yes).into(),
+    }
+}
+
+pub(super) fn json(runs: [&Reading; 2], compared: &DiffResult, out: Out<'_>) -> WriteResult {
+    let outcome = &compared.outcome;
+    let parting = |part: &'_ Parting| -> [Float; 2] {
+        [part.base_value, part.other_value].map(|own| Float(own.unwrap_or(f64::NAN)))
+    };
     let parted: Vec<JsonParting<'_>> = outcome
-        .parted
+        .partings
         .iter()
         .map(|part| JsonParting {
             name: &part.name,
             rank: part.rank,
             step: part.step,
+            other_step: part.other_step,
             difference: Float(part.difference),
-            values: part.values.map(|(a, b)| [Float(a), Float(b)]),
+            values: part.base_value.map(|_| parting(part)),
+            by_statistics: part.by_statistics,
         })
         .collect();
+    let [only_a, only_b] = [&outcome.only_base, &outcome.only_other].map(|names| {
+        let all = names.tensors.iter().chain(&names.scalars);
+        all.map(String::as_str).collect()
+    });
+    let settings = compared.settings.iter().filter(|own| own.differs);
     let answer = Answer {
-        version: 1,
+        version: 2,
         runs: runs.map(|run| &*run.title),
-        tolerance: outcome.tolerance,
+        tolerance: compared.tolerance,
+        sentence: &outcome.sentence.en,
         first: parted.first().cloned(),
         parted,
-        common: outcome.common,
+        common: outcome.tensors + outcome.scalars_total,
         common_steps: outcome.common_steps,
-        only_a: &outcome.only_a,
-        only_b: &outcome.only_b,
-        hyperparameters: outcome
-            .hparams
-            .iter()
-            .map(|(name, a, b)| [&**name, a, b])
+        lacking_steps: [outcome.missing_steps, outcome.extra_steps],
+        only_a,
+        only_b,
+        configuration: settings
+            .map(|own| JsonSetting {
+                key: &own.key,
+                values: own
+                    .values
+                    .iter()
+                    .map(|value| plain(value.as_ref()))
+                    .collect(),
+                is_path: own.is_path,
+            })
             .collect(),
+        pipeline: outcome
+            .pipeline
+            .as_ref()
+            .map_or(&[], |pipeline| &pipeline.differences),
         damaged: outcome
             .faults
             .iter()
-            .map(|(file, offset, reason)| JsonFault {
-                file,
-                offset: *offset,
-                reason,
+            .map(|fault| JsonFault {
+                file: &fault.place,
+                offset: fault.offset,
+                reason: &fault.reason,
             })
             .collect(),
-        not_compared: &outcome.opaque,
     };
     serde_json::to_writer_pretty(&mut *out, &answer)?;
     writeln!(out)

@@ -74,6 +74,7 @@ impl Server {
             tables: crate::table::Tables::new(index.clone(), vec![base_dir.clone()]),
             colours: crate::colours::Colours::open(std::slice::from_ref(&base_dir), dir.path()),
             notebooks: Notebooks::open(std::slice::from_ref(&base_dir), dir.path()),
+            comparisons: crate::comparison::Comparisons::default(),
             tensors: crate::tensors::Memory::default(),
             about: About {
                 pid: 7,

@@ -10,16 +10,16 @@ use crate::format;
 use crate::i18n::{I18n, use_i18n};
 use crate::prelude::*;
 use crate::route::{self, RunPage};
-use crate::state::use_app_state;
+use crate::state::use_runs;
 
 /// The head of the page.
 pub(super) fn view(model: Model) -> AnyView {
     let i18n = use_i18n();
+    let runs = use_runs();
     let scalars = route::scalars_href(&model.run(), &[], None);
     // A parameter that differs from a healthy run explains more than this run alone.
     let lineage = route::lineage_href(&model.run());
-    let state = use_app_state();
-    let has_others = Memo::new(move |_| state.runs.with(|list| list.runs.len() > 1));
+    let has_others = Memo::new(move |_| runs.with(|list| list.runs.len() > 1));
     let debugger = move || {
         let run = model.run();
         let found = model.findings.get();
@@ -57,6 +57,15 @@ pub(super) fn view(model: Model) -> AnyView {
                 <a class="btn" href=scalars hidden=move || model.kind("scalars") == 0>
                     <Icon name=IconName::Scalars size=14 />
                     {i18n.text(|t| t.overview.show_scalars)}
+                </a>
+                <a
+                    class="btn hide-small"
+                    data-part="compare"
+                    href=route::compare_href(&[model.run()])
+                    hidden=move || !has_others.get()
+                >
+                    <Icon name=IconName::Compare size=14 />
+                    {i18n.text(|t| t.compare.compare_with)}
                 </a>
             </div>
         </section>

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use trainscope_api::pipeline::{Pipeline, PipelineOperation};
+use trainscope_api::pipeline::{Pipeline, PipelineOperation, matched, parameters_by_name};
 
 /// Differences between two pipelines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,7 +39,10 @@ pub(super) fn differing(own: &Pipeline, other: Option<&Pipeline>) -> Differences
         return Differences::default();
     };
     let (here, there) = (&own.operations, &other.operations);
-    let partners = matched(here, there);
+    let names = |own: &'_ [PipelineOperation]| -> Vec<String> {
+        own.iter().map(|own| own.name.clone()).collect()
+    };
+    let partners = matched(&names(here), &names(there));
     let operations = here.iter().zip(&partners).map(|(own, partner)| {
         let other = partner.and_then(|partner| there.get(partner));
         other.map_or(Difference::OnlyHere, |other| {
@@ -53,37 +56,6 @@ pub(super) fn differing(own: &Pipeline, other: Option<&Pipeline>) -> Differences
         operations: operations.collect(),
         only_there: alone.map(|(_, own)| own.name.clone()).collect(),
     }
-}
-
-/// The longest common subsequence of names; both sides are bounded by the API.
-fn matched(here: &[PipelineOperation], there: &[PipelineOperation]) -> Vec<Option<usize>> {
-    let width = there.len() + 1;
-    let mut best = vec![0_u32; (here.len() + 1) * width];
-    for row in (0..here.len()).rev() {
-        for column in (0..there.len()).rev() {
-            best[row * width + column] = if here[row].name == there[column].name {
-                best[(row + 1) * width + column + 1] + 1
-            } else {
-                best[(row + 1) * width + column].max(best[row * width + column + 1])
-            };
-        }
-    }
-    let mut column = 0;
-    let partner = |(row, own): (usize, &PipelineOperation)| {
-        while column < there.len() {
-            let skipped = best[row * width + column] == best[(row + 1) * width + column];
-            if own.name == there[column].name && !skipped {
-                column += 1;
-                return Some(column - 1);
-            }
-            if skipped {
-                return None;
-            }
-            column += 1;
-        }
-        None
-    };
-    here.iter().enumerate().map(partner).collect()
 }
 
 fn values(own: &PipelineOperation, other: &PipelineOperation) -> BTreeMap<String, Option<String>> {
@@ -101,17 +73,10 @@ fn values(own: &PipelineOperation, other: &PipelineOperation) -> BTreeMap<String
     differing
 }
 
-/// All parameters of an operation by name; those of its parts with the part's name before them.
 fn flat(own: &PipelineOperation) -> BTreeMap<String, String> {
-    let mut all: BTreeMap<String, String> = own.parameters.iter().cloned().collect();
-    let parts = own.transforms.iter().chain(&own.sampler).enumerate();
-    for (index, part) in parts {
-        all.insert(format!("{} {}", index + 1, part.name), String::new());
-        for (name, value) in &part.parameters {
-            all.insert(format!("{}.{name}", part.name), value.clone());
-        }
-    }
-    all
+    let parts = own.transforms.iter().chain(&own.sampler);
+    let parts = parts.map(|part| (&*part.name, &*part.parameters));
+    parameters_by_name(&own.parameters, parts)
 }
 
 #[cfg(test)]

@@ -83,6 +83,15 @@ pub(super) fn SelectionBar() -> impl IntoView {
                     label=i18n.label(|t| t.runs.hide)
                     on_press=move || model.hide_selected()
                 />
+                <Show when=move || { count.get() > 1 }>
+                    <a
+                        class="btn"
+                        data-part="compare"
+                        href=move || model.selected.with(|selected| route::compare_href(selected))
+                    >
+                        {i18n.text(|t| t.compare.compare_selected)}
+                    </a>
+                </Show>
                 <a
                     class="btn bare hide-small"
                     href=move || model.selected.with(|selected| route::lineage_of_href(selected))

@@ -56,6 +56,11 @@ pub fn role_of_name(name: &str) -> Option<Role> {
     }
 }
 
+/// Layer of a tensor by its name, without the parts for weight, gradient, …; empty if the name has none.
+pub fn layer_of_name(name: &str) -> Arc<str> {
+    Subject::of(Role::Other, name, "").module
+}
+
 /// Type of an operation or layer, as far as the conditions need it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Family {

@@ -1,0 +1,89 @@
+//! Differences of one tensor or scalar over steps, as far as any tolerance needs them.
+//!
+//! Only differences that are worse than all before them are kept: the first one beyond a tolerance is among them,
+//! whatever the tolerance is.
+
+use super::measure::{exceeds, is_worse};
+
+/// A difference that is worse than all at earlier steps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stair {
+    /// Step of the base.
+    pub step: i64,
+    /// Step of the other run.
+    pub other_step: i64,
+    /// Relative difference.
+    pub difference: f64,
+    /// Values of the base and of the other run, for a scalar.
+    pub values: Option<(f64, f64)>,
+    /// True if no elements were recorded: the difference is one of statistics.
+    pub by_statistics: bool,
+}
+
+/// Differences over steps.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Course {
+    /// In the order of steps, each worse than the one before.
+    pub stairs: Vec<Stair>,
+    /// Number of compared steps.
+    pub compared: u64,
+    /// True if something differs, were it a bit.
+    pub differs: bool,
+    /// True if the shapes differ at some step.
+    pub has_other_shape: bool,
+}
+
+impl Course {
+    /// Adds the difference at the next step.
+    pub fn add(&mut self, stair: Stair) {
+        self.compared += 1;
+        let worst = self.stairs.last().map_or(0.0, |last| last.difference);
+        if is_worse(stair.difference, worst) {
+            self.differs = true;
+            self.stairs.push(stair);
+        }
+    }
+
+    /// First difference beyond a tolerance.
+    pub fn parting(&self, tolerance: f64) -> Option<&Stair> {
+        self.stairs
+            .iter()
+            .find(|stair| exceeds(stair.difference, tolerance))
+    }
+
+    /// Largest difference within a tolerance before the first one beyond it.
+    pub fn largest_within(&self, tolerance: f64) -> Option<&Stair> {
+        self.stairs
+            .iter()
+            .take_while(|stair| !exceeds(stair.difference, tolerance))
+            .last()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_tolerance_finds_its_first_step() {
+        let differences = [0.0, 0.1, 0.05, 0.3, 0.2, f64::NAN, 0.9];
+        let mut course = Course::default();
+        for (step, difference) in (0..).zip(differences) {
+            course.add(Stair {
+                step,
+                other_step: step,
+                difference,
+                values: None,
+                by_statistics: false,
+            });
+        }
+        for tolerance in [0.0, 0.01, 0.1, 0.15, 0.3, 1.0] {
+            let mut all = (0..).zip(differences);
+            let first = all.find(|(_, own)| exceeds(*own, tolerance));
+            let found = course.parting(tolerance).map(|stair| stair.step);
+            assert_eq!(found, first.map(|own| own.0), "{tolerance}");
+        }
+        assert_eq!(course.largest_within(0.2).map(|stair| stair.step), Some(1));
+        assert_eq!(course.compared, 7);
+    }
+}

@@ -1,0 +1,442 @@
+//! Sentence that tells where two runs part, the same for the command, the API, the report and the page.
+
+use trainscope_format::Role;
+use trainscope_format::digits::{count, integer, number};
+
+use crate::text::Sentence;
+
+/// Significant digits of a difference.
+const DIGITS: usize = 2;
+
+/// Facts about two runs that the sentence is made from. Names are as they are displayed.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// Names of both runs.
+    pub runs: [String; 2],
+    /// Relative tolerance.
+    pub tolerance: f64,
+    /// First difference beyond the tolerance.
+    pub first: Option<First>,
+    /// Largest difference at the same step in another tensor or scalar that parts there or stays within the tolerance.
+    pub elsewhere: Option<f64>,
+    /// First parting of a scalar: name, step, and both values.
+    pub scalar: Option<(String, i64, f64, f64)>,
+    /// Largest difference within the tolerance: its size, step and name.
+    pub largest: Option<(f64, i64, String)>,
+    /// True if everything compared is equal to the bit.
+    pub is_same: bool,
+    /// Number of tensors in both runs.
+    pub tensors: u64,
+    /// True if a tensor parts at any step.
+    pub tensors_part: bool,
+    /// Number of tensors in both runs whose shapes differ.
+    pub other_shapes: u64,
+    /// Number of scalars in both runs.
+    pub scalars: u64,
+    /// Number of steps in both runs.
+    pub common_steps: u64,
+    /// First and last of them.
+    pub steps: Option<(i64, i64)>,
+    /// Number of tensors and tags of each run alone, with an example.
+    pub only: [(u64, Option<String>); 2],
+    /// True if a run still grows.
+    pub is_growing: bool,
+    /// Last step up to which tensors were read, while reading is not finished.
+    pub read_until: Option<Option<i64>>,
+    /// Number of settings that differ, and of all.
+    pub settings: (u64, u64),
+}
+
+/// First difference of two runs.
+#[derive(Clone, Debug, Default)]
+pub struct First {
+    /// Step of the base.
+    pub step: i64,
+    /// Name.
+    pub name: String,
+    /// Role of a tensor; `None` for a scalar.
+    pub role: Option<Role>,
+    /// Relative difference.
+    pub difference: f64,
+    /// True if the difference is one of statistics.
+    pub by_statistics: bool,
+    /// True if the shapes differ there.
+    pub has_other_shape: bool,
+}
+
+fn both(en: String, zh: String) -> Sentence {
+    Sentence { en, zh }
+}
+
+fn plural(n: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(n), if n == 1 { one } else { many })
+}
+
+/// Name of a tensor with its role.
+fn subject(first: &First) -> (String, String) {
+    let name = &first.name;
+    let (en, zh) = match first.role {
+        Some(Role::Weight | Role::FrozenWeight) => ("the weight ", "权重 "),
+        Some(Role::Gradient) => ("the gradient ", "梯度 "),
+        Some(Role::Activation | Role::Output) => ("the activation ", "激活值 "),
+        Some(Role::Input) => ("the input ", "输入 "),
+        Some(Role::OptimizerState) => ("the optimizer state ", "优化器状态 "),
+        Some(Role::Loss | Role::Other) => ("", "张量 "),
+        None => ("the scalar ", "标量 "),
+    };
+    (format!("{en}{name}"), format!("{zh}{name}"))
+}
+
+impl Facts {
+    /// The sentence.
+    pub fn sentence(&self) -> Sentence {
+        match &self.first {
+            Some(first) => self.parted(first),
+            None if self.tensors + self.scalars == 0 || self.common_steps == 0 => self.nothing(),
+            None => self.equal(),
+        }
+    }
+
+    fn parted(&self, first: &First) -> Sentence {
+        let step = integer(first.step);
+        let (name, name_zh) = subject(first);
+        let is_start = self.steps.is_some_and(|steps| steps.0 == first.step);
+        if self.is_in_scalars_only() {
+            return both(
+                format!("They part only in scalars, from step {step} on, first in {name}."),
+                format!("两者仅在标量上分叉：从第 {step} 步起，最先在{name_zh}。"),
+            );
+        }
+        if is_start {
+            return both(
+                format!("They part from the first step on, step {step}, first in {name}."),
+                format!("两者从第一步（第 {step} 步）起即分叉，最先在{name_zh}。"),
+            );
+        }
+        both(
+            format!("They part at step {step}, first in {name}."),
+            format!("两者在第 {step} 步分叉，最先在{name_zh}。"),
+        )
+    }
+
+    /// True if there are tensors in both runs, all of them were read, and only scalars part.
+    pub fn is_in_scalars_only(&self) -> bool {
+        let is_parted = self.first.is_some() && !self.tensors_part;
+        is_parted && self.tensors > 0 && self.read_until.is_none()
+    }
+
+    fn nothing(&self) -> Sentence {
+        let side = |at: usize| {
+            let (names, example) = &self.only[at];
+            let run = &self.runs[at];
+            let names = count(*names);
+            match example {
+                Some(example) => (
+                    format!("{run} has {names}, such as {example}"),
+                    format!("{run} 有 {names} 个，如 {example}"),
+                ),
+                None => (format!("{run} has none"), format!("{run} 没有")),
+            }
+        };
+        if self.tensors + self.scalars > 0 {
+            return both(
+                "They have no step in common, so there is nothing to compare.".to_owned(),
+                "两者没有相同的步，无从比较。".to_owned(),
+            );
+        }
+        let [(a, a_zh), (b, b_zh)] = [side(0), side(1)];
+        both(
+            format!("They have no tensor and no tag in common: {a}; {b}."),
+            format!("两者没有相同的张量或标签：{a_zh}；{b_zh}。"),
+        )
+    }
+
+    fn equal(&self) -> Sentence {
+        if let Some(until) = self.read_until {
+            return match until {
+                Some(step) => both(
+                    format!(
+                        "They are equal up to step {}; later tensors are being read.",
+                        integer(step)
+                    ),
+                    format!("到第 {} 步为止相同；之后的张量正在读取。", integer(step)),
+                ),
+                None => both(
+                    "Their tensors are being read.".to_owned(),
+                    "正在读取两者的张量。".to_owned(),
+                ),
+            };
+        }
+        if self.is_growing {
+            let last = integer(self.steps.map_or(0, |steps| steps.1));
+            return both(
+                format!("They are equal so far, up to step {last}."),
+                format!("到目前为止相同，直到第 {last} 步。"),
+            );
+        }
+        if let Some((difference, step, name)) = &self.largest {
+            let (size, step) = (number(*difference, DIGITS), integer(*step));
+            return both(
+                format!(
+                    "They are equal within the tolerance: at most {size} apart, at step {step} in {name}."
+                ),
+                format!("两者在容差之内相同：最大相差 {size}，在第 {step} 步的 {name}。"),
+            );
+        }
+        if self.is_same {
+            return both(
+                "They are equal to the bit.".to_owned(),
+                "两者逐位相同。".to_owned(),
+            );
+        }
+        both("They are equal.".to_owned(), "两者相同。".to_owned())
+    }
+
+    /// Further facts below the sentence.
+    pub fn detail(&self) -> Sentence {
+        let mut all = both(String::new(), String::new());
+        let mut add = |en: String, zh: String| {
+            if !all.en.is_empty() {
+                all.en.push(' ');
+            }
+            all.en.push_str(&en);
+            all.zh.push_str(&zh);
+        };
+        match &self.first {
+            Some(first) => {
+                let (en, zh) = self.size(first);
+                add(en, zh);
+                let is_scalar = first.role.is_none();
+                if let Some((name, step, a, b)) = self.scalar.as_ref().filter(|_| !is_scalar) {
+                    add_scalar(&mut add, &self.runs, name, *step, *a, *b);
+                }
+            }
+            None if self.tensors + self.scalars > 0 && self.common_steps > 0 => {
+                let values = plural(
+                    self.tensors + self.scalars,
+                    "tensor or scalar was compared at",
+                    "tensors and scalars were compared at",
+                );
+                let steps = plural(self.common_steps, "common step", "common steps");
+                add(
+                    format!(
+                        "{values} {steps}; tolerance {}.",
+                        tolerance(self.tolerance).0
+                    ),
+                    format!(
+                        "在 {} 个共同的步上比较了 {} 个张量和标量；容差 {}。",
+                        count(self.common_steps),
+                        count(self.tensors + self.scalars),
+                        tolerance(self.tolerance).1
+                    ),
+                );
+            }
+            None => {}
+        }
+        let (differ, all_settings) = self.settings;
+        if all_settings > 0 {
+            add(
+                format!(
+                    "{} of {} differ.",
+                    count(differ),
+                    plural(all_settings, "setting", "settings")
+                ),
+                format!(
+                    "{} 项设置中有 {} 项不同。",
+                    count(all_settings),
+                    count(differ)
+                ),
+            );
+        }
+        all
+    }
+
+    /// Size of the first difference, and of others at its step.
+    fn size(&self, first: &First) -> (String, String) {
+        if first.has_other_shape {
+            return (
+                format!(
+                    "Their shapes differ, as those of {}: these are not comparable.",
+                    plural(self.other_shapes, "tensor", "tensors in all")
+                ),
+                format!(
+                    "形状不同的张量共 {} 个，无法逐元素比较。",
+                    count(self.other_shapes)
+                ),
+            );
+        }
+        let size = number(first.difference, DIGITS);
+        let mut en = format!("Relative difference {size} there");
+        let mut zh = format!("该处相对差异 {size}");
+        if first.by_statistics {
+            en.push_str(", by statistics");
+            zh.push_str("（按统计量）");
+        }
+        if let Some(elsewhere) = self.elsewhere {
+            let size = number(elsewhere, DIGITS);
+            en += &[", at most ", &size, " elsewhere at that step"].concat();
+            zh += &["，该步其他处最大 ", &size].concat();
+        }
+        (en + ".", zh + "。")
+    }
+}
+
+/// Tolerance in words.
+fn tolerance(tolerance: f64) -> (String, String) {
+    if tolerance == 0.0 {
+        return ("none".to_owned(), "无".to_owned());
+    }
+    let size = trainscope_format::digits::exact(tolerance);
+    (format!("relative {size}"), format!("相对 {size}"))
+}
+
+fn add_scalar(
+    add: &mut impl FnMut(String, String),
+    runs: &[String; 2],
+    name: &str,
+    step: i64,
+    a: f64,
+    b: f64,
+) {
+    let step = integer(step);
+    let odd = [(0, a), (1, b)]
+        .into_iter()
+        .find(|(_, value)| !value.is_finite())
+        .filter(|_| a.is_finite() || b.is_finite());
+    match odd {
+        Some((at, value)) => {
+            let (run, value) = (&runs[at], number(value, DIGITS));
+            add(
+                format!("{name} parts at step {step}, where {run} is {value}."),
+                format!("{name} 在第 {step} 步分叉，{run} 在此为 {value}。"),
+            );
+        }
+        None => add(
+            format!("{name} parts at step {step}."),
+            format!("{name} 在第 {step} 步分叉。"),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts() -> Facts {
+        Facts {
+            runs: ["bf16".to_owned(), "fp16".to_owned()],
+            tolerance: 0.01,
+            tensors: 16,
+            scalars: 2,
+            common_steps: 1_184,
+            steps: Some((0, 1_183)),
+            settings: (2, 18),
+            ..Facts::default()
+        }
+    }
+
+    fn first(role: Option<Role>) -> First {
+        First {
+            step: 398,
+            name: "d3/query".to_owned(),
+            role,
+            difference: 0.014,
+            ..First::default()
+        }
+    }
+
+    #[test]
+    fn every_form_has_its_words() {
+        let parted = Facts {
+            first: Some(first(Some(Role::Gradient))),
+            tensors_part: true,
+            elsewhere: Some(0.0031),
+            scalar: Some(("loss".to_owned(), 412, 5.0, f64::NAN)),
+            ..facts()
+        };
+        assert_eq!(
+            parted.sentence().en,
+            "They part at step 398, first in the gradient d3/query."
+        );
+        assert_eq!(
+            parted.detail().en,
+            "Relative difference 0.014 there, at most 0.0031 elsewhere at that step. loss parts at step 412, where \
+             fp16 is NaN. 2 of 18 settings differ."
+        );
+        let scalars = Facts {
+            first: Some(first(None)),
+            ..facts()
+        };
+        assert!(
+            scalars
+                .sentence()
+                .en
+                .starts_with("They part only in scalars")
+        );
+        let no_tensors = Facts {
+            tensors: 0,
+            ..scalars
+        };
+        assert!(
+            no_tensors
+                .sentence()
+                .en
+                .starts_with("They part at step 398")
+        );
+        let start = Facts {
+            steps: Some((398, 400)),
+            ..parted
+        };
+        assert!(start.sentence().en.contains("from the first step on"));
+        let within = Facts {
+            largest: Some((0.0031, 3, "loss".to_owned())),
+            ..facts()
+        };
+        assert!(
+            within
+                .sentence()
+                .en
+                .contains("at most 0.0031 apart, at step 3 in loss")
+        );
+        let growing = Facts {
+            is_growing: true,
+            ..facts()
+        };
+        assert_eq!(
+            growing.sentence().en,
+            "They are equal so far, up to step 1,183."
+        );
+        let same = Facts {
+            is_same: true,
+            ..facts()
+        };
+        assert_eq!(same.sentence().zh, "两者逐位相同。");
+        let nothing = Facts {
+            tensors: 0,
+            scalars: 0,
+            only: [(3, Some("x".to_owned())), (0, None)],
+            ..facts()
+        };
+        assert_eq!(
+            nothing.sentence().en,
+            "They have no tensor and no tag in common: bf16 has 3, such as x; fp16 has none."
+        );
+        for facts in [start, within, growing, same, nothing] {
+            assert!(!facts.sentence().zh.is_empty() && !facts.detail().zh.is_empty());
+        }
+    }
+
+    #[test]
+    fn other_shapes_are_named() {
+        let facts = Facts {
+            first: Some(First {
+                has_other_shape: true,
+                difference: f64::INFINITY,
+                ..first(Some(Role::Weight))
+            }),
+            other_shapes: 12,
+            ..facts()
+        };
+        assert!(facts.detail().en.contains("12 tensors in all"));
+    }
+}

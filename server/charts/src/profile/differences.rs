@@ -1,0 +1,207 @@
+//! Tensors × steps as a map of relative differences on a logarithmic scale, with marks for NaN and ∞.
+
+use plotters::prelude::{DrawResult, DrawingBackend};
+
+use super::grid::Grid;
+use super::pen::Pen;
+use super::{Hit, Rect, Size};
+use crate::label;
+use crate::paint::{Anchor, Ink};
+use crate::theme::{Rgb, Theme};
+
+/// Decades below the tolerance that have a colour.
+const DECADES_BELOW: f64 = 2.0;
+/// Decades above the tolerance until the colour is the strongest.
+const DECADES_ABOVE: f64 = 1.0;
+/// Least width and height of a cell with a mark, CSS pixels.
+const MARK_FROM: f64 = 9.0;
+/// Greatest height of a row, CSS pixels.
+const TALLEST: f64 = 24.0;
+/// Least height of a row, CSS pixels, below which not all names fit.
+const LABELS: f64 = 13.0;
+/// Greatest width of the names, as a share of the plot.
+const NAMES: f64 = 0.36;
+/// Part of the strongest sequential colour at the tolerance.
+const BELOW_SHARE: f64 = 0.42;
+
+/// A cell of the map.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum DifferenceCell {
+    /// A relative difference; NaN or infinite if only one of both has such elements.
+    Difference(f64),
+    /// The shapes differ.
+    OtherShape,
+    /// It was not read yet.
+    Unread,
+    /// It cannot be read.
+    Fault,
+    /// Nothing was recorded.
+    #[default]
+    Absent,
+}
+
+/// A map of differences.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Differences {
+    /// Names of the rows.
+    pub rows: Vec<String>,
+    /// Texts of the columns.
+    pub columns: Vec<String>,
+    /// By row and column.
+    pub cells: Vec<Vec<DifferenceCell>>,
+    /// Largest relative difference that counts as equal.
+    pub tolerance: f64,
+    /// Row and column of the frame.
+    pub frame: Option<(usize, usize)>,
+}
+
+/// The colour of a difference: paler below the tolerance, of another hue above it.
+pub fn difference_colour(theme: &Theme, difference: f64, tolerance: f64) -> Rgb {
+    if difference.is_nan() {
+        return theme.nan;
+    }
+    if difference.is_infinite() {
+        return theme.inf;
+    }
+    if difference == 0.0 {
+        return theme.sequence(0.0);
+    }
+    // Without a tolerance every difference is beyond it.
+    let limit = if tolerance > 0.0 {
+        tolerance
+    } else {
+        f64::MIN_POSITIVE
+    };
+    let decades = (difference / limit).log10();
+    if decades <= 0.0 {
+        theme.sequence((1.0 + decades / DECADES_BELOW).max(0.0) * BELOW_SHARE)
+    } else {
+        theme.diverging(0.25 + 0.75 * (decades / DECADES_ABOVE).min(1.0))
+    }
+}
+
+impl Differences {
+    fn grid(&self, size: Size) -> Grid {
+        let texts = self.rows.iter().map(|text| label::width(text));
+        let names = texts.fold(0.0, f64::max).min(size.width * NAMES);
+        Grid::new(size, names, (self.rows.len(), self.columns.len()), TALLEST)
+    }
+
+    pub(super) fn draw<DB: DrawingBackend>(&self, pen: &Pen<'_, DB>) -> DrawResult<(), DB> {
+        let grid = self.grid(pen.size);
+        let Grid { plot, high, .. } = grid;
+        let stride = super::stride(high, LABELS);
+        for (row, text) in self.rows.iter().enumerate() {
+            if row % stride == 0 {
+                let at = (plot.left - 8.0, plot.top + (row as f64 + 0.5) * high);
+                let is_framed = self.frame.is_some_and(|frame| frame.0 == row);
+                let ink = if is_framed {
+                    pen.theme.ink
+                } else {
+                    pen.theme.ink_2
+                };
+                let text = shortened(text, plot.left - 12.0);
+                pen.painter.text(at, Anchor::End, &text, ink)?;
+            }
+            let cells = self.cells.get(row).into_iter().flatten();
+            for (column, own) in cells.take(self.columns.len()).enumerate() {
+                self.draw_cell(pen, grid.cell(row, column), *own)?;
+            }
+        }
+        let under = grid.filled();
+        pen.columns(&under, &self.columns)?;
+        if let Some((row, column)) = self.frame {
+            let cell = grid.cell(row, column);
+            let x = f64::midpoint(cell.left, cell.right);
+            pen.dashed_down(x, (plot.top, under.bottom), pen.theme.ink_2)?;
+            pen.frame(cell)?;
+        }
+        Ok(())
+    }
+
+    fn draw_cell<DB: DrawingBackend>(
+        &self,
+        pen: &Pen<'_, DB>,
+        cell: Rect,
+        own: DifferenceCell,
+    ) -> DrawResult<(), DB> {
+        let (from, to) = ((cell.left, cell.top), (cell.right, cell.bottom));
+        let theme = pen.theme;
+        let middle = (
+            f64::midpoint(cell.left, cell.right),
+            f64::midpoint(cell.top, cell.bottom),
+        );
+        match own {
+            DifferenceCell::Difference(value) => {
+                let colour = difference_colour(theme, value, self.tolerance);
+                pen.painter.rect(from, to, colour)?;
+                let has_room = cell.width() >= MARK_FROM && cell.height() >= MARK_FROM;
+                if !value.is_finite() && has_room {
+                    let text = if value.is_nan() { "×" } else { "∞" };
+                    pen.painter
+                        .text(middle, Anchor::Middle, text, theme.surface)?;
+                }
+            }
+            DifferenceCell::OtherShape => {
+                pen.painter.rect(from, to, theme.inf)?;
+                if cell.width() >= MARK_FROM && cell.height() >= MARK_FROM {
+                    pen.painter
+                        .text(middle, Anchor::Middle, "≠", theme.surface)?;
+                }
+            }
+            DifferenceCell::Unread => pen.painter.rect(from, to, Ink(theme.grid, 0.7))?,
+            DifferenceCell::Fault => {
+                let at = ((cell.left, middle.1 - 0.5), (cell.right, middle.1 + 0.5));
+                pen.painter.rect(at.0, at.1, theme.error)?;
+            }
+            DifferenceCell::Absent => {}
+        }
+        Ok(())
+    }
+
+    pub(super) fn hit(&self, size: Size, x: f64, y: f64) -> Option<Hit> {
+        self.grid(size).hit(x, y)
+    }
+
+    pub(super) fn outline(&self, size: Size, row: usize, column: usize) -> Option<Rect> {
+        self.grid(size).outline(row, column)
+    }
+}
+
+/// A name whose beginning is left out where it does not fit.
+fn shortened(text: &str, width: f64) -> String {
+    if label::width(text) <= width {
+        return text.to_owned();
+    }
+    let ends = text
+        .char_indices()
+        .map(|(at, _)| format!("…{}", &text[at..]));
+    let mut fitting = ends.filter(|end| label::width(end) <= width);
+    fitting.next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_change_at_the_tolerance() {
+        let theme = Theme::light();
+        let colour = |own| difference_colour(&theme, own, 0.01);
+        assert_eq!(colour(0.0), theme.sequence(0.0));
+        assert_eq!(colour(0.1), theme.diverging(1.0));
+        assert_eq!(colour(f64::NAN), theme.nan);
+        assert_eq!(colour(f64::INFINITY), theme.inf);
+        assert_ne!(colour(0.0099), colour(0.0101));
+    }
+
+    #[test]
+    fn long_names_keep_their_end() {
+        assert_eq!(shortened("a/b", 200.0), "a/b");
+        let short = shortened("decoder/layer3/attn/query/weight", 80.0);
+        assert!(
+            short.starts_with('…') && short.ends_with("weight"),
+            "{short}"
+        );
+    }
+}

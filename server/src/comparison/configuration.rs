@@ -1,0 +1,131 @@
+//! Settings of runs side by side, and the changed lines of their configuration files.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use similar::{ChangeTag, TextDiff};
+use trainscope_analysis::columns::CellValue;
+use trainscope_api::compare::{ChangedLine, ConfigurationFile, LineSide, Setting, SettingGroup};
+use trainscope_format::hparams::HparamValue;
+
+use crate::table::{Group, Row, configuration_files, group, is_path};
+
+/// Unchanged lines around a changed one.
+const CONTEXT_LINES: usize = 3;
+/// Most lines of a file in one answer.
+const MAX_LINES: usize = 2_000;
+
+/// Settings of all runs: those that differ first, of these the places on disks last, else by group and key.
+pub(crate) fn settings(rows: &[&Row]) -> Vec<Setting> {
+    let keys = rows.iter().flat_map(|row| row.cells.keys());
+    let keys: BTreeSet<&String> = keys.collect();
+    let mut all: Vec<Setting> = keys
+        .into_iter()
+        .filter_map(|key| setting(rows, key))
+        .collect();
+    all.sort_by(|a, b| {
+        let order = |own: &Setting| (!own.differs, own.differs && own.is_path, own.group);
+        order(a).cmp(&order(b)).then_with(|| a.key.cmp(&b.key))
+    });
+    all
+}
+
+/// A setting; `None` for scalars, facts and notes, which are no settings.
+fn setting(rows: &[&Row], key: &str) -> Option<Setting> {
+    let is_scalar = key.starts_with("metric:");
+    let group = match group(key) {
+        Group::Parameter => SettingGroup::Parameter,
+        // Pipelines are compared operation by operation.
+        Group::Data if key != "data:pipeline" => SettingGroup::Data,
+        Group::Result if !is_scalar => SettingGroup::Result,
+        _ => return None,
+    };
+    let values: Vec<CellValue> = rows.iter().map(|row| row.value(key)).collect();
+    let first = values.first()?;
+    let differs = values.iter().any(|own| !own.agrees(first));
+    let is_place = |own: &CellValue| matches!(own, CellValue::Text(text) if is_path(text));
+    Some(Setting {
+        group,
+        differs,
+        is_path: key.ends_with("_path") || key.ends_with("_dir") || values.iter().any(is_place),
+        key: key.to_owned(),
+        values: values.into_iter().map(value).collect(),
+    })
+}
+
+fn value(own: CellValue) -> Option<HparamValue> {
+    match own {
+        CellValue::Missing => None,
+        CellValue::Number(number) => Some(HparamValue::Number(number)),
+        CellValue::Text(text) => Some(HparamValue::Text(text)),
+        CellValue::Truth(yes) => Some(HparamValue::Bool(yes)),
+    }
+}
+
+/// Configuration files that the base and another run have under one name, with their changed lines.
+pub(crate) fn files(
+    base: Option<&PathBuf>,
+    other: Option<&PathBuf>,
+    run: &str,
+) -> Vec<ConfigurationFile> {
+    let (Some(base), Some(other)) = (base, other) else {
+        return Vec::new();
+    };
+    let theirs = configuration_files(other);
+    let own = configuration_files(base).into_iter();
+    own.filter_map(|(path, text)| {
+        let (_, their_text) = theirs.iter().find(|(known, _)| *known == path)?;
+        let mut lines = changed_lines(&text, their_text);
+        let cut = lines.len() > MAX_LINES;
+        lines.truncate(MAX_LINES);
+        Some(ConfigurationFile {
+            path,
+            run: run.to_owned(),
+            lines,
+            cut,
+        })
+    })
+    .collect()
+}
+
+fn changed_lines(base: &str, other: &str) -> Vec<ChangedLine> {
+    let diff = TextDiff::from_lines(base, other);
+    let mut lines = Vec::new();
+    for operation in diff.grouped_ops(CONTEXT_LINES).iter().flatten() {
+        for change in diff.iter_changes(operation) {
+            let number = |at: Option<usize>| at.map(|at| at as u64 + 1);
+            lines.push(ChangedLine {
+                side: match change.tag() {
+                    ChangeTag::Equal => LineSide::Both,
+                    ChangeTag::Delete => LineSide::Base,
+                    ChangeTag::Insert => LineSide::Other,
+                },
+                base_line: number(change.old_index()),
+                other_line: number(change.new_index()),
+                text: change.value().trim_end_matches(['\r', '\n']).to_owned(),
+            });
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_say_their_file() {
+        let lines = changed_lines("a: 1\nb: 2\nc: 3\n", "a: 1\nb: 4\nc: 3\n");
+        let told: Vec<(LineSide, &str)> = lines.iter().map(|own| (own.side, &*own.text)).collect();
+        assert_eq!(
+            told,
+            [
+                (LineSide::Both, "a: 1"),
+                (LineSide::Base, "b: 2"),
+                (LineSide::Other, "b: 4"),
+                (LineSide::Both, "c: 3"),
+            ]
+        );
+        assert!(changed_lines("a\n", "a\n").is_empty());
+    }
+}

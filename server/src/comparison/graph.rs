@@ -1,0 +1,93 @@
+//! Graphs of two runs: their places in the flow of data, and the strip of their differences.
+
+use rustc_hash::FxHashMap;
+use trainscope_analysis::comparison::order;
+use trainscope_analysis::comparison::strip::{self, Strip};
+use trainscope_analysis::graph::names::Names;
+use trainscope_analysis::graph::tree::{Tree, What};
+use trainscope_api::compare::{GraphCell, GraphFacts};
+use trainscope_api::graphs::GraphQuery;
+use trainscope_format::Graph;
+
+use super::Side;
+use crate::queries::error::Failure;
+use crate::queries::graph::whole;
+
+/// Most types of nodes in one answer, of each graph.
+const MAX_TYPES: usize = 20;
+/// Largest graphs that are compared: larger ones take seconds.
+const MAX_NODES: usize = 200_000;
+
+/// Places of the nodes of a graph, found by names of tensors.
+pub(super) struct Flow {
+    names: Names,
+    places: FxHashMap<usize, i64>,
+}
+
+impl Flow {
+    pub(super) fn new(graph: &Graph) -> Self {
+        let tree = Tree::new(graph);
+        let of_node = order::flow(graph);
+        let mut places = FxHashMap::default();
+        // Items are in the order of the tree: a scope before its nodes, whose least place is its own.
+        for (at, item) in tree.items.iter().enumerate().rev() {
+            let place = match item.what {
+                What::Node(node) => of_node.get(node).copied(),
+                What::Scope | What::Fold(_) => (at + 1..item.end)
+                    .filter_map(|inner| places.get(&inner).copied())
+                    .min(),
+            };
+            if let Some(place) = place {
+                places.insert(at, place);
+            }
+        }
+        Self {
+            names: Names::new(graph, &tree),
+            places,
+        }
+    }
+
+    /// Place of a tensor.
+    pub(super) fn place(&self, name: &str) -> Option<i64> {
+        self.places.get(&self.names.find(name)?).copied()
+    }
+}
+
+/// The graph of a run; `None` if it has none.
+pub(super) fn read(side: Side<'_>) -> Result<Option<Graph>, Failure> {
+    let query = GraphQuery {
+        run: side.run.to_owned(),
+        ..GraphQuery::default()
+    };
+    Ok(whole(side.index, &query)?.filter(|graph| graph.nodes.len() <= MAX_NODES))
+}
+
+/// Compares the graphs of two runs; `None` unless both have one.
+pub(super) fn facts(base: Side<'_>, other: Side<'_>) -> Result<Option<GraphFacts>, Failure> {
+    let (Some(a), Some(b)) = (read(base)?, read(other)?) else {
+        return Ok(None);
+    };
+    let Strip {
+        cells,
+        nodes_in_cell,
+        mut only_base,
+        mut only_other,
+        changed,
+    } = strip::strip(&a, &b);
+    only_base.truncate(MAX_TYPES);
+    only_other.truncate(MAX_TYPES);
+    let cells = cells.into_iter().map(|own| GraphCell {
+        same: own.same,
+        changed: own.changed,
+        only_base: own.only_base,
+        only_other: own.only_other,
+    });
+    Ok(Some(GraphFacts {
+        nodes: [a.nodes.len() as u64, b.nodes.len() as u64],
+        cells: cells.collect(),
+        nodes_in_cell,
+        only_base,
+        only_other,
+        changed,
+    }))
+}
