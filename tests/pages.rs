@@ -7,6 +7,7 @@ mod distributions_and_media;
 mod graph;
 mod hits;
 mod landscape;
+mod lineage;
 mod odd_recordings;
 mod overview;
 mod pipeline;

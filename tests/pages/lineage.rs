@@ -1,0 +1,173 @@
+//! The page of lineage in a real browser: brushes, table, importances and the address are one selection.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use crate::support::lab::workspace_root;
+use crate::support::{Browser, Lab, Server};
+
+const ROWS: &str = "[role=table] [role=row][data-run]:not([hidden])";
+/// The key of `WebDriver`.
+const ARROW_RIGHT: char = '\u{e014}';
+const KEPT: &str = "[data-part=kept]";
+
+/// Thirty-six runs: the learning rate decides about the accuracy, and the highest ones end with a loss of NaN.
+fn sweep(lab: &Lab) -> Server {
+    for number in 0..36_u8 {
+        let run = format!("sweep-{number:02}");
+        let rate = 1e-5 * 10_f64.powf(3.0 * f64::from(number) / 35.0);
+        let distance = (rate.log10() + 3.5).abs();
+        let accuracy = 0.75 - 0.1 * distance;
+        let loss = if number >= 34 { f32::NAN } else { 1.0 + distance as f32 };
+        let mut recording = lab.record(&run);
+        recording.scalar("train/loss", 9, loss);
+        recording.scalar("eval/accuracy", 9, accuracy as f32);
+        let optimizer = ["adam", "sgd", "<b>lamb</b>"][usize::from(number % 3)];
+        let mut text = String::new();
+        writeln!(text, "lr: {rate:e}\noptimizer: \"{optimizer}\"\nseed: {number}").unwrap();
+        if number % 9 != 4 {
+            writeln!(text, "dropout: 0.{}", number % 4).unwrap();
+        }
+        fs::write(lab.base().join(&run).join("config.yaml"), text).unwrap();
+    }
+    let server = lab.start();
+    server.wait_for_points("sweep-35", "eval/accuracy", 1);
+    server
+}
+
+/// Drags on an axis from one distance below its head to another.
+async fn drag_down(browser: &Browser, axis: &str, (from, to): (f64, f64)) {
+    let script = format!(
+        "const head = document.querySelector('[data-axis=\"{axis}\"]');
+        const {{ left, width, top }} = head.getBoundingClientRect();
+        const at = (y) => ({{ bubbles: true, button: 0, pointerId: 1, clientX: left + width / 2, clientY: top + y }});
+        const plot = head.parentElement;
+        plot.dispatchEvent(new PointerEvent('pointerdown', at({from})));
+        plot.dispatchEvent(new PointerEvent('pointermove', at({to})));
+        plot.dispatchEvent(new PointerEvent('pointerup', at({to})));"
+    );
+    browser.run(&script).await;
+}
+
+async fn wait_for_kept(browser: &Browser, wanted: &str) {
+    browser
+        .wait_for(wanted, async || {
+            let text = browser.text_of(KEPT).await?;
+            text.contains(wanted).then_some(())
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn a_brush_keeps_runs_in_all_parts_and_back_undoes_it() {
+    let lab = Lab::new();
+    let server = sweep(&lab);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/lineage").await;
+    wait_for_kept(&browser, "36 of 36 kept").await;
+    browser.wait_for_element("[data-axis=lr]").await;
+    browser.wait_for_element("[data-axis='metric:train/loss']").await;
+    // Names from files are text.
+    assert_eq!(browser.count("[role=cell] b:not([title])").await, 0);
+
+    drag_down(&browser, "lr", (60.0, 140.0)).await;
+    browser.wait_for_element("[data-part=brush][aria-label^='lr ']").await;
+    browser.wait_for_element("[data-brush=lr]").await;
+    let kept = browser
+        .wait_for("fewer runs", async || {
+            let text = browser.text_of(KEPT).await?;
+            let kept: usize = text.split(' ').next()?.parse().ok()?;
+            (0 < kept && kept < 36).then_some(kept)
+        })
+        .await;
+    browser.wait_for_count(ROWS, kept.min(20)).await;
+    assert!(browser.url().await.contains("brush=lr"));
+    browser.run("history.back()").await;
+    wait_for_kept(&browser, "36 of 36 kept").await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn a_link_opens_the_same_selection_and_missing_values_and_nan_have_lanes() {
+    let lab = Lab::new();
+    let server = sweep(&lab);
+    let browser = Browser::open().await;
+    // The key of the column has a colon, which is escaped in the text of a brush.
+    browser.goto(&server, "/lineage?brush=metric%253Atrain/loss:!nan").await;
+    wait_for_kept(&browser, "2 of 36 kept").await;
+    browser.goto(&server, "/lineage?brush=dropout:!none").await;
+    wait_for_kept(&browser, "4 of 36 kept").await;
+    browser.goto(&server, "/lineage?q=lr:1e-4..1e-3%20optimizer:adam").await;
+    browser
+        .wait_for("terms of the filter", async || {
+            let text = browser.text_of(KEPT).await?;
+            let kept: usize = text.split(' ').next()?.parse().ok()?;
+            (0 < kept && kept <= 5).then_some(())
+        })
+        .await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn a_bar_of_importance_opens_its_scatter_plot() {
+    let lab = Lab::new();
+    let server = sweep(&lab);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/lineage").await;
+    browser.click("[data-part=importance] [data-parameter=lr]").await;
+    browser
+        .wait_for("the plot", async || {
+            let text = browser.text_of("[data-part=scatter-title]").await?;
+            text.contains("lr against").then_some(())
+        })
+        .await;
+    assert!(browser.url().await.contains("bar=lr"));
+    browser.show("lineage").await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn keys_move_through_rows_and_axes() {
+    let lab = Lab::new();
+    let server = sweep(&lab);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/lineage?lang=zh").await;
+    browser.wait_for_element(ROWS).await;
+    wait_for_kept(&browser, "保留 36 / 36").await;
+    browser.press('j').await;
+    browser.press('x').await;
+    browser
+        .wait_for_element("[role=row][data-run][aria-selected=true]")
+        .await;
+    browser.press(ARROW_RIGHT).await;
+    browser.press('b').await;
+    browser.wait_for_element("[data-part=brush]").await;
+    browser.press('0').await;
+    wait_for_kept(&browser, "保留 36 / 36").await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn kinds_of_pipelines_are_rows_and_a_kind_keeps_its_runs() {
+    let lab = Lab::new();
+    let server = lab.start_on(&[&workspace_root().join("sample-runs")], &[]);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/lineage?tab=data").await;
+    browser.wait_for_element("[data-part=kinds] [data-kind=A]").await;
+    browser.click("[data-kind=A] td button").await;
+    browser.wait_for_element("[data-brush='data:pipeline']").await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn the_overview_leads_to_the_run_among_the_others() {
+    let lab = Lab::new();
+    let server = sweep(&lab);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/sweep-07").await;
+    browser.click("main a[href*='/lineage?focus=']").await;
+    browser
+        .wait_for_element("[role=row][data-run=sweep-07]")
+        .await;
+    browser.close().await;
+}
