@@ -218,7 +218,7 @@ fn the_best_runs_of_a_pair_are_in_its_cells() {
         lab.record(&name)
             .scalar("loss", 0, if run % 4 == 2 { 0.5 } else { 2.0 });
         let config = format!("lr: {lr}\nopt: {opt}\nseed: {run}\n");
-        fs::write(lab.path(&name).join("config.yaml"), config).unwrap();
+        fs::write(lab.base().join(&name).join("config.yaml"), config).unwrap();
     }
     let server = lab.start();
     wait_for("all runs", || (server.run_ids().len() == 40).then_some(()));
@@ -314,8 +314,9 @@ fn a_row_has_all_of_its_sources_and_hostile_files_do_no_harm() {
     for (at, name) in (0_u8..).zip(names) {
         lab.record(name).scalar("loss", 0, f32::from(at));
     }
-    let put =
-        |run: &str, file: &str, text: &str| fs::write(lab.path(run).join(file), text).unwrap();
+    let put = |run: &str, file: &str, text: &str| {
+        fs::write(lab.base().join(run).join(file), text).unwrap();
+    };
     put("a", "config.yaml", "lr: 0.1\nname: <b>x</b>\n");
     put("a", "args.json", "{\"lr\": 0.2}");
     put(names[1], "config.yaml", "lr: None\n");
@@ -323,7 +324,8 @@ fn a_row_has_all_of_its_sources_and_hostile_files_do_no_harm() {
     let mut bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n".to_owned();
     for (own, before) in ('b'..='k').zip('a'..) {
         let alias = format!("*{before}");
-        bomb += &format!("{own}: &{own} [{}]\n", vec![alias; 9].join(", "));
+        let line = format!("{own}: &{own} [{}]\n", vec![alias; 9].join(", "));
+        bomb.push_str(&line);
     }
     put("c", "config.yaml", &bomb);
     // More columns than a table has.
@@ -331,8 +333,8 @@ fn a_row_has_all_of_its_sources_and_hostile_files_do_no_harm() {
     put("c", "args.json", &format!("{{{}}}", columns.join(",")));
     let outside = lab.cache().parent().unwrap().join("secret.yaml");
     fs::write(&outside, "password: secret\n").unwrap();
-    symlink(&outside, lab.path("d").join("config.yaml")).unwrap();
-    symlink("../a/args.json", lab.path("d").join("args.json")).unwrap();
+    symlink(&outside, lab.base().join("d").join("config.yaml")).unwrap();
+    symlink("../a/args.json", lab.base().join("d").join("args.json")).unwrap();
     let server = lab.start();
     wait_for("all runs", || (server.run_ids().len() == 4).then_some(()));
     wait_for("an idle server", || {

@@ -5,7 +5,7 @@ use crate::support::terminal::Dump;
 use crate::support::{Browser, Lab, Server, wait_for};
 
 /// A row of the table of settings that differs.
-const DIFFERING: &str = "[data-part=settings] [data-differs=true]";
+const DIFFERING: &str = "[data-part=setting-rows] [data-differs=true]";
 
 fn serve(lab: &Lab, runs: u64) -> Server {
     let server = lab.start();
@@ -34,7 +34,7 @@ async fn three_presses_lead_from_a_run_to_the_setting_that_differs() {
         .click("[data-part=choices] li:first-child button")
         .await;
     browser.wait_for_element("[data-part=sentence]").await;
-    let settings = "[...document.querySelectorAll('[data-part=settings] [data-differs=true]')].map(row => row.dataset.key)";
+    let settings = "[...document.querySelectorAll('[data-part=setting-rows] [data-differs=true]')].map(row => row.dataset.key)";
     browser
         .wait_until(&format!("return {settings}.includes('learning_rate')"))
         .await;

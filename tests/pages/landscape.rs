@@ -63,7 +63,7 @@ fn with_path(mut own: Landscape, path: [(f64, f64, f64); 3], plane: &str) -> Lan
         z: list(path.iter().map(|at| at.2).collect()),
     });
     own.intervals = vec![0, 10, 20];
-    own.plane = plane.to_owned();
+    plane.clone_into(&mut own.plane);
     own
 }
 

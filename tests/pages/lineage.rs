@@ -15,16 +15,24 @@ const KEPT: &str = "[data-part=kept]";
 fn sweep(lab: &Lab) -> Server {
     for number in 0..36_u8 {
         let run = format!("sweep-{number:02}");
-        let rate = 1e-5 * 10_f64.powf(3.0 * f64::from(number) / 35.0);
+        let rate = 1e-5 * 10_f32.powf(3.0 * f32::from(number) / 35.0);
         let distance = (rate.log10() + 3.5).abs();
         let accuracy = 0.75 - 0.1 * distance;
-        let loss = if number >= 34 { f32::NAN } else { 1.0 + distance as f32 };
+        let loss = if number >= 34 {
+            f32::NAN
+        } else {
+            1.0 + distance
+        };
         let mut recording = lab.record(&run);
         recording.scalar("train/loss", 9, loss);
-        recording.scalar("eval/accuracy", 9, accuracy as f32);
+        recording.scalar("eval/accuracy", 9, accuracy);
         let optimizer = ["adam", "sgd", "<b>lamb</b>"][usize::from(number % 3)];
         let mut text = String::new();
-        writeln!(text, "lr: {rate:e}\noptimizer: \"{optimizer}\"\nseed: {number}").unwrap();
+        writeln!(
+            text,
+            "lr: {rate:e}\noptimizer: \"{optimizer}\"\nseed: {number}"
+        )
+        .unwrap();
         if number % 9 != 4 {
             writeln!(text, "dropout: 0.{}", number % 4).unwrap();
         }
@@ -66,12 +74,16 @@ async fn a_brush_keeps_runs_in_all_parts_and_back_undoes_it() {
     browser.goto(&server, "/lineage").await;
     wait_for_kept(&browser, "36 of 36 kept").await;
     browser.wait_for_element("[data-axis=lr]").await;
-    browser.wait_for_element("[data-axis='metric:train/loss']").await;
+    browser
+        .wait_for_element("[data-axis='metric:train/loss']")
+        .await;
     // Names from files are text.
     assert_eq!(browser.count("[role=cell] b:not([title])").await, 0);
 
     drag_down(&browser, "lr", (60.0, 140.0)).await;
-    browser.wait_for_element("[data-part=brush][aria-label^='lr ']").await;
+    browser
+        .wait_for_element("[data-part=brush][aria-label^='lr ']")
+        .await;
     browser.wait_for_element("[data-brush=lr]").await;
     let kept = browser
         .wait_for("fewer runs", async || {
@@ -93,11 +105,15 @@ async fn a_link_opens_the_same_selection_and_missing_values_and_nan_have_lanes()
     let server = sweep(&lab);
     let browser = Browser::open().await;
     // The key of the column has a colon, which is escaped in the text of a brush.
-    browser.goto(&server, "/lineage?brush=metric%253Atrain/loss:!nan").await;
+    browser
+        .goto(&server, "/lineage?brush=metric%253Atrain/loss:!nan")
+        .await;
     wait_for_kept(&browser, "2 of 36 kept").await;
     browser.goto(&server, "/lineage?brush=dropout:!none").await;
     wait_for_kept(&browser, "4 of 36 kept").await;
-    browser.goto(&server, "/lineage?q=lr:1e-4..1e-3%20optimizer:adam").await;
+    browser
+        .goto(&server, "/lineage?q=lr:1e-4..1e-3%20optimizer:adam")
+        .await;
     browser
         .wait_for("terms of the filter", async || {
             let text = browser.text_of(KEPT).await?;
@@ -114,7 +130,9 @@ async fn a_bar_of_importance_opens_its_scatter_plot() {
     let server = sweep(&lab);
     let browser = Browser::open().await;
     browser.goto(&server, "/lineage").await;
-    browser.click("[data-part=importance] [data-parameter=lr]").await;
+    browser
+        .click("[data-part=importance] [data-parameter=lr]")
+        .await;
     browser
         .wait_for("the plot", async || {
             let text = browser.text_of("[data-part=scatter-title]").await?;
@@ -153,9 +171,13 @@ async fn kinds_of_pipelines_are_rows_and_a_kind_keeps_its_runs() {
     let server = lab.start_on(&[&workspace_root().join("sample-runs")], &[]);
     let browser = Browser::open().await;
     browser.goto(&server, "/lineage?tab=data").await;
-    browser.wait_for_element("[data-part=kinds] [data-kind=A]").await;
+    browser
+        .wait_for_element("[data-part=kinds] [data-kind=A]")
+        .await;
     browser.click("[data-kind=A] td button").await;
-    browser.wait_for_element("[data-brush='data:pipeline']").await;
+    browser
+        .wait_for_element("[data-brush='data:pipeline']")
+        .await;
     browser.close().await;
 }
 

@@ -20,6 +20,10 @@ impl Recorder {
     /// With a seed, the directions are random, and only the last snapshot counts.
     #[pyo3(signature = (name, snapshots, loss, size, samples, seed=None, normalisation=None, reach=None))]
     #[expect(clippy::too_many_arguments, reason = "called by name")]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "a list of Python is converted to a value"
+    )]
     fn _landscape(
         this: &Bound<'_, Self>,
         name: &str,

@@ -121,7 +121,8 @@ impl Lane {
             (Spot::Choice(choice), AxisKind::Choices(names)) => {
                 (choice as usize >= names.len()).then_some(Self::Text)
             }
-            (Spot::Text, _) | (Spot::Number(_), AxisKind::Choices(_))
+            (Spot::Text, _)
+            | (Spot::Number(_), AxisKind::Choices(_))
             | (Spot::Choice(_), AxisKind::Numbers { .. }) => Some(Self::Text),
         }
     }

@@ -36,7 +36,7 @@ fn fixtures() -> PathBuf {
 fn copied(folder: &TempDir, name: &str) -> SessionFiles {
     let path = folder.path().join(Path::new(name).file_name().unwrap());
     fs::copy(fixtures().join(name), &path).unwrap();
-    let is_old = SystemTime::now() - Duration::from_secs(60);
+    let is_old = SystemTime::now() - Duration::from_mins(1);
     let file = File::options().append(true).open(&path).unwrap();
     file.set_modified(is_old).unwrap();
     SessionFiles::of_file(&path)
@@ -221,7 +221,7 @@ fn files_that_were_never_completed_are_ignored_and_removed_later() {
         fs::write(partial, half).unwrap();
     }
     let file = File::options().append(true).open(&old).unwrap();
-    file.set_modified(SystemTime::now() - Duration::from_secs(7_200))
+    file.set_modified(SystemTime::now() - Duration::from_hours(2))
         .unwrap();
     cache.tidy();
     assert!(path.exists() && new.exists() && !old.exists());

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use trainscope_api::findings::{Health, Verdict};
 
-use super::update::RunJudgement;
+use super::row::RunJudgement;
 use super::{RunTable, Surroundings};
 use crate::index::{Index, ReadError};
 use crate::judging::Judgements;

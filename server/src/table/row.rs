@@ -16,7 +16,6 @@ use trainscope_format::{Body, Hparams, Kind};
 
 use super::configuration::Configurations;
 use super::summary;
-use super::update::RunJudgement;
 use crate::index::{Index, ReadError};
 
 /// Most columns of one run; more come from damage or malice.
@@ -56,6 +55,17 @@ impl Cell {
                 .is_some_and(|other| !other.agrees(own))
         })
     }
+}
+
+/// Judgement of a run as values of columns.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct RunJudgement {
+    /// Greatest severity of its hits, else the verdict.
+    pub(crate) health: &'static str,
+    /// Number of hits.
+    pub(crate) hits: u64,
+    /// Step of the first cause.
+    pub(crate) first_cause_step: Option<i64>,
 }
 
 /// A run.

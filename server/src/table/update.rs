@@ -11,7 +11,7 @@ use trainscope_api::runs::Run;
 use trainscope_api::table::{ColumnSource, MAX_COLUMNS};
 
 use super::column::Column;
-use super::row::{Cell, Row};
+use super::row::{Cell, Row, RunJudgement};
 use super::{RowFacts, RunTable, configuration, group, pipelines, summary};
 use crate::discovery::base::{Base, bases};
 use crate::index::ReadError;
@@ -22,17 +22,6 @@ const MAX_TRACKED: usize = 2 * MAX_COLUMNS;
 const MAX_REFUSED: usize = 100_000;
 /// Rows that are read before they are added: a row with its sources takes more memory than in the columns.
 const BATCH: usize = 256;
-
-/// Judgement of a run as values of columns.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct RunJudgement {
-    /// Greatest severity of its hits, else the verdict.
-    pub(crate) health: &'static str,
-    /// Number of hits.
-    pub(crate) hits: u64,
-    /// Step of the first cause.
-    pub(crate) first_cause_step: Option<i64>,
-}
 
 /// Facts that the index does not hold.
 pub(crate) struct Surroundings<'a> {

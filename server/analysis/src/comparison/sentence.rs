@@ -237,9 +237,9 @@ impl Facts {
         if all_settings > 0 {
             add(
                 format!(
-                    "{} of {} differ.",
+                    "Settings that differ: {} of {}.",
                     count(differ),
-                    plural(all_settings, "setting", "settings")
+                    count(all_settings)
                 ),
                 format!(
                     "{} 项设置中有 {} 项不同。",

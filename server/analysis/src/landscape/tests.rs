@@ -2,8 +2,6 @@
 
 #![expect(clippy::float_cmp, reason = "equal means equal to the bit")]
 
-use std::path::{Path, PathBuf};
-
 use proptest::prelude::*;
 use serde_json::Value;
 use trainscope_format::surface::Grid;
@@ -68,19 +66,19 @@ fn concluded(landscape: &Landscape) -> Conclusion {
     conclusion(landscape, &figures(landscape, &surface, |_| None))
 }
 
-fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../tests/fixtures")
-        .join(name)
-}
+/// An event file of `MindSpore` with two landscapes.
+const RECORDED: &[u8] = include_bytes!(
+    "../../../../tests/fixtures/ms20-summary/landscape/events.out.events.summary.1795212940.0.vm_MS"
+);
+/// Figures of a slow reader of that file.
+const TRUTH: &str = include_str!("../../../../tests/fixtures/landscape-truth.json");
 
 /// The landscapes of a file, by tag.
 fn recorded() -> Vec<(String, Landscape)> {
     let name = "events.out.events.summary.1795212940.0.vm_MS";
-    let bytes = std::fs::read(fixture("ms20-summary/landscape").join(name)).unwrap();
     let mut batch = RecordBatch::default();
-    let format = sniff(name, || bytes[..64].to_vec()).unwrap();
-    format.decoder(name).push(&bytes, &mut batch);
+    let format = sniff(name, || RECORDED[..64].to_vec()).unwrap();
+    format.decoder(name).push(RECORDED, &mut batch);
     let all = batch.records.into_iter().filter_map(|record| {
         let Body::Landscape(own) = record.body else {
             return None;
@@ -101,8 +99,7 @@ fn close(own: f64, truth: &Value) {
 
 #[test]
 fn figures_of_recorded_landscapes_are_those_of_a_slow_reader() {
-    let text = std::fs::read_to_string(fixture("landscape-truth.json")).unwrap();
-    let truth: Value = serde_json::from_str(&text).unwrap();
+    let truth: Value = serde_json::from_str(TRUTH).unwrap();
     let truth = truth["ms20-summary"]["landscape"].as_array().unwrap();
     let recorded = recorded();
     assert_eq!((recorded.len(), truth.len()), (2, 2));

@@ -173,13 +173,7 @@ fn axes<DB: DrawingBackend>(
             painter.text((x + 10.0, *y), Anchor::Start, text, theme.ink_2)?;
         }
         for lane in &axis.used {
-            mark(
-                painter,
-                (axis.x, layout.lane_y(*lane)),
-                *lane,
-                names,
-                theme,
-            )?;
+            mark(painter, (axis.x, layout.lane_y(*lane)), *lane, names, theme)?;
         }
     }
     Ok(())

@@ -20,7 +20,7 @@ const FOOT: f64 = 12.0;
 /// Distance of ticks, and their greatest number.
 const TICK_PIXELS: f64 = 44.0;
 const MOST_TICKS: f64 = 6.0;
-/// Distance of values of one choice from its place at most, so that lines can be told apart.
+/// Distance of values of one choice from its place at most, so that their lines do not hide each other.
 const JITTER: f64 = 4.0;
 /// Longest side of a plot.
 const MAX_SIDE: f64 = 32_768.0;

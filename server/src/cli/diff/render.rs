@@ -311,7 +311,7 @@ struct JsonParting<'a> {
 #[derive(Serialize)]
 struct JsonSetting<'a> {
     key: &'a str,
-    /// `null` where a run has none.
+    /// A value for each run, `null` for those without it.
     values: Vec<serde_json::Value>,
     is_path: bool,
 }

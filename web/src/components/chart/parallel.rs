@@ -22,7 +22,7 @@ use crate::prelude::*;
 const MOST_STROKES: usize = 2_000;
 /// Time a frame for counting lines, in milliseconds.
 const SLICE_MILLIS: f64 = 8.0;
-/// Width of a line of the selection, of one that stands out, and of the others, CSS pixels.
+/// Width of a line of the selection, of one under the pointer, and of the others, CSS pixels.
 const KEPT_WIDTH: f64 = 1.75;
 const MARKED_WIDTH: f64 = 2.5;
 const OTHER_WIDTH: f64 = 1.0;
@@ -212,7 +212,7 @@ fn put(canvas: &HtmlCanvasElement, density: &Density, colours: &[Rgb; SHADES]) {
 pub fn ParallelChart(
     #[prop(into)] layout: Signal<Arc<Layout>>,
     #[prop(into)] lines: Signal<Arc<Lines>>,
-    /// The row that stands out, under the pointer or the cursor.
+    /// The row under the pointer or the cursor.
     #[prop(into)]
     hovered: Signal<Option<u32>>,
     /// Colours of the scale, from its least to its greatest value.

@@ -70,7 +70,7 @@ fn setting_rows(settings: &[Setting]) -> AnyView {
         })
         .collect_view();
     view! {
-        <table class="dense diff" data-part="settings">
+        <table class="dense diff" data-part="setting-rows">
             <thead>
                 <tr>
                     <th class="key">{texts.key}</th>
