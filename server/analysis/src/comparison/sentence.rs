@@ -361,7 +361,7 @@ mod tests {
         assert_eq!(
             parted.detail().en,
             "Relative difference 0.014 there, at most 0.0031 elsewhere at that step. loss parts at step 412, where \
-             fp16 is NaN. 2 of 18 settings differ."
+             fp16 is NaN. Settings that differ: 2 of 18."
         );
         let scalars = Facts {
             first: Some(first(None)),
