@@ -36,7 +36,7 @@ async fn three_presses_lead_from_a_run_to_the_setting_that_differs() {
     browser.wait_for_element("[data-part=sentence]").await;
     let settings = "[...document.querySelectorAll('[data-part=setting-rows] [data-differs=true]')].map(row => row.dataset.key)";
     browser
-        .wait_until(&format!("return {settings}.includes('learning_rate')"))
+        .wait_until(&format!("{settings}.includes('learning_rate')"))
         .await;
     assert!(browser.url().await.contains("runs=hp-adam,healthy"));
     let sentence = browser.text_of("[data-part=sentence] h1").await.unwrap();
@@ -46,7 +46,7 @@ async fn three_presses_lead_from_a_run_to_the_setting_that_differs() {
     browser.wait_for_text("within the tolerance").await;
     browser.press('s').await;
     browser
-        .wait_until("return location.search.includes('runs=healthy,hp-adam')")
+        .wait_until("location.search.includes('runs=healthy,hp-adam')")
         .await;
     browser.close().await;
 }
@@ -66,7 +66,7 @@ async fn the_map_chooses_a_tensor_and_every_tab_has_its_part() {
     browser.wait_for_element("[data-part=map] canvas").await;
     browser.press(']').await;
     browser
-        .wait_until("return location.search.includes('tensor=')")
+        .wait_until("location.search.includes('tensor=')")
         .await;
     let tabs = [
         ("tensors", "[data-part=statistics] td"),

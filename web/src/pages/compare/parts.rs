@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use trainscope_api::compare::{MapCell, MapGap};
+use trainscope_api::table::CellValue;
 use trainscope_format::Role;
 use trainscope_format::hparams::HparamValue;
 
@@ -46,7 +47,10 @@ pub(super) fn named(name: &str, role: Option<Role>) -> String {
 pub(super) fn setting(value: Option<&HparamValue>, texts: &CompareTexts) -> String {
     match value {
         None | Some(HparamValue::Null) => texts.missing.to_owned(),
-        Some(HparamValue::Number(own)) => trainscope_format::digits::exact(*own),
+        Some(HparamValue::Number(own)) => {
+            let number = CellValue::of_single(*own).number().unwrap_or(*own);
+            trainscope_format::digits::exact(number)
+        }
         Some(HparamValue::Text(text)) => text.clone(),
         Some(HparamValue::Bool(yes)) => yes.to_string(),
     }

@@ -149,6 +149,9 @@ pub(super) fn first_columns(columns: &TableColumns, most: Option<usize>) -> Vec<
         })
         .collect();
     let mut parameters: Vec<&ColumnInfo> = of(ColumnGroup::Parameter).collect();
+    if most.is_none() {
+        parameters.sort_by_key(|info| std::cmp::Reverse(info.runs));
+    }
     if let Some(most) = most {
         let room = most.saturating_sub(results.len() + data.len());
         let mut commonest = parameters.clone();

@@ -162,8 +162,9 @@ fn bars(model: &Model, answer: &Arc<ImportanceAnswer>) -> impl IntoView + use<> 
     let sentences = answer
         .sentences
         .iter()
-        .map(|own| view! { <span>{sentence(i18n, own)} " "</span> })
-        .collect_view();
+        .map(|own| sentence(i18n, own))
+        .collect::<Vec<String>>()
+        .join(" · ");
     let most = own
         .bars
         .iter()

@@ -466,13 +466,7 @@ fn Exports() -> impl IntoView {
     let i18n = model.i18n;
     let (palette, shades) = (use_palette(), use_shades());
     let is_open = RwSignal::new(false);
-    let face = move || {
-        view! {
-            <Icon name=IconName::Download size=14 />
-            <span class="hide-small">{i18n.texts().lineage.export}</span>
-        }
-        .into_any()
-    };
+    let face = move || view! { <Icon name=IconName::Download size=14 /> }.into_any();
     let items = move || {
         let item = |label: &'static str, format: Format| {
             view! {
