@@ -4,7 +4,7 @@
 use crate::parallel::{Layout, ease};
 use crate::theme::Rgb;
 
-/// Opacity of a pixel with one line, and of one with [`FULL`] lines or more.
+/// Opacity of a pixel with one line.
 const FAINT: f64 = 0.42;
 /// Number of lines in a pixel from which on it is opaque, as a share of all rows, and at least.
 const FULL_SHARE: f64 = 0.01;

@@ -56,7 +56,7 @@ pub struct Figures {
     pub least: Option<Spot>,
     /// Length of the path; `None` without one.
     pub path_length: Option<f64>,
-    /// Loss that bounds the basin of the end: its loss and [`RISE`] of it more.
+    /// Loss that bounds the basin of the end: its loss and a tenth of it more.
     pub limit: Option<f64>,
     /// Least distance from the end at which the bilinear surface exceeds the limit or is not finite, over rays in 64
     /// directions. `None` if no ray reaches the limit within the plane, or if there is no end in it.
