@@ -45,6 +45,7 @@ mod message;
 pub mod profile;
 pub mod queues;
 pub mod record;
+pub mod session;
 pub mod statistics;
 pub mod stretch;
 pub mod surface;

@@ -33,6 +33,7 @@ mod native;
 mod odd_graphs;
 mod profiles;
 mod queues;
+mod session;
 mod support;
 mod tensors;
 mod values;
