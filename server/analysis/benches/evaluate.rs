@@ -124,5 +124,49 @@ fn evaluate(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, evaluate);
+/// Judging inside of a training: one step of 1,000 tensors after 1,000 steps, with fresh hits and a short history, and the
+/// findings that a fresh hit asks for.
+fn judge_in_training(criterion: &mut Criterion) {
+    let is_test = std::env::args().any(|arg| arg == "--test");
+    let (tensors, steps) = if is_test { (10, 10) } else { (TENSORS, STEPS) };
+    let roles = [Role::Weight, Role::Gradient, Role::Activation];
+    let recorded: Vec<_> = (0..tensors)
+        .map(|i| {
+            let role = roles[i % roles.len()];
+            (format!("{role:?}/layer{i}.weight"), summary(role, i))
+        })
+        .collect();
+    let mut evaluator = Evaluator::new(Watchpoints::recommended())
+        .with_history(32, 64)
+        .with_fresh_hits();
+    let mut step = 0;
+    let mut judge_step = |evaluator: &mut Evaluator| {
+        for (name, summary) in &recorded {
+            evaluator.observe(&Observation {
+                rank: 0,
+                step,
+                name,
+                op: "",
+                summary,
+                tolerance: Tolerance::default(),
+            });
+        }
+        step += 1;
+        evaluator.fresh()
+    };
+    for _ in 0..steps {
+        judge_step(&mut evaluator);
+    }
+    let mut group = criterion.benchmark_group("in a training, 1000 tensors");
+    group.sample_size(10);
+    group.bench_function("a step", |bench| {
+        bench.iter(|| black_box(judge_step(&mut evaluator)));
+    });
+    group.bench_function("findings", |bench| {
+        bench.iter(|| black_box(evaluator.findings()));
+    });
+    group.finish();
+}
+
+criterion_group!(benches, evaluate, judge_in_training);
 criterion_main!(benches);

@@ -10,6 +10,7 @@ mod checks;
 pub mod config;
 mod evaluator;
 mod first_cause;
+mod fresh;
 mod histograms;
 mod model;
 mod report;
@@ -20,7 +21,8 @@ pub use crate::context::Context;
 pub use crate::text::{Sentence, Text};
 pub use catalogue::CONDITIONS;
 pub use config::{ConfigError, WatchpointConfig, Watchpoints};
-pub use evaluator::Evaluator;
+pub use evaluator::{Evaluator, SCALAR_POINTS};
+pub use fresh::FreshHit;
 pub use model::condition::{Condition, Watchpoint};
 pub use model::finding::{
     Cause, Coverage, Figures, Findings, FirstCause, Hit, Inconclusive, UnreadTensor,

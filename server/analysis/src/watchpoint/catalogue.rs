@@ -130,6 +130,7 @@ const BASE: Condition = Condition {
     is_formula: false,
     needs: &[],
     finds_not_finite: false,
+    compares_layers: false,
     topic: Topic::Model,
     rule: None,
     profile_rule: None,

@@ -17,7 +17,7 @@ use super::model::parameter::Parameter;
 use crate::trace::advice;
 
 /// Keys that every watchpoint may have beside the parameters of its condition.
-pub const COMMON_KEYS: [&str; 11] = [
+pub const COMMON_KEYS: [&str; 12] = [
     "condition",
     "on",
     "name",
@@ -29,6 +29,7 @@ pub const COMMON_KEYS: [&str; 11] = [
     "patience",
     "cooldown",
     "context",
+    "pause",
 ];
 
 /// A watchpoint as written: keys and values of one `[[watchpoint]]` table, or of one JSON object.
@@ -164,6 +165,9 @@ impl Watchpoint {
         if self.context && self.condition.is_formula {
             put("context", Value::Bool(true));
         }
+        if let Some(pause) = self.pause {
+            put("pause", Value::Bool(pause));
+        }
         for parameter in self.condition.parameters {
             let limit = self.limits.get(parameter.name);
             if let Some(limit) = limit.filter(|_| limit != parameter.default) {
@@ -232,6 +236,10 @@ impl Watchpoint {
             "cooldown" => self.cooldown = count(key, value, 0)?,
             "context" => match value {
                 Value::Bool(yes) => self.context = *yes,
+                other => return Err(bad(key, "true or false", other)),
+            },
+            "pause" => match value {
+                Value::Bool(yes) => self.pause = Some(*yes),
                 other => return Err(bad(key, "true or false", other)),
             },
             _ => self.set_parameter(key, value)?,

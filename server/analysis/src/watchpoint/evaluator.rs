@@ -12,10 +12,11 @@ use trainscope_format::tensor::{ChannelStats, Tolerance};
 use trainscope_format::{Histogram, Role, SessionStart};
 
 use super::config::Watchpoints;
+use super::fresh::{FreshHit, FreshHits};
 use super::histograms;
 use super::model::condition::{Condition, FormulaInput, Verdict, Watchpoint};
 use super::model::finding::{Findings, UnreadTensor};
-use super::model::history::{Digest, History, share};
+use super::model::history::{Digest, History, HistoryLimit, share};
 use super::model::knowledge::Knowledge;
 use super::model::labels::Labels;
 use super::model::observation::{Needs, Observation};
@@ -30,6 +31,10 @@ use super::report;
 use super::surroundings::Surroundings;
 use crate::context::Context;
 use crate::diagnosis::Remark;
+
+/// Points of a scalar that a short history has for each step of a tensor: they take a tenth of its memory, and the loss is
+/// judged over a longer time than tensors.
+pub const SCALAR_POINTS: usize = 32;
 
 /// Judges one run, all its ranks together.
 #[derive(Clone, Debug)]
@@ -56,6 +61,8 @@ pub struct Evaluator {
     profiles: BTreeMap<u32, ProfileJudgement>,
     /// Index into the judgements of a profile, by watchpoint.
     profile_places: Vec<usize>,
+    limit: HistoryLimit,
+    fresh: FreshHits,
 }
 
 /// The index of a scalar.
@@ -85,7 +92,35 @@ impl Evaluator {
             newest_step: None,
             unread: BTreeMap::new(),
             profiles: BTreeMap::new(),
+            limit: HistoryLimit::default(),
+            fresh: FreshHits::default(),
         }
+    }
+
+    /// Sets the numbers of first and of newest steps whose figures are remembered: for each tensor, and
+    /// [`SCALAR_POINTS`] times as many points for each scalar. Judgements about steps in between are made once. An
+    /// evaluator remembers 256 and 256 steps, and all points of scalars, otherwise.
+    #[must_use]
+    pub fn with_history(mut self, first: usize, newest: usize) -> Self {
+        self.limit = HistoryLimit {
+            first,
+            newest: newest.max(1),
+            is_short: true,
+        };
+        self
+    }
+
+    /// Collects fresh hits for [`Self::fresh`] from now on.
+    #[must_use]
+    pub fn with_fresh_hits(mut self) -> Self {
+        self.fresh.collect();
+        self
+    }
+
+    /// Conditions that formulas and scalars have met since the last call, in the order in which they were observed;
+    /// empty without [`Self::with_fresh_hits`]. Each is a hit only if [`Findings::confirms`] it.
+    pub fn fresh(&mut self) -> Vec<FreshHit> {
+        self.fresh.take()
     }
 
     /// The watchpoints of the evaluator.
@@ -124,7 +159,8 @@ impl Evaluator {
     /// Adds a tensor.
     pub fn observe(&mut self, seen: &Observation<'_>) {
         self.note_step(seen.step);
-        look(&mut self.tensors, &self.watchpoints, seen, |_| true);
+        let memory = (self.limit, &mut self.fresh);
+        look(&mut self.tensors, &self.watchpoints, memory, seen, |_| true);
     }
 
     /// Adds a histogram of a tensor. It shows NaN, infinities and weights that never change; without an
@@ -140,7 +176,14 @@ impl Evaluator {
             tolerance: Tolerance::default(),
         };
         let reads = |condition: &Condition| condition.reads_histograms;
-        look(&mut self.histograms, &self.watchpoints, &seen, reads);
+        let memory = (self.limit, &mut self.fresh);
+        look(
+            &mut self.histograms,
+            &self.watchpoints,
+            memory,
+            &seen,
+            reads,
+        );
     }
 
     /// Sets the event file, by a unique number, of the scalars and session starts that follow. Points superseded by a
@@ -166,12 +209,24 @@ impl Evaluator {
         match place {
             Place::Series(index) => {
                 if let Some(series) = self.scalars.get_mut(index) {
+                    if self.limit.is_short {
+                        series.shorten(step, SCALAR_POINTS, self.limit);
+                    }
                     series.push(self.file, step, wall_time_secs, value);
+                    if series.is_first_not_finite(value) {
+                        let at = (rank, step, &series.tag);
+                        let meaning = Some(series.meaning);
+                        self.fresh.push_scalar(&self.watchpoints, meaning, at);
+                    }
                 }
             }
             Place::Other(index) => {
                 if let Some(other) = self.others.get_mut(index) {
                     other.push(step, value);
+                    if !value.is_finite() && other.not_finite.is_some_and(|own| own.points == 1) {
+                        let at = (rank, step, &other.tag);
+                        self.fresh.push_scalar(&self.watchpoints, None, at);
+                    }
                 }
             }
         }
@@ -299,6 +354,7 @@ impl Evaluator {
 fn look(
     tensors: &mut TensorList,
     watchpoints: &Watchpoints,
+    (limit, fresh): (HistoryLimit, &mut FreshHits),
     seen: &Observation<'_>,
     is_judged: impl Fn(&Condition) -> bool,
 ) {
@@ -338,11 +394,17 @@ fn look(
         digest: &digest,
     };
     for memory in &mut tensor.memories {
-        if let Some(watchpoint) = watchpoints.all().get(memory.watchpoint as usize) {
-            memory.judge(watchpoint, &shown);
+        if let Some(watchpoint) = watchpoints.all().get(memory.watchpoint as usize)
+            && memory.judge(watchpoint, &shown)
+        {
+            let at = (memory.watchpoint, watchpoint);
+            fresh.push(at, seen.rank, seen.step, &tensor.name);
+            if limit.is_short && memory.episodes.len() > limit.newest {
+                memory.episodes.remove(0);
+            }
         }
     }
-    tensor.history.push(digest);
+    tensor.history.push(digest, limit);
 }
 
 /// Minimum number of idle samples of a unit: fewer may be chance.
@@ -397,17 +459,18 @@ impl Memory {
         }
     }
 
-    fn judge(&mut self, watchpoint: &Watchpoint, seen: &FormulaInput<'_>) {
+    /// Judges a step. `true` if an episode begins, or is long enough to count from now on.
+    fn judge(&mut self, watchpoint: &Watchpoint, seen: &FormulaInput<'_>) -> bool {
         let step = seen.now.step;
         let Some(formula) = watchpoint.condition.formula else {
-            return;
+            return false;
         };
         if watchpoint.from_step.is_some_and(|from| step < from) {
-            return;
+            return false;
         }
         self.seen = self.seen.saturating_add(1);
         if self.seen <= watchpoint.warmup {
-            return;
+            return false;
         }
         let was_quiet = self.quiet > 0;
         // A unit at the maximum stays quiet for ever.
@@ -430,11 +493,11 @@ impl Memory {
                 }
                 self.streak = self.streak.saturating_add(1);
                 if self.streak < watchpoint.patience {
-                    return;
+                    return false;
                 }
                 if let Some(episode) = self.episodes.last_mut().filter(|_| was_quiet) {
                     episode.last = step;
-                    return;
+                    return false;
                 }
                 let begins = self.streak == watchpoint.patience;
                 self.episodes.push(Episode {
@@ -443,7 +506,9 @@ impl Memory {
                     evidence: if begins { self.evidence } else { evidence },
                 });
                 self.quiet = watchpoint.cooldown;
+                return true;
             }
         }
+        false
     }
 }

@@ -60,7 +60,7 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
     let (flows, mut hits): (Vec<Flow>, Vec<Hit>) = hits.into_iter().unzip();
     let (series, others) = run.scalar_counts();
     let is_without_data = |index: u32, watchpoint: &Watchpoint| match watchpoint.condition.target {
-        Target::Scalar if is_of_any_scalar(watchpoint) => series + others == 0,
+        Target::Scalar if watchpoint.condition.is_of_any_scalar() => series + others == 0,
         Target::Scalar => series == 0,
         Target::Run => !has_data_of(run, watchpoint),
         Target::Profile => profile::outcomes(run, index, watchpoint).next().is_none(),
@@ -95,7 +95,7 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
     let reads_all_scalars = watchpoints
         .all()
         .iter()
-        .any(|own| own.on && is_of_any_scalar(own));
+        .any(|own| own.on && own.condition.is_of_any_scalar());
     let scalars = series + if reads_all_scalars { others } else { 0 };
     let inputs = run.tensors.iter();
     let inputs = inputs.filter(|own| run.class(own) == Class::Input);
@@ -192,11 +192,6 @@ fn has_data_of(run: &Run<'_>, watchpoint: &Watchpoint) -> bool {
         return remarks.any(|own| own.rule == rule && own.state > State::Unknown);
     }
     run.scalar_counts().0 > 0 || watchpoint.tensors_of(run).next().is_some()
-}
-
-/// True if a watchpoint applies to every scalar, of any meaning.
-fn is_of_any_scalar(watchpoint: &Watchpoint) -> bool {
-    watchpoint.condition == ANY_SCALAR
 }
 
 /// The condition about NaN in any scalar.

@@ -44,6 +44,7 @@ pub(crate) static GRADIENT_VANISHING: Condition = Condition {
     is_formula: true,
     formula: Some(magnitude::too_small),
     judge: Some(vanishing::judge),
+    compares_layers: true,
     en: Prose {
         says: "vanishing gradient",
         checks: "Mean |x| (or another statistic) is below its threshold; in context: at 3 consecutive steps, or below 1e-7 if the norm of the first layer is a thousandth of that of the last, or the loss stays at chance level.",

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 use trainscope_format::Severity;
+use trainscope_format::session::PauseLevel;
 use trainscope_format::tensor::Tolerance;
 use wildmatch::WildMatch;
 
@@ -58,6 +59,8 @@ pub struct Condition {
     pub needs: &'static [Need],
     /// True if its hits are NaN and infinities.
     pub finds_not_finite: bool,
+    /// True if with context its judge compares layers, and does not use the formula.
+    pub(crate) compares_layers: bool,
     /// Row of the guided diagnosis.
     pub topic: Topic,
     /// Rule of the guided diagnosis whose faults are its hits.
@@ -209,6 +212,8 @@ pub struct Watchpoint {
     pub cooldown: u32,
     /// True if the context of the run may excuse a hit, or raise its severity: see each condition's text.
     pub context: bool,
+    /// `true` if its hits pause a live training, `false` if they never do; `None`: those of the session's level.
+    pub pause: Option<bool>,
     /// Its parameters; booleans are 1 and 0.
     pub limits: Limits,
     matches: Vec<WildMatch>,
@@ -233,10 +238,16 @@ impl Watchpoint {
             patience,
             cooldown,
             context,
+            pause: None,
             limits: Limits::of(condition.parameters, recommended),
             matches: Vec::new(),
             excludes: Vec::new(),
         }
+    }
+
+    /// True if a hit of this severity pauses a live training whose level is `level`.
+    pub fn pauses(&self, severity: Severity, level: PauseLevel) -> bool {
+        self.pause.unwrap_or_else(|| level.includes(severity))
     }
 
     /// True if a tensor of that name is selected, regardless of its role.

@@ -3,8 +3,34 @@
 use super::observation::Observation;
 
 /// Number of first steps, and of newest steps, to keep: those in between are judged only once.
-const FIRST: usize = 256;
-const NEWEST: usize = 256;
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HistoryLimit {
+    pub(crate) first: usize,
+    pub(crate) newest: usize,
+    /// Scalars and hits are limited too.
+    pub(crate) is_short: bool,
+}
+
+impl Default for HistoryLimit {
+    fn default() -> Self {
+        Self {
+            first: 256,
+            newest: 256,
+            is_short: false,
+        }
+    }
+}
+
+impl HistoryLimit {
+    /// Removes the steps after the first and before the newest ones, once there are twice as many of the latter.
+    pub(crate) fn trim<T>(self, steps: &mut Vec<T>) {
+        let Self { first, newest, .. } = self;
+        if steps.len() >= first + 2 * newest {
+            steps.drain(first..first + newest);
+        }
+    }
+}
+
 /// Added to mean |before| in the recorded ratio of an update: the default `epsilon` of `MindInsight`.
 const EPSILON: f64 = 1e-9;
 /// Spread of elements, relative to their size, below which they are equal: some ten times the rounding error of single
@@ -211,13 +237,18 @@ impl History {
     }
 
     /// Appends a step. An existing or earlier step replaces all from it on: the training was restarted there.
-    pub(crate) fn push(&mut self, digest: Digest) {
+    pub(crate) fn push(&mut self, digest: Digest, limit: HistoryLimit) {
         if self.last().is_some_and(|last| last.step >= digest.step) {
             let keep = self.digests.partition_point(|d| d.step < digest.step);
             self.digests.truncate(keep);
         }
-        if self.digests.len() >= FIRST + 2 * NEWEST {
-            self.digests.drain(FIRST..FIRST + NEWEST);
+        limit.trim(&mut self.digests);
+        if limit.is_short && self.digests.len() == self.digests.capacity() {
+            // Doubling would allocate up to twice the limit.
+            let most = limit.first + 2 * limit.newest;
+            let len = self.digests.len();
+            let more = most.saturating_sub(len).min(len.max(4)).max(1);
+            self.digests.reserve_exact(more);
         }
         self.digests.push(digest);
         self.seen += 1;

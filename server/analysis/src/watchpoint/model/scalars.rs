@@ -5,6 +5,7 @@ use std::sync::Arc;
 use trainscope_format::SessionStart;
 
 use super::attempts::{Attempts, Curve, Points};
+use super::history::HistoryLimit;
 
 /// Meaning of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -140,6 +141,8 @@ pub(crate) struct Series {
     file: u32,
     /// All points, if several files have some, or steps go back: then the columns are empty until [`Self::settled`].
     attempts: Option<Attempts>,
+    /// `true` after a point that is NaN or infinite.
+    has_not_finite: bool,
 }
 
 impl Series {
@@ -155,7 +158,30 @@ impl Series {
             beside: Vec::new(),
             file: 0,
             attempts: None,
+            has_not_finite: false,
         }
+    }
+
+    /// `true` if the newest value is the first that is NaN or infinite.
+    pub(crate) fn is_first_not_finite(&mut self, newest: f64) -> bool {
+        !newest.is_finite() && !std::mem::replace(&mut self.has_not_finite, true)
+    }
+
+    /// Removes points that a short history does not keep: those from the next step on, which a restart supersedes, and
+    /// those between the first and the newest ones.
+    pub(crate) fn shorten(&mut self, next_step: i64, points: usize, limit: HistoryLimit) {
+        let limit = HistoryLimit {
+            first: points * limit.first,
+            newest: points * limit.newest,
+            ..limit
+        };
+        let before = self.steps.partition_point(|own| *own < next_step);
+        self.steps.truncate(before);
+        self.values.truncate(before);
+        self.wall_times_secs.truncate(before);
+        limit.trim(&mut self.steps);
+        limit.trim(&mut self.values);
+        limit.trim(&mut self.wall_times_secs);
     }
 
     /// Appends a point of a file.
@@ -213,6 +239,7 @@ impl Series {
             beside: others,
             file: self.file,
             attempts: None,
+            has_not_finite: self.has_not_finite,
         }
     }
 
