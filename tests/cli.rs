@@ -3,6 +3,7 @@
 pub(crate) mod against;
 pub(crate) mod check;
 mod check_input;
+mod check_live;
 pub(crate) mod diff;
 mod export;
 mod profiles;

@@ -14,4 +14,5 @@ mod judging;
 mod pages;
 mod project;
 mod robustness;
+mod sessions;
 mod support;

@@ -8,6 +8,14 @@ use std::{io, thread};
 use crate::clock::{Clock, CustomClock};
 use crate::collector::Collector;
 use crate::file::{self, OpenFile, Place};
+#[cfg(feature = "live")]
+use crate::live::launch;
+#[cfg(feature = "live")]
+use crate::live::session;
+#[cfg(feature = "live")]
+use crate::live::settings::{AtHit, Live, PauseSeverity};
+#[cfg(feature = "live")]
+use crate::live::state::{Identity, LiveState};
 use crate::policy::{DumpPolicy, SamplePolicy};
 use crate::queue::{Overflow, Queue};
 use crate::shared::SharedState;
@@ -38,9 +46,15 @@ pub struct CollectorBuilder {
     overflow: Overflow,
     flush_every: Duration,
     patience: Duration,
-    samples: SamplePolicy,
+    samples: Option<SamplePolicy>,
     dumps: DumpPolicy,
     rank: Option<u32>,
+    #[cfg(feature = "live")]
+    world_size: u32,
+    #[cfg(feature = "live")]
+    framework: (String, String),
+    #[cfg(feature = "live")]
+    live: crate::live::settings::ProgramSettings,
     identity: Option<(String, u32)>,
     suffix: String,
     has_panic_hook: bool,
@@ -64,9 +78,15 @@ impl CollectorBuilder {
             overflow: Overflow::default(),
             flush_every: Duration::from_millis(500),
             patience: Duration::from_secs(10),
-            samples: SamplePolicy::default(),
+            samples: None,
             dumps: DumpPolicy::default(),
             rank: None,
+            #[cfg(feature = "live")]
+            world_size: 1,
+            #[cfg(feature = "live")]
+            framework: (String::new(), String::new()),
+            #[cfg(feature = "live")]
+            live: crate::live::settings::ProgramSettings::default(),
             identity: None,
             suffix: String::new(),
             has_panic_hook: false,
@@ -79,13 +99,18 @@ impl CollectorBuilder {
     #[must_use]
     pub fn rank(mut self, rank: u32, world_size: u32) -> Self {
         self.rank = (world_size > 1).then_some(rank);
+        #[cfg(feature = "live")]
+        {
+            self.world_size = world_size.max(1);
+        }
         self
     }
 
-    /// Selects tensors and steps for statistics. Default: all tensors, every tenth step.
+    /// Selects tensors and steps for statistics. Default: all tensors, every tenth step, or every step that
+    /// `TRAINSCOPE_EVERY` says.
     #[must_use]
     pub fn samples(mut self, policy: SamplePolicy) -> Self {
-        self.samples = policy;
+        self.samples = Some(policy);
         self
     }
 
@@ -175,6 +200,8 @@ impl CollectorBuilder {
     /// new file is added, and readers join repeated steps into one curve.
     pub fn start(self) -> Result<Collector, CollectorError> {
         let mut folder = self.folder;
+        #[cfg(feature = "live")]
+        let run = folder.clone();
         if let Some(rank) = self.rank {
             folder.push(format!("rank_{rank}"));
         }
@@ -186,6 +213,20 @@ impl CollectorBuilder {
             let host = gethostname::gethostname().to_string_lossy().into_owned();
             (host, std::process::id())
         });
+        #[cfg(feature = "live")]
+        let identity = Identity {
+            launch: launch::launch(&host, process),
+            run: session::canonical(&run),
+            rank: self.rank.unwrap_or(0),
+            world_size: self.world_size,
+            host: host.clone(),
+            process,
+            program: launch::program(),
+            framework: trainscope_format::session::Framework {
+                name: self.framework.0,
+                version: self.framework.1,
+            },
+        };
         let place = Place {
             folder,
             host: in_file_name(&host),
@@ -198,10 +239,18 @@ impl CollectorBuilder {
         let shared = Arc::new(SharedState::new(
             Queue::new(self.queue_bytes, self.overflow),
             Arc::clone(&clock),
-            (self.samples, self.dumps),
+            (self.samples.unwrap_or_else(default_samples), self.dumps),
             self.snapshot_bytes,
             self.patience,
         ));
+        #[cfg(feature = "live")]
+        let live = Arc::new(LiveState::new(
+            Arc::clone(&shared),
+            identity,
+            self.live.resolve(),
+        ));
+        #[cfg(feature = "live")]
+        let live_of_thread = Arc::clone(&live);
         let for_thread = Arc::clone(&shared);
         let thread = thread::Builder::new()
             .name(writer::THREAD_NAME.to_owned())
@@ -213,14 +262,83 @@ impl CollectorBuilder {
                     (clock, begun_secs),
                     place,
                     self.flush_every,
+                    &|| {
+                        #[cfg(feature = "live")]
+                        session::look_for_attach(&live_of_thread);
+                    },
                 );
             })
             .map_err(CollectorError::Thread)?;
         if self.has_panic_hook {
             panics::watch(&shared);
         }
-        Ok(Collector::new(shared, thread))
+        #[cfg(feature = "live")]
+        session::begin(&live);
+        Ok(Collector::new(
+            shared,
+            #[cfg(feature = "live")]
+            live,
+            thread,
+        ))
     }
+}
+
+/// Settings of live sessions; absent ones are those of the environment.
+#[cfg(feature = "live")]
+impl CollectorBuilder {
+    /// Sets the server to connect to. By default it is that of `TRAINSCOPE_SERVER`; without one, the training connects
+    /// when it is attached. `TRAINSCOPE_LIVE=0` forbids all connections.
+    #[must_use]
+    pub fn live(mut self, live: Live) -> Self {
+        self.live.live = Some(live);
+        self
+    }
+
+    /// Sets the reaction to hits of watchpoints at a gate. By default `TRAINSCOPE_AT_HIT`, or hits are recorded only.
+    #[must_use]
+    pub fn at_hit(mut self, at_hit: AtHit) -> Self {
+        self.live.at_hit = Some(at_hit);
+        self
+    }
+
+    /// Sets the least severity of hits that pause or stop. By default `TRAINSCOPE_AT_HIT_SEVERITY`, or errors.
+    #[must_use]
+    pub fn at_hit_severity(mut self, severity: PauseSeverity) -> Self {
+        self.live.severity = Some(severity);
+        self
+    }
+
+    /// Sets the watchpoints to judge by in the training. By default those of the TOML file `TRAINSCOPE_WATCHPOINTS`, or the
+    /// recommended ones. A connected server replaces them by those of the page.
+    #[must_use]
+    pub fn watchpoints(
+        mut self,
+        watchpoints: trainscope_analysis::watchpoint::Watchpoints,
+    ) -> Self {
+        self.live.watchpoints = Some(watchpoints);
+        self
+    }
+
+    /// Ends the training instead of going on when the server is lost during a pause.
+    #[must_use]
+    pub fn stop_if_lost(mut self) -> Self {
+        self.live.stops_if_lost = true;
+        self
+    }
+
+    /// Sets name and version of the framework, for the page.
+    #[must_use]
+    pub fn framework(mut self, name: &str, version: &str) -> Self {
+        self.framework = (name.to_owned(), version.to_owned());
+        self
+    }
+}
+
+/// The policy of a program that sets none: every step that `TRAINSCOPE_EVERY` says, or the default.
+fn default_samples() -> SamplePolicy {
+    let every = std::env::var("TRAINSCOPE_EVERY").ok();
+    let every = every.and_then(|text| text.trim().parse().ok());
+    every.map_or_else(SamplePolicy::default, SamplePolicy::every)
 }
 
 /// Text without the characters that are invalid in file names, shortened.

@@ -13,6 +13,10 @@ use trainscope_format::{Hparams, Landscape, Lineage, Text};
 
 use crate::entry::Payload;
 use crate::hyperparameters::Hyperparameters;
+#[cfg(feature = "live")]
+use crate::live::session;
+#[cfg(feature = "live")]
+use crate::live::state::LiveState;
 use crate::media::{Picture, Pixels, Sound};
 use crate::notes;
 use crate::report::CollectorReport;
@@ -35,15 +39,32 @@ pub struct Collector {
 #[derive(Debug)]
 struct Inner {
     shared: Arc<SharedState>,
+    #[cfg(feature = "live")]
+    live: Arc<LiveState>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Collector {
-    pub(crate) fn new(shared: Arc<SharedState>, thread: JoinHandle<()>) -> Self {
+    pub(crate) fn new(
+        shared: Arc<SharedState>,
+        #[cfg(feature = "live")] live: Arc<LiveState>,
+        thread: JoinHandle<()>,
+    ) -> Self {
         let thread = Mutex::new(Some(thread));
         Self {
-            inner: Arc::new(Inner { shared, thread }),
+            inner: Arc::new(Inner {
+                shared,
+                #[cfg(feature = "live")]
+                live,
+                thread,
+            }),
         }
+    }
+
+    #[cfg(feature = "live")]
+    #[inline]
+    pub(crate) fn live(&self) -> &LiveState {
+        &self.inner.live
     }
 
     #[inline]
@@ -67,6 +88,8 @@ impl Collector {
     pub(crate) fn scalars_at(&self, at: Moment, values: &[(&str, f64)]) {
         let shared = self.shared();
         if shared.is_open(values.len() as u64) {
+            #[cfg(feature = "live")]
+            self.live().scalars(at.step, values);
             shared.queue.push_scalars(at, values);
         }
     }
@@ -341,6 +364,14 @@ impl Inner {
         if !shared.is_ours() {
             return shared.report();
         }
+        #[cfg(feature = "live")]
+        session::end(
+            &self.live,
+            match status {
+                SessionStatus::Failure => trainscope_format::session::ByeReason::Failed,
+                _ => trainscope_format::session::ByeReason::Finished,
+            },
+        );
         if shared.has_session.swap(false, Ordering::Relaxed) {
             let at = shared.moment(shared.step.load(Ordering::Relaxed));
             let end = SessionEnd {

@@ -73,6 +73,8 @@ pub(crate) enum Payload {
     Dump(Vec<DumpTensor>, String),
     Event(Vec<u8>),
     SessionStart,
+    #[cfg(feature = "live")]
+    Hit(trainscope_format::WatchHit),
 }
 
 impl Payload {
@@ -101,6 +103,8 @@ impl Payload {
             Self::Dump(tensors, _) => tensors.iter().map(DumpTensor::len_bytes).sum(),
             Self::Event(event) => event.len(),
             Self::SessionStart => 0,
+            #[cfg(feature = "live")]
+            Self::Hit(hit) => hit.condition.len() + hit.tag.len() + hit.detail.len(),
         }
     }
 

@@ -21,6 +21,11 @@ pub trait TrainingHook {
 
     /// Called after the last step, also after an error.
     fn on_train_end(&mut self) {}
+
+    /// `true` if the training should end before its next step.
+    fn wants_stop(&self) -> bool {
+        false
+    }
 }
 
 /// A completed step.
@@ -80,6 +85,19 @@ impl TrainingHook for Collector {
         let mut recorder = self.step(step.step);
         recorder.scalars(step.scalars);
         step.tensors.show(&mut recorder);
+        drop(recorder);
+        // The hook keeps the answer: `wants_stop` has it.
+        #[cfg(feature = "live")]
+        let _flow = self.gate(
+            step.step,
+            trainscope_format::session::Place::AfterStep,
+            step.tensors,
+        );
+    }
+
+    #[cfg(feature = "live")]
+    fn wants_stop(&self) -> bool {
+        Collector::wants_stop(self)
     }
 
     fn on_epoch_end(&mut self, epoch: &EpochContext<'_>) {
@@ -111,5 +129,9 @@ impl<A: TrainingHook, B: TrainingHook> TrainingHook for (A, B) {
     fn on_train_end(&mut self) {
         self.0.on_train_end();
         self.1.on_train_end();
+    }
+
+    fn wants_stop(&self) -> bool {
+        self.0.wants_stop() || self.1.wants_stop()
     }
 }

@@ -31,10 +31,14 @@ mod dump;
 mod entry;
 mod file;
 mod fork;
+#[cfg(feature = "live")]
+mod gate;
 mod graph;
 mod hook;
 mod hyperparameters;
 mod landscape;
+#[cfg(feature = "live")]
+mod live;
 mod media;
 mod notes;
 mod panics;
@@ -59,6 +63,8 @@ pub use graph::GraphBuilder;
 pub use hook::{EpochContext, NamedTensor, StepContext, TensorSource, TrainingHook};
 pub use hyperparameters::Hyperparameters;
 pub use landscape::{LandscapeGrid, MAX_SNAPSHOTS, Normalisation, Plane, PlaneError, Snapshot};
+#[cfg(feature = "live")]
+pub use live::{AtHit, ConfigError, Flow, Live, PauseSeverity, Place, Watchpoints};
 pub use media::Picture;
 pub use policy::{DumpPolicy, SamplePolicy};
 pub use queue::Overflow;
@@ -79,4 +85,5 @@ pub use trainscope_format::{Landscape, Lineage};
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 #[doc = include_str!("../../docs/src/recording/rust.md")]
+#[cfg_attr(feature = "live", doc = include_str!("../../docs/src/live.md"))]
 struct Documents;

@@ -115,6 +115,26 @@ impl SamplePolicy {
         self.change.is_some() || self.channel_axis(role).is_some()
     }
 
+    /// The same policy with the figures that a judgement needs of a tensor with this role and number of axes.
+    #[cfg(feature = "live")]
+    pub(crate) fn with_needs(
+        &self,
+        needs: &trainscope_analysis::watchpoint::Needs,
+        role: Role,
+        axes: usize,
+    ) -> Self {
+        let mut policy = self.clone();
+        policy.exponents |= needs.exponents;
+        policy.hash |= needs.hash;
+        policy.change = policy.change.or(needs.change);
+        if needs.channels && policy.channel_axis(role).is_none() {
+            let shape = vec![1; axes];
+            let found = trainscope_analysis::watchpoint::channel_axis(&shape);
+            policy.channels.extend(found.map(|axis| (role, axis)));
+        }
+        policy
+    }
+
     pub(crate) fn channel_axis(&self, role: Role) -> Option<usize> {
         let of_role = self.channels.iter().find(|(wanted, _)| *wanted == role);
         of_role.map(|(_, axis)| *axis)

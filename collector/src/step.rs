@@ -26,6 +26,10 @@ pub struct StepRecorder {
     trigger: Option<String>,
     /// `true` if this step may have a dump; `None` before it was counted.
     may_dump: Option<bool>,
+    /// `true` to compute statistics of all tensors whatever the policy of steps says.
+    is_close: bool,
+    #[cfg(feature = "live")]
+    probe: Option<crate::live::probe::Probe>,
 }
 
 impl Collector {
@@ -53,7 +57,35 @@ impl StepRecorder {
             dump_bytes: 0,
             trigger,
             may_dump: None,
+            is_close: false,
+            #[cfg(feature = "live")]
+            probe: None,
         }
+    }
+
+    /// A recorder of statistics of all tensors of a step.
+    #[cfg(feature = "live")]
+    pub(crate) fn closely(collector: &Collector, step: i64) -> Self {
+        let mut own = Self::new(collector, collector.shared().moment(step), None);
+        own.is_close = true;
+        own
+    }
+
+    /// A recorder that records nothing and shows all tensors to a probe.
+    #[cfg(feature = "live")]
+    pub(crate) fn probing(
+        collector: &Collector,
+        step: i64,
+        probe: crate::live::probe::Probe,
+    ) -> Self {
+        let mut own = Self::new(collector, collector.shared().moment(step), None);
+        own.probe = Some(probe);
+        own
+    }
+
+    #[cfg(feature = "live")]
+    pub(crate) fn take_probe(mut self) -> Option<crate::live::probe::Probe> {
+        self.probe.take()
     }
 
     /// Number of the step.
@@ -63,17 +95,30 @@ impl StepRecorder {
 
     /// Records numbers as one event.
     pub fn scalars(&mut self, values: &[(&str, f64)]) {
+        #[cfg(feature = "live")]
+        if self.probe.is_some() {
+            return;
+        }
         self.collector.scalars_at(self.at, values);
     }
 
     /// `true` if a policy selects a tensor of this name: check it before fetching a tensor from a device.
     pub fn wants(&self, name: &str) -> bool {
+        #[cfg(feature = "live")]
+        if let Some(probe) = &self.probe {
+            return probe.wants(name);
+        }
         self.wants_statistics(name) || self.wants_dump(name)
     }
 
     fn wants_statistics(&self, name: &str) -> bool {
         let policy = &self.collector.shared().samples;
-        policy.wants(self.at.step, name) || (self.trigger.is_some() && policy.has_name(name))
+        #[cfg(feature = "live")]
+        let is_close = self.is_close || self.collector.live().looks_at(self.at.step);
+        #[cfg(not(feature = "live"))]
+        let is_close = self.is_close;
+        policy.wants(self.at.step, name)
+            || ((is_close || self.trigger.is_some()) && policy.has_name(name))
     }
 
     fn wants_dump(&self, name: &str) -> bool {
@@ -84,6 +129,11 @@ impl StepRecorder {
     /// Records a tensor according to the policies. Names are tags: each tensor of a run, including gradients, needs
     /// its own.
     pub fn tensor(&mut self, name: &str, role: Role, view: TensorView<'_>) {
+        #[cfg(feature = "live")]
+        if let Some(probe) = &mut self.probe {
+            probe.tensor(name, role, &view);
+            return;
+        }
         if self.wants(name) {
             let statistics = self.wants_statistics(name).then_some(1.0);
             self.record(name, role, view, statistics);
@@ -94,11 +144,20 @@ impl StepRecorder {
     /// `scale`; a dump by its policy, with the values as they are. Statistics are exact if `scale` is a power of two,
     /// and have no exponents otherwise.
     pub fn scaled_tensor(&mut self, name: &str, role: Role, view: TensorView<'_>, scale: f64) {
+        #[cfg(feature = "live")]
+        if let Some(probe) = &mut self.probe {
+            probe.tensor(name, role, &view);
+            return;
+        }
         self.record(name, role, view, Some(scale));
     }
 
     /// Records statistics that were computed elsewhere, on a device for example.
     pub fn summary(&mut self, name: &str, summary: TensorSummary) {
+        #[cfg(feature = "live")]
+        if self.probe.is_some() {
+            return;
+        }
         if self.collector.shared().is_open(1) {
             self.push_summary(name, summary);
         }
@@ -106,6 +165,13 @@ impl StepRecorder {
 
     fn push_summary(&mut self, name: &str, summary: TensorSummary) {
         let shared = self.collector.shared();
+        #[cfg(feature = "live")]
+        {
+            let tolerance = shared.samples.change.unwrap_or_default();
+            self.collector
+                .live()
+                .tensor(self.at.step, name, &summary, tolerance);
+        }
         let stats = &summary.stats;
         let is_finite = stats.nan + stats.pos_inf + stats.neg_inf == 0;
         if !is_finite && self.trigger.is_none() && shared.count_not_finite() {
@@ -130,7 +196,16 @@ impl StepRecorder {
         if !shared.is_open(1) {
             return;
         }
-        let is_ordered = shared.samples.needs_order(role) || self.wants_dump(name);
+        #[cfg(feature = "live")]
+        let widened = collector
+            .live()
+            .needs(name, role)
+            .map(|needs| shared.samples.with_needs(&needs, role, view.shape().len()));
+        #[cfg(feature = "live")]
+        let policy = widened.as_ref().unwrap_or(&shared.samples);
+        #[cfg(not(feature = "live"))]
+        let policy = &shared.samples;
+        let is_ordered = policy.needs_order(role) || self.wants_dump(name);
         let elements = if is_ordered {
             view.elements()
         } else {
@@ -142,7 +217,7 @@ impl StepRecorder {
         };
         if let Some(scale) = scale {
             let tensor = (name, role);
-            let seen = statistics::look(&shared.samples, &shared.memory, tensor, &view, &bytes);
+            let seen = statistics::look(policy, &shared.memory, tensor, &view, &bytes);
             if seen.is_change_skipped {
                 shared
                     .queue

@@ -24,12 +24,13 @@ use crate::report::{CollectorReport, LostRecords};
 
 pub(crate) const THREAD_NAME: &str = "trainscope-writer";
 
-/// Writes batches until the queue is finished.
+/// Writes batches until the queue is finished, and calls `each_turn` after each.
 pub(crate) fn run(
     queue: &Queue,
     (clock, begun_secs): (Arc<Clock>, f64),
     place: Place,
     flush_every: Duration,
+    each_turn: &dyn Fn(),
 ) {
     let mut writer = Writer::new(clock, begun_secs, place);
     let mut batch = queue.new_batch();
@@ -57,6 +58,7 @@ pub(crate) fn run(
         if order.is_last {
             break;
         }
+        each_turn();
     }
 }
 
@@ -212,6 +214,8 @@ impl Writer {
             }
             Payload::Event(event) => self.encode(records, |file| file.event(event)),
             Payload::SessionStart => self.encode(records, |file| file.session_start(at)),
+            #[cfg(feature = "live")]
+            Payload::Hit(hit) => self.encode(records, |file| file.hit(at, hit)),
             Payload::Dump(tensors, reason) => {
                 match dump::write(&self.place.folder, at.step, tensors, reason) {
                     Ok(dump) => {

@@ -9,13 +9,16 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::settings::StartFlags;
 
+mod attach;
 pub(crate) mod check;
 mod client;
+mod control;
 mod diff;
 mod export;
 mod importance;
 mod mistake;
 mod reading;
+mod remote;
 mod report;
 mod run_table;
 mod start;
@@ -66,6 +69,10 @@ enum Command {
     Importance(Box<importance::ImportanceFlags>),
     /// Write one run as a page that opens without a server
     Report(report::ReportFlags),
+    /// Ask a training that runs to connect to the server of its run
+    Attach(attach::AttachFlags),
+    /// Pause a connected training, let it go on, or end it
+    Control(control::ControlFlags),
     /// List the servers that run on this machine
     Status,
     /// Stop servers in the background; trainings are not affected
@@ -107,6 +114,8 @@ pub fn main() -> ExitCode {
                 Command::Table(flags) => run_table::run(&flags),
                 Command::Importance(flags) => importance::run(&flags),
                 Command::Report(flags) => report::run(&flags),
+                Command::Attach(flags) => attach::run(&flags),
+                Command::Control(flags) => control::run(&flags),
                 Command::Status => status::run(),
                 Command::Stop(flags) => stop::run(&flags),
             }
@@ -179,7 +188,7 @@ mod tests {
         command.build();
         let mut help = String::new();
         for name in [
-            "start", "check", "diff", "export", "report", "status", "stop",
+            "start", "check", "diff", "export", "report", "attach", "control", "status", "stop",
         ] {
             let sub = command.find_subcommand_mut(name).unwrap();
             help.push_str(&sub.render_help().to_string());

@@ -39,6 +39,7 @@ mod records;
 mod request;
 mod runs;
 mod scalars;
+mod sessions;
 mod status;
 mod stream;
 mod table;
@@ -77,6 +78,8 @@ pub struct Parts {
     pub notebooks: Notebooks,
     /// Comparisons that are looked at.
     pub comparisons: crate::comparison::Comparisons,
+    /// Connected trainings.
+    pub sessions: crate::session::Sessions,
     /// Cached results about tensors.
     pub tensors: crate::tensors::Memory,
     /// Identity of the server.
@@ -123,6 +126,10 @@ impl std::ops::Deref for Site {
 /// for this machine and is not compressed.
 pub fn router(site: Site) -> Router {
     let all = openapi::handlers()
+        .route(
+            trainscope_api::paths::SESSION_CONNECT,
+            axum::routing::get(sessions::connect),
+        )
         .route("/api", any(error::unknown_path))
         .route("/api/", any(error::unknown_path))
         .route("/api/{*rest}", any(error::unknown_path))

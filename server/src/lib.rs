@@ -15,6 +15,7 @@ pub mod notices;
 pub mod profiles;
 pub mod queries;
 pub mod reader;
+pub mod session;
 pub mod settings;
 mod suggest;
 pub mod table;

@@ -80,6 +80,15 @@ impl Notices {
 
     /// Announces new points in these runs; `runs_changed`: the list of runs, or what is known of one, has changed.
     pub(crate) fn announce(&self, runs: Vec<RunChange>, runs_changed: bool) {
+        self.send(runs, runs_changed, false);
+    }
+
+    /// Announces that a session began, ended or changed its state.
+    pub(crate) fn announce_sessions(&self) {
+        self.send(Vec::new(), false, true);
+    }
+
+    fn send(&self, runs: Vec<RunChange>, runs_changed: bool, sessions_changed: bool) {
         let seq = self.0.seq.fetch_add(1, Ordering::AcqRel) + 1;
         let ingest = *self.0.ingest.lock();
         // No listener is no error.
@@ -87,6 +96,7 @@ impl Notices {
             seq,
             ingest,
             runs_changed,
+            sessions_changed,
             runs,
         })));
     }

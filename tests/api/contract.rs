@@ -49,6 +49,7 @@ fn status_has_exactly_these_fields() {
             "seq",
             "runs",
             "live_runs",
+            "waiting",
             "notes",
         ])
     );
@@ -430,6 +431,11 @@ fn the_document_of_the_api_lists_every_path() {
         ("get", paths::WATCHPOINTS),
         ("put", paths::WATCHPOINTS),
         ("post", paths::RECHECK),
+        ("get", paths::SESSIONS),
+        ("post", paths::SESSION_COMMAND),
+        ("get", paths::SESSION_TENSORS),
+        ("get", paths::SESSION_NODES),
+        ("post", paths::SESSION_ATTACH),
         ("post", paths::DISTRIBUTIONS),
         ("get", paths::MARKDOWN),
         ("get", paths::BLOB),

@@ -67,7 +67,11 @@ fn packages_depend_on_each_other_as_the_architecture_says() {
             "trainscope-analysis",
             &["trainscope-format", "trainscope-api"],
         ),
-        ("trainscope-collector", &["trainscope-format"]),
+        // The analysis only with the feature `live`, which a test below holds.
+        (
+            "trainscope-collector",
+            &["trainscope-format", "trainscope-analysis"],
+        ),
         (
             "trainscope-python",
             &["trainscope-collector", "trainscope-format"],
@@ -108,6 +112,24 @@ fn packages_depend_on_each_other_as_the_architecture_says() {
             );
         }
     }
+}
+
+#[test]
+fn the_collector_judges_and_connects_only_with_its_feature() {
+    let metadata = metadata();
+    let packages = metadata.workspace_packages();
+    let collector = packages
+        .iter()
+        .find(|package| *package.name == "trainscope-collector")
+        .unwrap();
+    for name in ["trainscope-analysis", "tungstenite"] {
+        let mut all = collector.dependencies.iter();
+        let is_optional =
+            all.any(|own| own.name == name && own.kind == DependencyKind::Normal && own.optional);
+        assert!(is_optional, "{name}");
+    }
+    assert!(collector.features["live"].contains(&"dep:trainscope-analysis".to_owned()));
+    assert!(!collector.features.contains_key("default"));
 }
 
 #[test]
@@ -309,6 +331,7 @@ fn files_of_others_are_opened_in_one_place() {
         "cli/state.rs",
         "cli/start/background.rs",
         "cli/check/baseline.rs",
+        "cli/check/outcome.rs",
         "cli/check/watchpoint_file.rs",
         "http/access.rs",
         "http/assets.rs",

@@ -314,7 +314,8 @@ fn every_option_of_trainscope_that_a_document_names_is_one() {
             }
             for (command, words) in named {
                 let known = &options[command];
-                for word in words {
+                // Words after a bare `--` belong to another program.
+                for word in words.into_iter().take_while(|word| *word != "--") {
                     let word = word.trim_matches(|c| matches!(c, '\'' | '"' | '`' | '[' | ']'));
                     let option = word.split('=').next().unwrap();
                     // Infinities, ranges and terms of filters begin with a dash too.

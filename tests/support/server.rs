@@ -68,6 +68,8 @@ impl Server {
         let log = lab.path(&format!("log-{number}"));
         let mut command = program(lab);
         command.arg("start").arg("--port-file").arg(&port_file);
+        // On a busy machine a rank may come late to a gate.
+        command.env("TRAINSCOPE_SESSION_LIMITS", "30,600,10");
         if !flags.contains(&"--port") {
             command.args(["--port", "0"]);
         }

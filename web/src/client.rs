@@ -319,6 +319,7 @@ pub fn tensor_url(path: &str, query: &TensorQuery) -> String {
         TensorSource::Summary => "summary",
         TensorSource::Tfevents => "tfevents",
         TensorSource::Statistics => "statistics",
+        TensorSource::Session => "session",
     });
     let number = |number: Option<f64>| number.map(|number| number.to_string());
     let pairs = [

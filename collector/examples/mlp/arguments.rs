@@ -44,6 +44,7 @@ usage: cargo run --release --example mlp -- [flags]
   --delay-ms N   how long each step takes longer, to watch it
   --seed N       the chance that there is (default 1)
   --scalars      record numbers alone, for long runs
+  --live         connect to TRAINSCOPE_SERVER or when attached, and wait at gates
   --same-bytes   a made-up clock and fixed names: the same bytes each time";
 
 /// Parsed command line.
@@ -56,6 +57,7 @@ pub(crate) struct Arguments {
     pub(crate) seed: u64,
     pub(crate) scalars_only: bool,
     pub(crate) same_bytes: bool,
+    pub(crate) live: bool,
 }
 
 impl Arguments {
@@ -70,6 +72,7 @@ impl Arguments {
             seed: 1,
             scalars_only: false,
             same_bytes: false,
+            live: false,
         };
         while let Some(flag) = words.next() {
             let mut value = || words.next().ok_or(format!("{flag} wants a value"));
@@ -84,6 +87,7 @@ impl Arguments {
                 "--delay-ms" => arguments.delay = Duration::from_millis(number(value()?)?.into()),
                 "--seed" => arguments.seed = number(value()?)?.into(),
                 "--scalars" => arguments.scalars_only = true,
+                "--live" => arguments.live = true,
                 "--same-bytes" => arguments.same_bytes = true,
                 _ => return Err(format!("there is no flag {flag}")),
             }

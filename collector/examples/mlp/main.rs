@@ -57,7 +57,13 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
             let mut training = Training::begin(arguments, (0, 1), arguments.seed, &time)?;
             for step in 0..arguments.steps {
                 training.compute();
-                training.apply(step);
+                if !training.apply(step) {
+                    println!("stopped at step {step}");
+                    break;
+                }
+            }
+            if arguments.live {
+                println!("weights {:016x}", training.mlp.fingerprint());
             }
             let report = training.end();
             say(&report);
@@ -93,7 +99,8 @@ fn ranks(arguments: &Arguments, time: &Time) -> Result<(), Box<dyn Error>> {
             }
         }
         for rank in &mut ranks {
-            rank.apply(step);
+            // Two ranks of one process are never held: both would wait for the other.
+            let _goes_on = rank.apply(step);
         }
     }
     for rank in ranks {
@@ -117,7 +124,9 @@ fn restarted(arguments: &Arguments, time: &Time) -> Result<(), Box<dyn Error>> {
                 panic::resume_unwind(Box::new(saved));
             }
             training.compute();
-            training.apply(step);
+            if !training.apply(step) {
+                break;
+            }
         }
         saved
     }));
@@ -128,7 +137,9 @@ fn restarted(arguments: &Arguments, time: &Time) -> Result<(), Box<dyn Error>> {
     training.mlp = saved.map_err(|_| "the training has ended otherwise than it should")?;
     for step in saved_at..arguments.steps {
         training.compute();
-        training.apply(step);
+        if !training.apply(step) {
+            break;
+        }
     }
     say(&training.end());
     Ok(())

@@ -1,5 +1,7 @@
 //! A multi-layer perceptron in plain loops: forward, backward, update.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use trainscope_collector::{NamedTensor, Role, TensorView};
 
 use crate::data::Batch;
@@ -248,6 +250,17 @@ impl Mlp {
             .map(|&g| f64::from(g) * f64::from(g))
             .sum::<f64>()
             .sqrt()
+    }
+
+    /// A number that differs as soon as a bit of a weight differs.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        for layer in &self.layers {
+            for number in layer.weight.iter().chain(&layer.bias) {
+                number.to_bits().hash(&mut hasher);
+            }
+        }
+        hasher.finish()
     }
 
     /// Weights, gradients and activations of all layers.

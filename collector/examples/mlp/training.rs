@@ -2,8 +2,8 @@
 
 use trainscope_collector::{
     Collector, CollectorBuilder, CollectorError, DType, DatasetPipeline, DumpPolicy, EpochContext,
-    Graph, GraphBuilder, Hyperparameters, NamedTensor, Picture, Role, SamplePolicy, Snapshot,
-    StepContext, TensorSource, TrainingHook,
+    Flow, Graph, GraphBuilder, Hyperparameters, Live, NamedTensor, Picture, Place, Role,
+    SamplePolicy, Snapshot, StepContext, TensorSource, TrainingHook,
 };
 
 use crate::arguments::{Arguments, Fault};
@@ -37,6 +37,7 @@ pub(crate) struct Training {
     slips_at: Option<i64>,
     frozen: Option<usize>,
     scalars_only: bool,
+    is_live: bool,
     batch: Batch,
     loss: f64,
     accuracy: f64,
@@ -77,6 +78,7 @@ impl Training {
             time: time.clone(),
             frozen: (fault == Fault::Frozen).then_some(1),
             scalars_only: arguments.scalars_only,
+            is_live: arguments.live,
             batch: Batch {
                 inputs: Vec::new(),
                 labels: Vec::new(),
@@ -91,6 +93,9 @@ impl Training {
         };
         if !training.scalars_only {
             training.describe(arguments, rank);
+        }
+        if training.is_live {
+            training.collector.total_steps(arguments.steps);
         }
         Ok(training)
     }
@@ -144,12 +149,15 @@ impl Training {
         self.time.pass(3_500, &mut self.jitter);
     }
 
-    /// Updates the weights and records the step.
-    pub(crate) fn apply(&mut self, step: i64) {
+    /// Updates the weights and records the step. `false` if the training has to end.
+    pub(crate) fn apply(&mut self, step: i64) -> bool {
         let mut collector = self.collector.clone();
         let gradient_norm = self.mlp.gradient_norm();
         if self.slips_at == Some(step) {
             self.learning_rate *= 1e4;
+        }
+        if self.is_live && self.gate(step, Place::BeforeUpdate) == Flow::Stop {
+            return false;
         }
         {
             let _span = collector.span("update");
@@ -182,6 +190,13 @@ impl Training {
             self.evaluate(step);
         }
         self.time.wait();
+        !TrainingHook::wants_stop(&collector)
+    }
+
+    /// Waits if a server says so. The weights are those of before the update, and the gradients those of this step.
+    fn gate(&self, step: i64, place: Place) -> Flow {
+        let tensors = self.mlp.tensors();
+        self.collector.gate(step, place, &tensors.as_slice())
     }
 
     /// Records loss and accuracy on held-out points.
@@ -239,6 +254,11 @@ fn configure(
         .channels(Role::Activation, 1);
     let dumps = DumpPolicy::every(100).matching("*.weight").at_not_finite(1);
     let builder = builder.samples(samples).dumps(dumps);
+    let builder = if arguments.live {
+        builder.live(Live::from_env()).framework("mlp", "1")
+    } else {
+        builder
+    };
     match time.clock() {
         Some(clock) if arguments.same_bytes => builder
             .clock(clock)

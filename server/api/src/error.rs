@@ -31,6 +31,18 @@ pub enum ErrorCode {
     UnknownTag,
     /// 404: the graph has no such node or scope.
     UnknownNode,
+    /// 404: no session of that id, or not any more.
+    UnknownSession,
+    /// 404: the tensor was freed or changed since the training began to wait.
+    Gone,
+    /// 409: the training does not wait, so that its memory cannot be read.
+    NotWaiting,
+    /// 403: trainings from other machines need the token of this server.
+    LoopbackOnly,
+    /// 426: training and server have no version of the protocol in common.
+    Protocol,
+    /// 503: too many trainings are connected.
+    TooManySessions,
     /// 404: no such blob, or not any more: ask for the records again.
     UnknownBlob,
     /// 404: the source file that holds the data cannot be read any more.

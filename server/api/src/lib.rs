@@ -23,6 +23,7 @@ pub mod profile;
 pub mod records;
 pub mod runs;
 pub mod scalars;
+pub mod sessions;
 pub mod status;
 pub mod table;
 pub mod tags;
@@ -174,6 +175,20 @@ pub mod paths {
     pub const BLOB: &str = "/api/blob";
     /// `GET`: server-sent events, see [`live`](crate::live).
     pub const LIVE: &str = "/api/live";
+    /// `GET`: [`SessionList`](crate::sessions::SessionList).
+    pub const SESSIONS: &str = "/api/sessions";
+    /// `POST` with [`CommandRequest`](crate::sessions::CommandRequest): [`Session`](crate::sessions::Session).
+    pub const SESSION_COMMAND: &str = "/api/session/command";
+    /// `GET` with [`SessionItemsQuery`](crate::sessions::SessionItemsQuery):
+    /// [`SessionItems`](crate::sessions::SessionItems).
+    pub const SESSION_TENSORS: &str = "/api/session/tensors";
+    /// `GET` with [`SessionItemsQuery`](crate::sessions::SessionItemsQuery):
+    /// [`SessionItems`](crate::sessions::SessionItems).
+    pub const SESSION_NODES: &str = "/api/session/nodes";
+    /// `POST` with [`AttachRequest`](crate::sessions::AttachRequest): [`AttachAnswer`](crate::sessions::AttachAnswer).
+    pub const SESSION_ATTACH: &str = "/api/session/attach";
+    /// `GET`: the WebSocket of a training.
+    pub const SESSION_CONNECT: &str = "/api/session/connect";
     /// `GET`: this API as an `OpenAPI` document.
     pub const OPENAPI: &str = "/api/openapi.json";
 }

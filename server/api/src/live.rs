@@ -19,6 +19,9 @@ pub struct ChangeNotice {
     pub ingest: Ingest,
     /// `true` if runs or files appeared, vanished or changed their state: request the list of runs again.
     pub runs_changed: bool,
+    /// `true` if a session began, ended or changed its state: request the list of sessions again.
+    #[serde(default)]
+    pub sessions_changed: bool,
     /// Runs with new points.
     pub runs: Vec<RunChange>,
 }

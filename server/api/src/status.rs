@@ -22,6 +22,9 @@ pub struct Status {
     pub runs: u64,
     /// Number of live runs.
     pub live_runs: u64,
+    /// Number of connected trainings that wait.
+    #[serde(default)]
+    pub waiting: u64,
     /// Messages about the server itself: a rebuilt index, an unreadable folder, …
     pub notes: Vec<String>,
 }

@@ -49,6 +49,8 @@ pub enum TensorSource {
     Tfevents,
     /// No elements: only statistics were recorded.
     Statistics,
+    /// The memory of a training that waits.
+    Session,
 }
 
 /// The query of `GET /api/tensor_index`.
@@ -160,6 +162,9 @@ pub struct TensorQuery {
     /// For a summary: upper edge of the last bin; the greatest finite element if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
+    /// Session to read from the memory of, while it waits, instead of from files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
     /// For a file: `npy` or `csv`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,

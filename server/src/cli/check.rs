@@ -21,6 +21,8 @@ use crate::watchpoints::Sets;
 mod against;
 mod baseline;
 mod explain;
+mod live;
+mod outcome;
 mod progress;
 mod render;
 mod report;
@@ -100,6 +102,41 @@ pub(super) struct CheckFlags {
     /// List all conditions
     #[arg(long)]
     list_conditions: bool,
+
+    /// Run a training, follow its recording, and end it at the first hit; without a command, follow the folder
+    #[arg(long, conflicts_with_all = ["explain", "list_conditions"])]
+    live: bool,
+
+    /// With --live: record every N-th step
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "live", value_parser = clap::value_parser!(u64).range(1..))]
+    every: u64,
+
+    /// With --live and without a command: seconds without growth after which the training has ended
+    #[arg(
+        long = "for",
+        value_name = "S",
+        default_value_t = 600,
+        requires = "live"
+    )]
+    quiet_secs: u64,
+
+    /// With --live: seconds from the signal TERM to KILL
+    #[arg(long, value_name = "S", default_value_t = 30, requires = "live")]
+    grace: u64,
+
+    /// With --live: the training and its arguments
+    #[arg(last = true, value_name = "COMMAND", requires = "live")]
+    command: Vec<String>,
+}
+
+impl CheckFlags {
+    fn quiet_for(&self) -> std::time::Duration {
+        std::time::Duration::from_secs(self.quiet_secs)
+    }
+
+    fn grace(&self) -> std::time::Duration {
+        std::time::Duration::from_secs(self.grace)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -154,21 +191,40 @@ pub(super) fn run(flags: &CheckFlags) -> Result<u8, CommandError> {
         })?;
         return Ok(0);
     }
-    let report = check(flags)?;
+    let (report, status) = if flags.live {
+        live::run(flags)?
+    } else {
+        let report = check(flags)?;
+        let status = report.status();
+        (report, status)
+    };
     let options = TextOptions {
         screen,
         is_quiet: flags.quiet,
         is_verbose: flags.verbose,
         shows_all: flags.all,
     };
-    write_out(flags.output.as_deref(), |out| match flags.format {
-        OutputFormat::Text => render::text::write(&report, options, out),
+    let written = write_out(flags.output.as_deref(), |out| match flags.format {
+        OutputFormat::Text => {
+            render::text::write(&report, options, out)?;
+            let hit = report.hit_of_stop();
+            match report.live.as_ref().and_then(|own| own.sentence(hit)) {
+                Some(sentence) => writeln!(out, "{sentence}"),
+                None => Ok(()),
+            }
+        }
         OutputFormat::Json => render::json::write(&report, out),
         OutputFormat::Junit => render::junit::write(&report, out),
         OutputFormat::Sarif => render::sarif::write(&report, out),
         OutputFormat::Github => render::github::write(&report, out),
-    })?;
-    Ok(report.status())
+    });
+    match written {
+        // A closed pipe does not hide the result of a training.
+        Err(CommandError::Output(error)) if flags.live && error.kind() == ErrorKind::BrokenPipe => {
+        }
+        other => other?,
+    }
+    Ok(status)
 }
 
 fn check(flags: &CheckFlags) -> Result<Report, CommandError> {
@@ -197,6 +253,7 @@ fn check(flags: &CheckFlags) -> Result<Report, CommandError> {
         is_strict: flags.strict,
         since_step: flags.since_step,
         known: 0,
+        live: None,
         unreadable: Vec::new(),
         special: Vec::new(),
         took: began.elapsed(),

@@ -32,6 +32,11 @@ impl Mistake {
         }
     }
 
+    /// Sets another exit status.
+    pub(super) fn with_status(self, status: u8) -> Self {
+        Self { status, ..self }
+    }
+
     /// Adds the line with the place.
     pub(super) fn at(mut self, place: impl Into<String>) -> Self {
         self.places.push(place.into());

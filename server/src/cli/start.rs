@@ -25,6 +25,7 @@ use crate::judging::{Judgements, NewJudgement};
 use crate::notebook::Notebooks;
 use crate::profiles::{ColumnCache, Profiles};
 use crate::queries::Graphs;
+use crate::session::Sessions;
 use crate::settings::{Settings, StartFlags, UserDirs, is_beyond_loopback};
 use crate::table::Tables;
 
@@ -32,6 +33,7 @@ mod background;
 mod events;
 mod port;
 mod progress;
+mod session_lines;
 
 use port::Port;
 
@@ -130,13 +132,33 @@ async fn serve(
         .cloned()
         .chain(own_name(&settings.host));
     let mut alarms = Alarms::start(settings.alarm.clone()).map_err(cannot)?;
+    let server = crate::session::attach::Server {
+        address: state.address(),
+        token: token.as_ref().map(|token| token.reveal().to_owned()),
+    };
+    // The judgement needs the sessions, and they need its watchpoints.
+    let judged_by: std::sync::Arc<std::sync::OnceLock<Judgements>> = std::sync::Arc::default();
+    let sessions = {
+        let judged_by = std::sync::Arc::clone(&judged_by);
+        Sessions::new(
+            index.notices().clone(),
+            &settings.base_dirs,
+            server,
+            move |run| crate::session::watchpoints_of(judged_by.get()?, run),
+        )
+    };
+    let for_rules = sessions.clone();
     let on_judged = move |judged: &NewJudgement<'_>| {
+        crate::session::pause_by_rules(&for_rules, judged);
         if let Some(alarms) = &mut alarms {
             alarms.see(judged);
         }
     };
     let judgements =
         Judgements::start(&settings.base_dirs, &index, &ingester, on_judged).map_err(cannot)?;
+    // It is set once.
+    drop(judged_by.set(judgements.clone()));
+    tokio::spawn(sessions.clone().watch());
     let profiles = Profiles::new(&index);
     let profiles = match settings.profile_cache {
         0 => profiles,
@@ -151,6 +173,7 @@ async fn serve(
         colours: Colours::open(&settings.base_dirs, &settings.cache_dir),
         notebooks: Notebooks::open(&settings.base_dirs, &settings.cache_dir),
         comparisons: crate::comparison::Comparisons::default(),
+        sessions: sessions.clone(),
         tensors: crate::tensors::Memory::default(),
         about: About {
             pid: state.pid,
@@ -190,7 +213,10 @@ async fn serve(
         async move {
             if !quiet {
                 progress::tell(index.clone(), began, ending.clone()).await;
-                events::tell(index, ending).await;
+                tokio::join!(
+                    events::tell(index.clone(), ending.clone()),
+                    session_lines::tell(sessions, index, ending),
+                );
             }
         }
     });

@@ -44,10 +44,7 @@ impl ServerState {
 
     /// Requests its status. Process id and start time are compared, to detect another server on the port.
     pub(super) fn presence(&self) -> Presence {
-        let token = self
-            .token_file
-            .as_ref()
-            .and_then(|path| fs::read_to_string(path).ok());
+        let token = self.token();
         match client::ask(&self.address(), token.as_deref().map(str::trim)) {
             Answer::Status(status) if self.is_this(&status) => Presence::Answers(status),
             Answer::TokenWanted | Answer::Silence if process_lives(self.pid) => Presence::Silent,
@@ -58,10 +55,22 @@ impl ServerState {
         }
     }
 
+    /// Its token, if it has one and this user may read it.
+    pub(super) fn token(&self) -> Option<String> {
+        fs::read_to_string(self.token_file.as_ref()?).ok()
+    }
+
     fn is_this(&self, status: &Status) -> bool {
         // Both come from the same number; the tolerance covers rounding in JSON.
         status.pid == self.pid && (status.started_secs - self.started_secs).abs() < 0.001
     }
+}
+
+/// Token of the environment, for a server that was named by its address.
+pub(super) fn token_of_env() -> Option<String> {
+    let of_file = std::env::var_os("TRAINSCOPE_TOKEN_FILE");
+    let of_file = of_file.and_then(|path| fs::read_to_string(path).ok());
+    of_file.or_else(|| std::env::var("TRAINSCOPE_TOKEN").ok())
 }
 
 /// True if a process with this id exists and may be a trainscope.

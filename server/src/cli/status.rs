@@ -94,8 +94,8 @@ impl Row {
                 Some(_) => up(state.started_secs, now_secs),
                 None => "no answer".to_owned(),
             },
-            // Live debugging sessions would wait; this version has none.
-            counts: answer.map(|status| [status.runs, status.live_runs, 0].map(words::count)),
+            counts: answer
+                .map(|status| [status.runs, status.live_runs, status.waiting].map(words::count)),
             folder: folders.join(", "),
         }
     }

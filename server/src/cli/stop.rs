@@ -66,6 +66,15 @@ pub(super) fn run(flags: &StopFlags) -> Result<u8, CommandError> {
                     state.pid,
                     up(state.started_secs, now.as_secs_f64())
                 )?;
+                if let Presence::Answers(status) = presence
+                    && status.waiting > 0
+                {
+                    let trainings = match status.waiting {
+                        1 => "1 training that waited goes".to_owned(),
+                        more => format!("{} trainings that waited go", words::count(more)),
+                    };
+                    writeln!(out, "{trainings} on.")?;
+                }
                 out.flush()?;
             }
             // The others are stopped all the same.

@@ -12,15 +12,19 @@ fn status_of(code: ErrorCode) -> StatusCode {
     match code {
         ErrorCode::BadRequest => StatusCode::BAD_REQUEST,
         ErrorCode::TokenWanted => StatusCode::UNAUTHORIZED,
-        ErrorCode::ForeignOrigin => StatusCode::FORBIDDEN,
+        ErrorCode::ForeignOrigin | ErrorCode::LoopbackOnly => StatusCode::FORBIDDEN,
         ErrorCode::UnknownPath
         | ErrorCode::UnknownRun
         | ErrorCode::UnknownTag
         | ErrorCode::UnknownNode
         | ErrorCode::UnknownBlob
+        | ErrorCode::UnknownSession
+        | ErrorCode::Gone
         | ErrorCode::SourceUnreadable => StatusCode::NOT_FOUND,
         ErrorCode::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-        ErrorCode::Conflict => StatusCode::CONFLICT,
+        ErrorCode::Conflict | ErrorCode::NotWaiting => StatusCode::CONFLICT,
+        ErrorCode::Protocol => StatusCode::UPGRADE_REQUIRED,
+        ErrorCode::TooManySessions => StatusCode::SERVICE_UNAVAILABLE,
         ErrorCode::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         ErrorCode::Internal | ErrorCode::Unwritable => StatusCode::INTERNAL_SERVER_ERROR,
     }

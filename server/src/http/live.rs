@@ -198,6 +198,7 @@ fn merge(merged: &mut ChangeNotice, later: &ChangeNotice) {
     merged.seq = later.seq;
     merged.ingest = later.ingest;
     merged.runs_changed |= later.runs_changed;
+    merged.sessions_changed |= later.sessions_changed;
     for change in &later.runs {
         match merged.runs.iter_mut().find(|run| run.run == change.run) {
             None => merged.runs.push(change.clone()),

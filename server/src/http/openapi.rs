@@ -17,8 +17,8 @@ use utoipa::{Modify, OpenApi, Path};
 use super::error::Failure;
 use super::{
     Site, blob, compare, distributions, findings, graph, importance, json_text, live, markdown,
-    neighbours, notebook, pipeline, profile, records, runs, scalars, status, table, tags, tensors,
-    timeline, watchpoints,
+    neighbours, notebook, pipeline, profile, records, runs, scalars, sessions, status, table, tags,
+    tensors, timeline, watchpoints,
 };
 
 /// Declares the routes once, for the router and the document.
@@ -109,6 +109,11 @@ routes! {
     graph::diff,
     blob::get,
     live::get,
+    sessions::list,
+    sessions::command,
+    sessions::tensors,
+    sessions::nodes,
+    sessions::attach,
 }
 
 #[derive(OpenApi)]
@@ -117,7 +122,8 @@ routes! {
         title = "trainscope",
         description = "Runs of neural network trainings: records, findings, graphs and tensors. Numbers that may be NaN or infinite are \
                        written as \"NaN\", \"Infinity\", \"-Infinity\". Beyond this machine every request needs \
-                       `Authorization: Bearer` with the server's token, or the cookie that `/?token=` sets.",
+                       `Authorization: Bearer` with the server's token, or the cookie that `/?token=` sets. Trainings connect by a \
+                       WebSocket at `/api/session/connect`, subprotocol `trainscope.live.1`, without `Origin`.",
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
     components(schemas(ApiError, ChangeNotice, OperatorGroup)),

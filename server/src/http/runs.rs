@@ -22,7 +22,9 @@ pub(super) async fn get(State(site): State<Site>) -> Result<Response, Failure> {
         let mut list = site.index.runs();
         list.runs.sort_by(|a, b| natural(&a.id, &b.id));
         site.colours.give(&mut list.runs);
+        let mut sessions = site.sessions.of_runs();
         for run in &mut list.runs {
+            run.session = sessions.remove(&run.id);
             let Some(judged) = site.judgements.of(&run.id) else {
                 continue;
             };

@@ -23,6 +23,7 @@ pub(super) async fn get(State(site): State<Site>) -> Result<Response, Failure> {
         ingest: site.index.ingest(),
         seq: site.index.notices().seq(),
         live_runs: live_runs as u64,
+        waiting: site.sessions.waiting(),
         runs: runs as u64,
         notes: site.index.notices().messages(),
     })

@@ -18,6 +18,7 @@ use super::error::Failure;
 use super::headers::NO_STORE;
 use super::request::Params;
 use super::{Site, blocking, json, stream};
+use crate::session::source;
 use crate::tensors::export::{self, MAX_CSV_ELEMENTS};
 use crate::tensors::find::TensorError;
 use crate::tensors::{history, list, summary, values};
@@ -79,7 +80,10 @@ pub(super) async fn values(
     let accept = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
     let wants_bytes = accept.is_some_and(|accept| accept.contains(OCTETS));
     blocking(move || {
-        let (answer, bytes) = values::values(&site.index, &query)?;
+        let (answer, bytes) = match &query.session {
+            Some(session) => source::values(&site.sessions, session, &query)?,
+            None => values::values(&site.index, &query)?,
+        };
         let mut response = if wants_bytes {
             ([(CONTENT_TYPE, OCTETS), NO_STORE], bytes).into_response()
         } else {

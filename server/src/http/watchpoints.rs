@@ -75,6 +75,7 @@ pub(super) async fn put(
             };
             Failure::new(code, error.to_string())
         })?;
+        site.sessions.set_watchpoints(&change.run);
         // Other pages show the same list.
         site.index.notices().announce_runs();
         json(&list)

@@ -190,7 +190,9 @@ impl Looking<'_> {
         };
         let kind = match source {
             TensorSource::Summary | TensorSource::Tfevents => Kind::Tensors,
-            TensorSource::Dump | TensorSource::Statistics => Kind::Statistics,
+            TensorSource::Dump | TensorSource::Statistics | TensorSource::Session => {
+                Kind::Statistics
+            }
         };
         if kind == Kind::Statistics
             && let Some(recorded) = self.index.recording(self.run)

@@ -126,7 +126,7 @@ pub(crate) fn other(
 }
 
 /// Cuts a slice to the columns and then rows that one answer holds; true if that leaves some out.
-fn window(slice: &Slice) -> (Slice, bool) {
+pub(crate) fn window(slice: &Slice) -> (Slice, bool) {
     let mut shown = slice.clone();
     let mut most = MAX_ELEMENTS;
     for axis in shown.axes.iter_mut().rev() {

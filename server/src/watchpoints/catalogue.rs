@@ -122,6 +122,12 @@ fn common() -> Vec<Parameter> {
             "use context from the run to suppress or escalate hits",
             "是否结合训练的其他信息来排除命中或提高其级别",
         ),
+        key(
+            "pause",
+            ParameterKind::Switch,
+            "pause a connected training at each hit, or never; unset: by the level of the session",
+            "命中时是否暂停已连接的训练；未设置：按会话的级别",
+        ),
     ]
 }
 

@@ -23,6 +23,8 @@ pub(super) struct Report {
     pub(super) since_step: Option<i64>,
     /// Number of hits left out by the baseline.
     pub(super) known: u64,
+    /// Outcome of the training of `--live`.
+    pub(super) live: Option<super::outcome::LiveOutcome>,
     /// Folders that could not be listed, with the error.
     pub(super) unreadable: Vec<(String, String)>,
     /// Pipes, sockets and devices with names of recorded files, which were not read: path and type.
@@ -56,9 +58,24 @@ impl Report {
         });
     }
 
-    /// True if a hit makes the check fail.
+    /// True if this hit makes the check fail.
     pub(super) fn counts(&self, hit: &Hit) -> bool {
         hit.severity >= self.fail_on
+    }
+
+    /// True if a hit makes the check fail.
+    pub(super) fn has_failing_hits(&self) -> bool {
+        let mut hits = self.runs.iter().flat_map(|run| &run.findings.hits);
+        hits.any(|hit| self.counts(hit))
+    }
+
+    /// The hit for which a training was stopped: one of the step at which it stopped itself, else the earliest that
+    /// makes the check fail.
+    pub(super) fn hit_of_stop(&self) -> Option<&Hit> {
+        let stopped_at = self.live.as_ref().and_then(|own| own.stopped_at_step);
+        let hits = self.runs.iter().flat_map(|run| &run.findings.hits);
+        hits.filter(|hit| self.counts(hit))
+            .min_by_key(|hit| (Some(hit.step) != stopped_at, hit.step))
     }
 
     /// First cause in the worst of the runs.

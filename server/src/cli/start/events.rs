@@ -61,7 +61,7 @@ async fn look(index: &Index) -> Option<RunList> {
     tokio::task::spawn_blocking(move || index.runs()).await.ok()
 }
 
-fn time_of_day() -> String {
+pub(super) fn time_of_day() -> String {
     jiff::Zoned::now().strftime("%H:%M:%S").to_string()
 }
 
@@ -78,11 +78,11 @@ struct State {
 struct RunStates(BTreeMap<String, State>);
 
 #[derive(Debug, PartialEq)]
-struct Event<'a> {
-    word: &'static str,
-    run: &'a str,
-    last_step: Option<i64>,
-    what: String,
+pub(super) struct Event<'a> {
+    pub(super) word: &'static str,
+    pub(super) run: &'a str,
+    pub(super) last_step: Option<i64>,
+    pub(super) what: String,
 }
 
 impl RunStates {
@@ -142,8 +142,8 @@ fn damage(file: &File) -> Option<String> {
     Some(format!("{} {what}{colon}{reason}", file.path))
 }
 
-/// `02:41:18  gone     resnet18/lr-1.0    step 7,340  the folder was removed or renamed`.
-fn lines(events: &[Event], time: &str) -> String {
+/// `02:41:18  gone      resnet18/lr-1.0    step 7,340  the folder was removed or renamed`.
+pub(super) fn lines(events: &[Event], time: &str) -> String {
     let mut text = String::new();
     for event in events {
         let style = match event.word {
@@ -155,7 +155,7 @@ fn lines(events: &[Event], time: &str) -> String {
             .map_or_else(String::new, |step| format!("step {:>7}", words::step(step)));
         let (run, what) = (words::name(event.run, None), words::name(&event.what, None));
         let line = format!(
-            "{QUIET}{time}{QUIET:#}  {style}{:<8}{style:#} {STRONG}{run:<NAME_WIDTH$}{STRONG:#}  {step:<12}  {what}",
+            "{QUIET}{time}{QUIET:#}  {style}{:<9}{style:#} {STRONG}{run:<NAME_WIDTH$}{STRONG:#}  {step:<12}  {what}",
             event.word
         );
         // Writing to a string cannot fail.
@@ -202,9 +202,9 @@ mod tests {
         let text = lines(&before.events(&after), "02:41:18");
         assert_eq!(
             anstream::adapter::strip_str(&text).to_string(),
-            "02:41:18  gone     b                               step   7,340  the folder was removed or renamed\n\
-             02:41:18  damaged  c                               step       3  c/events is damaged: no such frame\n\
-             02:41:18  new      d                               step       0\n"
+            "02:41:18  gone      b                               step   7,340  the folder was removed or renamed\n\
+             02:41:18  damaged   c                               step       3  c/events is damaged: no such frame\n\
+             02:41:18  new       d                               step       0\n"
         );
         assert!(before.events(&before).is_empty());
         assert!(after.events(&after).is_empty());

@@ -75,6 +75,12 @@ impl Server {
             colours: crate::colours::Colours::open(std::slice::from_ref(&base_dir), dir.path()),
             notebooks: Notebooks::open(std::slice::from_ref(&base_dir), dir.path()),
             comparisons: crate::comparison::Comparisons::default(),
+            sessions: crate::session::Sessions::new(
+                index.notices().clone(),
+                std::slice::from_ref(&base_dir),
+                crate::session::attach::Server::default(),
+                |_| None,
+            ),
             tensors: crate::tensors::Memory::default(),
             about: About {
                 pid: 7,

@@ -36,6 +36,9 @@ struct Answer<'a> {
     judged: JsonJudged,
     /// The verdict on each run, worst first.
     runs: Vec<JsonRun<'a>>,
+    /// Outcome of the training of `--live`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    live: Option<&'a super::super::outcome::LiveOutcome>,
 }
 
 #[derive(Serialize)]
@@ -255,6 +258,7 @@ pub(in crate::cli::check) fn write(report: &Report, out: &mut dyn Write) -> io::
             .collect(),
         judged: JsonJudged::of(&report.runs, report.watchpoints.watching()),
         runs: report.runs.iter().map(JsonRun::of).collect(),
+        live: report.live.as_ref(),
     };
     serde_json::to_writer_pretty(&mut *out, &answer)?;
     writeln!(out)

@@ -1,0 +1,286 @@
+//! The gate: a place where a rank may wait.
+
+use std::sync::atomic::Ordering;
+use std::sync::{MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use trainscope_format::session::{
+    Gate, GateReport, ItemList, MAX_HITS, Place, SessionHit, ToServer,
+};
+
+use crate::collector::Collector;
+use crate::hook::TensorSource;
+use crate::live::core::{Core, Outcome, Request};
+use crate::live::hits;
+use crate::live::machine::{Event, Phase};
+use crate::live::pace::StopReport;
+use crate::live::probe::Probe;
+use crate::live::settings::{AtHit, Flow};
+use crate::live::state::LiveState;
+use crate::step::StepRecorder;
+
+/// Interval at which a waiting rank runs the check of its caller.
+const INTERRUPT_INTERVAL: Duration = Duration::from_millis(100);
+/// Steps after a value that is not finite in which every tensor is looked at.
+const CLOSE_STEPS: i64 = 3;
+
+impl Collector {
+    /// Passes a gate: judges what was recorded, and waits if a connected server or a person says so. Every wait has a
+    /// limit. While it waits, the server may ask for elements of `tensors`.
+    ///
+    /// Without a connection and with [`AtHit::Record`] it takes some nanoseconds.
+    #[inline]
+    pub fn gate(&self, step: i64, place: Place, tensors: &dyn TensorSource) -> Flow {
+        self.gate_with(step, place, tensors, &mut || false)
+    }
+
+    /// Like [`Self::gate`]; while it waits, `is_interrupted` is called every 100 ms, and ends the wait with
+    /// [`Flow::Interrupted`] if it returns `true`.
+    #[inline]
+    pub fn gate_with(
+        &self,
+        step: i64,
+        place: Place,
+        tensors: &dyn TensorSource,
+        is_interrupted: &mut dyn FnMut() -> bool,
+    ) -> Flow {
+        let shared = self.shared();
+        if !shared.is_ours() {
+            return Flow::Continue;
+        }
+        let live = self.live();
+        live.pass(step, &place);
+        if !live.is_active() {
+            return Flow::Continue;
+        }
+        Passage {
+            collector: self,
+            live,
+            at: Gate::new(step, place),
+            tensors,
+        }
+        .run(is_interrupted)
+    }
+
+    /// `true` after a gate has said that the training has to end.
+    pub fn wants_stop(&self) -> bool {
+        self.live().stop.load(Ordering::Relaxed)
+    }
+
+    /// Sets the number of steps of the whole training, for the page and for the time that a stop saves.
+    pub fn total_steps(&self, steps: i64) {
+        self.live().total_steps.store(steps, Ordering::Relaxed);
+    }
+}
+
+/// One gate.
+struct Passage<'a> {
+    collector: &'a Collector,
+    live: &'a LiveState,
+    at: Gate,
+    tensors: &'a dyn TensorSource,
+}
+
+impl<'a> Passage<'a> {
+    fn run(self, is_interrupted: &mut dyn FnMut() -> bool) -> Flow {
+        let live = self.live;
+        let begun = Instant::now();
+        live.pace().pass(&self.at.place);
+        let hits = if live.is_judging() {
+            self.judge()
+        } else {
+            Vec::new()
+        };
+        let stops = live.settings.at_hit == AtHit::Stop
+            && hits
+                .iter()
+                .any(|hit| hit.severity >= live.settings.severity);
+        hits::write(&live.shared, &hits, live.shared.patience);
+        self.answer_one();
+        let mut core = live.core();
+        let mut all = std::mem::take(&mut core.unreported);
+        all.extend(hits);
+        let hits = all;
+        let pauses = hits.iter().any(|hit| hit.pauses);
+        let hits_total = hits.len() as u64;
+        core.report = Some(GateReport {
+            at: self.at.clone(),
+            hits: hits.into_iter().take(MAX_HITS).collect(),
+            hits_total,
+            is_target: false,
+        });
+        core.outcome = None;
+        core.step = self.at.step;
+        let is_target = core.machine.will_be_target(&self.at);
+        if let Some(report) = &mut core.report {
+            report.is_target = is_target;
+        }
+        core.apply(Event::Gate {
+            at: self.at.clone(),
+            pauses,
+            stops,
+        });
+        if core.machine.phase == Phase::Running
+            && let Some(report) = core.report.take()
+        {
+            // A rank of several that is not armed yet: the hit holds all at a later gate.
+            core.unreported = report.hits;
+        }
+        live.publish(&core);
+        let outcome = self.wait(core, is_interrupted);
+        match outcome {
+            Outcome::GoOn => Flow::Continue,
+            Outcome::Raise => Flow::Interrupted,
+            Outcome::Stop => {
+                live.stop.store(true, Ordering::Relaxed);
+                self.report_stop(begun);
+                Flow::Stop
+            }
+        }
+    }
+
+    fn report_stop(&self, begun: Instant) {
+        let live = self.live;
+        let Some(path) = &live.settings.stop_report else {
+            return;
+        };
+        let total_steps = live.total_steps.load(Ordering::Relaxed);
+        StopReport {
+            step: self.at.step,
+            total_steps: (total_steps >= 0).then_some(total_steps),
+            step_secs: live.pace().step_secs(),
+            found_after_secs: begun.elapsed().as_secs_f64(),
+        }
+        .write(path);
+    }
+
+    /// Waits until the machine leaves the gate.
+    fn wait(
+        &self,
+        mut core: MutexGuard<'a, Core>,
+        is_interrupted: &mut dyn FnMut() -> bool,
+    ) -> Outcome {
+        let live = self.live;
+        loop {
+            if let Some(outcome) = core.outcome.take() {
+                live.publish(&core);
+                return outcome;
+            }
+            let is_held = matches!(core.machine.phase, Phase::Held(_) | Phase::LostHeld(_));
+            if is_held && let Some(request) = core.requests.pop_front() {
+                drop(core);
+                self.answer(request);
+                core = live.core();
+                continue;
+            }
+            core.expire();
+            if core.outcome.is_some() {
+                continue;
+            }
+            let Some((deadline, _)) = core.next_deadline() else {
+                // Every wait has a timer; without one nothing may be waited for.
+                live.publish(&core);
+                return Outcome::GoOn;
+            };
+            let rest = deadline.saturating_duration_since(Instant::now());
+            let waited = live
+                .changed
+                .wait_timeout(core, rest.min(INTERRUPT_INTERVAL));
+            core = waited.unwrap_or_else(PoisonError::into_inner).0;
+            if core.outcome.is_none() {
+                drop(core);
+                let is_over = is_interrupted();
+                core = live.core();
+                if is_over {
+                    core.apply(Event::Signal);
+                }
+            }
+        }
+    }
+
+    /// Hits since the last gate, after a closer look if a value is not finite.
+    fn judge(&self) -> Vec<SessionHit> {
+        let live = self.live;
+        let step = self.at.step;
+        let at_least = (live.settings.at_hit == AtHit::Stop).then_some(live.settings.severity);
+        let mut hits = live.judge().hits(step, at_least);
+        if !live.judge().has_tensors_of(step) {
+            let is_finite = self.gradients_are_finite() && hits.is_empty();
+            if !is_finite {
+                // This step, before the update, and every tensor of the steps that follow.
+                let mut recorder = StepRecorder::closely(self.collector, step);
+                self.tensors.show(&mut recorder);
+                drop(recorder);
+                self.live.look_until(step.saturating_add(CLOSE_STEPS));
+                hits.extend(live.judge().hits(step, at_least));
+            }
+        }
+        hits
+    }
+
+    fn gradients_are_finite(&self) -> bool {
+        let probe = Probe::Sentinel { is_finite: true };
+        match self.probe(probe) {
+            Some(Probe::Sentinel { is_finite }) => is_finite,
+            _ => true,
+        }
+    }
+
+    fn probe(&self, probe: Probe) -> Option<Probe> {
+        let mut recorder = StepRecorder::probing(self.collector, self.at.step, probe);
+        self.tensors.show(&mut recorder);
+        recorder.take_probe()
+    }
+
+    /// Answers a request that came while the training was running.
+    fn answer_one(&self) {
+        let request = self.live.core().requests.pop_front();
+        if let Some(request) = request {
+            self.answer(request);
+        }
+    }
+
+    fn answer(&self, request: Request) {
+        let live = self.live;
+        match request {
+            Request::List {
+                id,
+                pattern,
+                offset,
+            } => {
+                let probe = self.probe(Probe::list(&pattern, offset));
+                if let Some(Probe::List { items, is_cut, .. }) = probe {
+                    let cut = is_cut;
+                    let list = ItemList { id, items, cut };
+                    live.core().send(&ToServer::Tensors(list));
+                }
+            }
+            Request::Nodes { id, .. } => {
+                let list = ItemList {
+                    id,
+                    items: Vec::new(),
+                    cut: false,
+                };
+                live.core().send(&ToServer::Nodes(list));
+            }
+            Request::Read { id, tensor, slice } => {
+                let probe = self.probe(Probe::read(id, self.at.step, tensor, slice));
+                let Some(Probe::Read { answer, .. }) = probe else {
+                    return;
+                };
+                let mut core = live.core();
+                match answer {
+                    Ok((head, bytes)) => {
+                        core.send(&ToServer::Slice(head));
+                        core.send_binary(bytes);
+                    }
+                    Err((reason, message)) => core.send(&ToServer::Failed {
+                        id,
+                        code: reason,
+                        message,
+                    }),
+                }
+            }
+        }
+    }
+}

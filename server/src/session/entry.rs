@@ -1,0 +1,98 @@
+//! One session with its connections and open requests.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use tokio::sync::{mpsc, oneshot};
+use trainscope_api::sessions::LastCommand;
+use trainscope_format::session::{
+    FailureCode, Hello, ItemList, PauseLevel, SessionHit, SliceHead, ToTraining, WatchpointTable,
+};
+
+use super::machine::{Action, Event, Machine};
+
+/// Condition and tensor of a hit of a rule over all ranks.
+pub(super) type RuleHit = (&'static str, Arc<str>);
+
+/// A session with its connections.
+pub(super) struct Entry {
+    pub(super) id: u64,
+    pub(super) hello: Hello,
+    pub(super) run: Option<String>,
+    pub(super) machine: Machine,
+    pub(super) began: Instant,
+    pub(super) peers: BTreeMap<u32, Peer>,
+    pub(super) hits: Vec<SessionHit>,
+    /// Hits of rules over all ranks that have paused it, or could have.
+    pub(super) rule_hits: HashSet<RuleHit>,
+    pub(super) last_command: Option<LastCommand>,
+    /// Turn that was announced last.
+    pub(super) announced: u64,
+}
+
+/// A rank and its newest connection.
+pub(super) struct Peer {
+    pub(super) host: String,
+    pub(super) pid: u32,
+    pub(super) connection: u64,
+    pub(super) sender: mpsc::Sender<ToTraining>,
+    pub(super) requests: HashMap<u64, oneshot::Sender<Reply>>,
+}
+
+/// Answer of a training.
+#[derive(Debug)]
+pub(crate) enum Reply {
+    Items(ItemList),
+    Slice(SliceHead, Vec<u8>),
+    Failed(FailureCode, String),
+}
+
+impl Entry {
+    pub(super) fn apply(&mut self, event: Event) {
+        let actions = self.machine.apply(self.began.elapsed(), event);
+        self.perform(actions);
+    }
+
+    /// Sends messages; `true` if the session is to be forgotten.
+    pub(super) fn perform(&mut self, actions: Vec<Action>) -> bool {
+        let mut is_forgotten = false;
+        for action in actions {
+            match action {
+                Action::Send(rank, message) => {
+                    // A full or closed channel belongs to a connection that ends.
+                    if let Some(peer) = self.peers.get(&rank) {
+                        drop(peer.sender.try_send(message));
+                    }
+                }
+                Action::Forget => is_forgotten = true,
+            }
+        }
+        is_forgotten
+    }
+
+    pub(super) fn is_changed(&mut self) -> bool {
+        std::mem::replace(&mut self.announced, self.machine.turn) != self.machine.turn
+    }
+
+    /// Sends level and watchpoints to all ranks. Without a list they keep theirs, and get the level alone.
+    pub(super) fn send_level(&mut self, level: PauseLevel, list: Option<Vec<WatchpointTable>>) {
+        let message = match list {
+            Some(list) => ToTraining::Watchpoints {
+                list,
+                pause_at: Some(level),
+            },
+            None => ToTraining::Level { pause_at: level },
+        };
+        for peer in self.peers.values() {
+            drop(peer.sender.try_send(message.clone()));
+        }
+    }
+}
+
+pub(super) fn now_secs() -> f64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
+        .as_secs_f64()
+}

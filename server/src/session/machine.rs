@@ -1,0 +1,564 @@
+//! State machine of a session: a pure function from time, state and event to state and messages, without clock and
+//! socket.
+//!
+//! Ranks are held together at one gate or not at all. A gate is decided once all connected ranks that will reach it have
+//! asked; all of them get the same answer.
+
+mod command;
+mod decide;
+#[cfg(test)]
+mod property;
+mod settle;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use trainscope_format::session::{
+    ArmOrder, ByeReason, Gate, GoingReason, Hello, HoldReason, PauseLevel, Place, ToTraining,
+};
+
+pub(crate) use command::{Command, CommandError};
+
+/// Limits of all waits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Limits {
+    /// Wait of a rank for the decision about its gate. The server decides after 9/10 of it.
+    pub(crate) gate: Duration,
+    /// Hold.
+    pub(crate) hold: Duration,
+    /// Hold of ranks whose connection is lost.
+    pub(crate) grace: Duration,
+    /// Time from the first rank until the others are no longer waited for.
+    pub(crate) join: Duration,
+    /// Time without a message after which a rank counts as lost.
+    pub(crate) silence: Duration,
+    /// Time from a stop until the session counts as finished.
+    pub(crate) ending: Duration,
+    /// Time that an ended session stays in the list.
+    pub(crate) kept: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            gate: Duration::from_secs(2),
+            hold: Duration::from_mins(10),
+            grace: Duration::from_secs(10),
+            join: Duration::from_mins(1),
+            silence: Duration::from_secs(15),
+            ending: Duration::from_mins(10),
+            kept: Duration::from_hours(1),
+        }
+    }
+}
+
+/// Decisions in a row that a rank missed, after which automatic pausing is off.
+const MAX_UNALIGNED: u32 = 3;
+/// Decided gates to remember for late ranks: in data-parallel training ranks are at most one step apart.
+const MAX_DECIDED: usize = 64;
+/// Notes to remember.
+const MAX_NOTES: usize = 32;
+
+/// State of a session.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum State {
+    /// Ranks are connecting.
+    Joining,
+    /// Ranks compute.
+    Running,
+    /// Ranks are being held.
+    Pausing,
+    /// All connected ranks wait at one gate.
+    Waiting { at: Gate, reason: HoldReason },
+    /// Ranks compute up to a target.
+    Stepping(Target),
+    /// Ranks were asked to end.
+    Stopping,
+    /// All ranks have ended.
+    Finished(ByeReason),
+    /// No rank has sent anything for a while.
+    Lost,
+}
+
+/// Target of a stepping session.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Target {
+    /// Gates of one place; the first decided gate sets it if it is unknown.
+    Steps {
+        done: u64,
+        total: u64,
+        place: Option<Place>,
+    },
+    /// A node.
+    Node(String),
+}
+
+/// State of one rank.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum RankState {
+    Running,
+    Asking(Gate),
+    Held(Gate),
+    /// Its connection is lost.
+    Lost,
+    /// It has said goodbye.
+    Ended(ByeReason),
+}
+
+/// A rank as the session knows it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Rank {
+    pub(crate) state: RankState,
+    /// First gate at which it asks; `None` if it is not armed, or has not answered.
+    pub(crate) from: Option<Gate>,
+    /// It was armed and has not answered.
+    pub(crate) is_arming: bool,
+    pub(crate) step: i64,
+    /// Time of its newest message, since the session began.
+    pub(crate) heard: Duration,
+    /// Time at which it asked, or was sent its hold.
+    since: Duration,
+    /// Gates that it missed.
+    pub(crate) unaligned: u64,
+    pub(crate) error: Option<String>,
+    /// It asks to hold at its gate: a pausing hit, or its own target.
+    pauses: bool,
+    is_target: bool,
+}
+
+impl Rank {
+    pub(crate) fn is_connected(&self) -> bool {
+        !matches!(self.state, RankState::Lost | RankState::Ended(_))
+    }
+}
+
+/// Event worth knowing, for the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Note {
+    /// A rank missed a gate, and the others went on.
+    Unaligned { rank: u32, step: i64 },
+    /// Three gates in a row were missed: hits pause no longer.
+    PausingOff,
+    /// A hold has reached its limit, and all went on.
+    HoldOver { step: i64 },
+    /// A rank was lost while the others waited.
+    RankLost { rank: u32 },
+    /// A signal has interrupted a hold.
+    Interrupted { rank: u32 },
+    /// Not all ranks had connected in time.
+    NotAllJoined { connected: u32 },
+    /// A rule over all ranks was hit at this step.
+    RuleHit { step: i64 },
+}
+
+/// Input of the machine.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Event {
+    Hello(Box<Hello>),
+    /// A heartbeat.
+    Alive {
+        rank: u32,
+        step: i64,
+    },
+    Armed {
+        rank: u32,
+        from: Option<Gate>,
+    },
+    Gate {
+        rank: u32,
+        at: Gate,
+        /// A hit pauses.
+        pauses: bool,
+        is_target: bool,
+    },
+    Held {
+        rank: u32,
+        at: Gate,
+        reason: HoldReason,
+    },
+    Going {
+        rank: u32,
+        at: Gate,
+        why: GoingReason,
+    },
+    Bye {
+        rank: u32,
+        reason: ByeReason,
+        error: Option<String>,
+    },
+    /// The connection of a rank has ended without a goodbye.
+    Gone {
+        rank: u32,
+    },
+    /// The judgement of all ranks has found a hit that pauses.
+    RuleHit {
+        step: i64,
+    },
+    /// Time has passed.
+    Tick,
+}
+
+/// Output of the machine.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Action {
+    /// Send a message to a rank.
+    Send(u32, ToTraining),
+    /// Remove the session from the list.
+    Forget,
+}
+
+/// A session with its ranks.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Machine {
+    pub(crate) state: State,
+    /// Grows with each change of the state, and with each command.
+    pub(crate) turn: u64,
+    pub(crate) ranks: BTreeMap<u32, Rank>,
+    pub(crate) world_size: u32,
+    pub(crate) limits: Limits,
+    /// Least severity that pauses.
+    pub(crate) level: PauseLevel,
+    /// A watchpoint pauses whatever the level.
+    pub(crate) has_pausing_watchpoint: bool,
+    /// Automatic pausing is off, because ranks were not aligned.
+    pub(crate) is_auto_off: bool,
+    /// Patterns of activations to keep.
+    pub(crate) keep: Vec<String>,
+    pub(crate) notes: VecDeque<(Duration, Note)>,
+    /// Time at which the state began.
+    pub(crate) since: Duration,
+    /// Time at which the holds end by themselves.
+    pub(crate) hold_ends: Duration,
+    pub(crate) hits_total: u64,
+    /// A hold that is wanted at the next gate that all ranks reach.
+    wanted: Option<HoldReason>,
+    /// Decided gates, and the reason of the hold.
+    decided: VecDeque<(Gate, Option<HoldReason>)>,
+    /// All ranks are stopped at the first gate that all of them reach: one that stops earlier would leave the others in
+    /// a collective operation.
+    stops_together: bool,
+    /// Missed gates in a row.
+    missed: u32,
+    begun: Option<Duration>,
+}
+
+impl Machine {
+    pub(crate) fn new(limits: Limits, level: PauseLevel) -> Self {
+        Self {
+            state: State::Joining,
+            turn: 0,
+            ranks: BTreeMap::new(),
+            world_size: 1,
+            limits,
+            level,
+            has_pausing_watchpoint: false,
+            is_auto_off: false,
+            keep: Vec::new(),
+            notes: VecDeque::new(),
+            since: Duration::ZERO,
+            hold_ends: Duration::ZERO,
+            hits_total: 0,
+            wanted: None,
+            decided: VecDeque::new(),
+            stops_together: false,
+            missed: 0,
+            begun: None,
+        }
+    }
+
+    /// The actions that follow from an event at a time since the session began.
+    pub(crate) fn apply(&mut self, now: Duration, event: Event) -> Vec<Action> {
+        let mut out = Vec::new();
+        let before = self.state.clone();
+        self.handle(now, event, &mut out);
+        self.settle(now, &mut out);
+        self.note_change(now, &before);
+        out
+    }
+
+    fn note_change(&mut self, now: Duration, before: &State) {
+        let is_progress = matches!(
+            (before, &self.state),
+            (State::Stepping(_), State::Stepping(_))
+        );
+        if self.state != *before && !is_progress {
+            self.turn += 1;
+            self.since = now;
+        }
+    }
+
+    fn handle(&mut self, now: Duration, event: Event, out: &mut Vec<Action>) {
+        match event {
+            Event::Hello(hello) => self.hello(now, &hello, out),
+            Event::Alive { rank, step } => {
+                if let Some(own) = self.heard(now, rank) {
+                    own.step = own.step.max(step);
+                }
+            }
+            Event::Armed { rank, from } => {
+                if let Some(own) = self.heard(now, rank) {
+                    own.from = from;
+                    own.is_arming = false;
+                }
+                self.decide_open(now, out);
+            }
+            Event::Gate {
+                rank,
+                at,
+                pauses,
+                is_target,
+            } => self.gate(now, rank, &at, (pauses, is_target), out),
+            Event::Held { rank, at, .. } => {
+                if let Some(own) = self.heard(now, rank) {
+                    own.state = RankState::Held(at);
+                }
+            }
+            Event::Going { rank, at, why } => self.going(now, rank, &at, why, out),
+            Event::Bye {
+                rank,
+                reason,
+                error,
+            } => {
+                if let Some(own) = self.heard(now, rank) {
+                    own.state = RankState::Ended(reason);
+                    own.error = error;
+                }
+                self.decide_open(now, out);
+            }
+            Event::Gone { rank } => self.gone(now, rank, out),
+            Event::RuleHit { step } => {
+                if self.is_live()
+                    && !matches!(self.state, State::Stopping)
+                    && self.pauses_automatically()
+                {
+                    self.note(now, Note::RuleHit { step });
+                    self.want(HoldReason::Hit, out);
+                }
+            }
+            Event::Tick => self.tick(now, out),
+        }
+    }
+
+    /// A rank that is part of the session, with the time of its message.
+    fn heard(&mut self, now: Duration, rank: u32) -> Option<&mut Rank> {
+        let own = self.ranks.get_mut(&rank)?;
+        own.heard = now;
+        Some(own)
+    }
+
+    pub(crate) fn is_finished(&self) -> bool {
+        matches!(self.state, State::Finished(_))
+    }
+
+    fn hello(&mut self, now: Duration, hello: &Hello, out: &mut Vec<Action>) {
+        self.begun.get_or_insert(now);
+        self.world_size = self.world_size.max(hello.world_size).max(1);
+        let state = match &hello.held {
+            Some(hold) => RankState::Held(hold.at.clone()),
+            None => RankState::Running,
+        };
+        let before = self.ranks.get(&hello.rank);
+        let unaligned = before.map_or(0, |own| own.unaligned);
+        let rank = Rank {
+            state,
+            from: hello.armed.then(|| hello.next_gate.clone()),
+            is_arming: false,
+            step: hello.step,
+            heard: now,
+            since: now,
+            unaligned,
+            error: None,
+            pauses: false,
+            is_target: false,
+        };
+        self.ranks.insert(hello.rank, rank);
+        if self.is_finished() {
+            return;
+        }
+        match self.state {
+            State::Lost => {
+                self.state = State::Joining;
+                self.begun = Some(now);
+            }
+            State::Stopping => {
+                let by = trainscope_format::session::StopOrigin::Person;
+                let hits = Vec::new();
+                out.push(Action::Send(hello.rank, ToTraining::Stop { by, hits }));
+            }
+            // The others are held: this one has to come to the same gate, or they go on.
+            State::Waiting { .. } if self.common_hold().is_none() => {
+                self.state = State::Pausing;
+                self.arm(Some(hello.rank), out);
+            }
+            State::Joining => {}
+            // A rank that comes later, or comes back, is armed like the others.
+            _ if self.needs_arming() || self.wanted.is_some() => self.arm(Some(hello.rank), out),
+            _ => {}
+        }
+    }
+
+    fn going(
+        &mut self,
+        now: Duration,
+        rank: u32,
+        at: &Gate,
+        why: GoingReason,
+        out: &mut Vec<Action>,
+    ) {
+        let Some(own) = self.heard(now, rank) else {
+            return;
+        };
+        let was_held = matches!(&own.state, RankState::Held(held) if held == at);
+        if why != GoingReason::Resumed && was_held {
+            own.state = RankState::Running;
+        }
+        if why == GoingReason::Limit {
+            own.from = None;
+        }
+        if !was_held {
+            return;
+        }
+        match why {
+            GoingReason::Limit => {
+                self.note(now, Note::HoldOver { step: at.step });
+                self.resume_all(None, out);
+                self.run();
+            }
+            GoingReason::Interrupted => {
+                self.note(now, Note::Interrupted { rank });
+                self.resume_all(None, out);
+                self.run();
+            }
+            GoingReason::Lost | GoingReason::Resumed => {}
+        }
+    }
+
+    fn gone(&mut self, now: Duration, rank: u32, out: &mut Vec<Action>) {
+        let Some(own) = self.ranks.get_mut(&rank) else {
+            return;
+        };
+        if !own.is_connected() {
+            return;
+        }
+        own.state = RankState::Lost;
+        own.from = None;
+        own.is_arming = false;
+        own.since = now;
+        if matches!(self.state, State::Waiting { .. } | State::Pausing) {
+            self.note(now, Note::RankLost { rank });
+        }
+        self.decide_open(now, out);
+    }
+
+    fn tick(&mut self, now: Duration, out: &mut Vec<Action>) {
+        let silence = self.limits.silence;
+        let silent: Vec<u32> = self
+            .ranks
+            .iter()
+            .filter(|(_, own)| own.is_connected() && now.saturating_sub(own.heard) >= silence)
+            .map(|(rank, _)| *rank)
+            .collect();
+        for rank in silent {
+            self.gone(now, rank, out);
+        }
+        self.expire_gates(now, out);
+    }
+
+    pub(crate) fn connected(&self) -> impl Iterator<Item = (u32, &Rank)> {
+        let all = self.ranks.iter();
+        all.filter(|(_, own)| own.is_connected())
+            .map(|(rank, own)| (*rank, own))
+    }
+
+    /// `true` if it has not ended and is not lost.
+    pub(crate) fn is_live(&self) -> bool {
+        !matches!(self.state, State::Finished(_) | State::Lost)
+    }
+
+    /// `true` if all ranks of the training are connected.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.connected().count() >= self.world_size as usize
+    }
+
+    /// `true` if hits may pause.
+    pub(crate) fn pauses_automatically(&self) -> bool {
+        let has_any = self.level != PauseLevel::Never || self.has_pausing_watchpoint;
+        has_any && self.is_complete() && !self.is_auto_off
+    }
+
+    /// `true` if all gates have to be asked about: a single rank asks by itself when something is hit.
+    fn needs_arming(&self) -> bool {
+        self.pauses_automatically() && self.world_size > 1
+    }
+
+    /// `true` if ranks ask at each gate.
+    pub(crate) fn is_armed(&self) -> bool {
+        self.connected()
+            .any(|(_, own)| own.from.is_some() || own.is_arming)
+    }
+
+    fn note(&mut self, now: Duration, note: Note) {
+        if self.notes.len() >= MAX_NOTES {
+            self.notes.pop_front();
+        }
+        self.notes.push_back((now, note));
+    }
+
+    /// Arms one rank, or all that are not armed.
+    fn arm(&mut self, only: Option<u32>, out: &mut Vec<Action>) {
+        let order = ArmOrder {
+            every: 1,
+            keep: self.keep.clone(),
+            ..ArmOrder::default()
+        };
+        for (rank, own) in &mut self.ranks {
+            let is_asked = only.is_none_or(|only| only == *rank);
+            if own.is_connected() && is_asked && own.from.is_none() && !own.is_arming {
+                own.is_arming = true;
+                out.push(Action::Send(*rank, ToTraining::Arm(order.clone())));
+            }
+        }
+    }
+
+    fn disarm(&mut self, out: &mut Vec<Action>) {
+        for (rank, own) in &mut self.ranks {
+            if own.is_connected() && (own.from.is_some() || own.is_arming) {
+                own.from = None;
+                own.is_arming = false;
+                out.push(Action::Send(*rank, ToTraining::Disarm));
+            }
+        }
+    }
+
+    /// Ends all holds, with a target.
+    fn resume_all(&mut self, target: Option<&Target>, out: &mut Vec<Action>) {
+        let (steps, node) = match target {
+            Some(Target::Steps { total, .. }) => (Some(*total), None),
+            Some(Target::Node(name)) => (None, Some(name.clone())),
+            None => (None, None),
+        };
+        for (rank, own) in &mut self.ranks {
+            if matches!(own.state, RankState::Held(_)) {
+                own.state = RankState::Running;
+                let node = node.clone();
+                out.push(Action::Send(*rank, ToTraining::Resume { steps, node }));
+            }
+        }
+    }
+
+    fn run(&mut self) {
+        self.wanted = None;
+        self.state = State::Running;
+    }
+
+    /// Arms all ranks in order to hold them at the next gate that all of them reach.
+    fn want(&mut self, reason: HoldReason, out: &mut Vec<Action>) {
+        self.wanted = Some(reason);
+        self.arm(None, out);
+        if matches!(self.state, State::Running | State::Stepping(_)) {
+            self.state = State::Pausing;
+        }
+    }
+}

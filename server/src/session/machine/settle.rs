@@ -1,0 +1,127 @@
+//! Changes of the state that follow from the ranks and from the time, after each event.
+
+use std::time::Duration;
+
+use trainscope_format::session::{ByeReason, Gate, HoldReason};
+
+use super::{Action, Machine, Note, Rank, RankState, State};
+
+/// Time, in limits of a gate, in which ranks have to meet at one gate to stop there together.
+const STOP_TOGETHER_GATES: u32 = 5;
+
+impl Machine {
+    /// Changes of the state that follow from the ranks and from the time.
+    pub(super) fn settle(&mut self, now: Duration, out: &mut Vec<Action>) {
+        match &self.state {
+            State::Finished(_) | State::Lost => {
+                if now.saturating_sub(self.since) >= self.limits.kept {
+                    out.push(Action::Forget);
+                }
+                return;
+            }
+            _ => {}
+        }
+        if let Some(reason) = self.end() {
+            self.state = State::Finished(reason);
+            return;
+        }
+        let grace_is_over = |rank: &Rank| {
+            rank.state == RankState::Lost && now.saturating_sub(rank.since) >= self.limits.grace
+        };
+        let is_lost = !self.ranks.is_empty() && !self.ranks.values().any(Rank::is_connected);
+        match &self.state {
+            State::Joining => self.settle_joining(now, out),
+            State::Stopping => {
+                // Ranks that never meet at a gate stop each at its next one.
+                let together_until = self.since + STOP_TOGETHER_GATES * self.limits.gate;
+                if self.stops_together && now >= together_until {
+                    self.stop_all(out);
+                }
+                if now.saturating_sub(self.since) >= self.limits.ending {
+                    self.state = State::Finished(ByeReason::Stopped);
+                }
+                return;
+            }
+            State::Waiting { .. } => {
+                if is_lost && self.ranks.values().any(grace_is_over) {
+                    self.state = State::Lost;
+                } else if self.ranks.values().any(grace_is_over) {
+                    self.resume_all(None, out);
+                    self.run();
+                }
+                return;
+            }
+            State::Pausing => self.settle_pausing(),
+            _ => {}
+        }
+        if is_lost && !matches!(self.state, State::Waiting { .. }) {
+            self.state = State::Lost;
+            self.wanted = None;
+        }
+    }
+
+    fn settle_joining(&mut self, now: Duration, out: &mut Vec<Action>) {
+        let Some(begun) = self.begun else { return };
+        let connected = self.connected().count();
+        let is_late = now.saturating_sub(begun) >= self.limits.join;
+        if connected < self.world_size as usize && !is_late {
+            return;
+        }
+        if connected < self.world_size as usize {
+            let connected = u32::try_from(connected).unwrap_or(u32::MAX);
+            self.note(now, Note::NotAllJoined { connected });
+        }
+        self.state = State::Running;
+        if let Some(at) = self.common_hold() {
+            self.hold_ends = now + self.limits.hold;
+            let reason = HoldReason::Asked;
+            self.state = State::Waiting { at, reason };
+        } else if self
+            .connected()
+            .any(|(_, own)| matches!(own.state, RankState::Held(_)))
+        {
+            // The others have gone on: none waits alone.
+            self.resume_all(None, out);
+        }
+        if self.needs_arming() {
+            self.arm(None, out);
+        }
+    }
+
+    fn settle_pausing(&mut self) {
+        if let Some(at) = self.common_hold() {
+            let decided = self.decided.iter().rev().find(|own| own.0 == at);
+            let reason = decided.and_then(|own| own.1).unwrap_or(HoldReason::Asked);
+            self.wanted = None;
+            self.state = State::Waiting { at, reason };
+        }
+    }
+
+    /// The gate at which all connected ranks are held.
+    pub(super) fn common_hold(&self) -> Option<Gate> {
+        let mut gates = self.connected().map(|(_, own)| match &own.state {
+            RankState::Held(at) => Some(at),
+            _ => None,
+        });
+        let first = gates.next()??.clone();
+        gates.all(|at| at == Some(&first)).then_some(first)
+    }
+
+    /// The common end of all ranks, once each has said goodbye and none is missing.
+    pub(super) fn end(&self) -> Option<ByeReason> {
+        let mut worst = None;
+        for own in self.ranks.values() {
+            let RankState::Ended(reason) = own.state else {
+                return None;
+            };
+            let order = |reason: &ByeReason| match reason {
+                ByeReason::Finished => 0,
+                ByeReason::Stopped => 1,
+                ByeReason::Interrupted => 2,
+                ByeReason::Failed => 3,
+            };
+            worst = worst.into_iter().chain([reason]).max_by_key(order);
+        }
+        worst
+    }
+}

@@ -1,0 +1,587 @@
+//! Connected trainings: their sessions, connections and open requests.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use tokio::sync::{mpsc, oneshot};
+use trainscope_api::sessions::{
+    AttachAnswer, LastCommand, MAX_SESSIONS, Session, SessionCommand, SessionList,
+};
+use trainscope_format::session::{
+    FailureCode, Hello, PauseLevel, SliceHead, ToServer, ToTraining, WatchpointTable, Welcome,
+};
+
+use super::attach::{self, AttachError};
+use super::entry::{Entry, Peer, Reply, RuleHit, now_secs};
+use super::machine::{Command, CommandError, Event, Limits, Machine, State};
+use super::report;
+use crate::discovery::base::{Base, bases};
+use crate::notices::Notices;
+
+/// Maximum number of connections; further trainings try again later.
+pub(crate) const MAX_CONNECTIONS: usize = 1_024;
+/// Messages that may wait for one training. A training that reads nothing is disconnected.
+const MAX_WAITING: usize = 1_024;
+/// Interval of looking at limits, while there are sessions.
+const TICK: Duration = Duration::from_millis(100);
+/// Interval of heartbeats of a training.
+const HEARTBEAT: Duration = Duration::from_secs(1);
+/// Timeout of a question to a training that waits.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// All sessions of a server. Cloning is cheap.
+#[derive(Clone)]
+pub struct Sessions(Arc<Inner>);
+
+/// Watchpoints of a run; `None` for the recommended ones.
+type WatchpointsOf = dyn Fn(&str) -> Option<Vec<WatchpointTable>> + Send + Sync;
+
+struct Inner {
+    table: Mutex<Table>,
+    connections: AtomicUsize,
+    notices: Notices,
+    bases: Vec<Base>,
+    /// Address and token for attach files.
+    server: attach::Server,
+    limits: Limits,
+    watchpoints: Box<WatchpointsOf>,
+}
+
+#[derive(Default)]
+struct Table {
+    sessions: BTreeMap<u64, Entry>,
+    next_id: u64,
+    next_connection: u64,
+    next_request: u64,
+    /// Attach files that wait for their training, by run.
+    attached: HashMap<String, AttachOrder>,
+}
+
+struct AttachOrder {
+    file: PathBuf,
+    level: PauseLevel,
+    since: Instant,
+}
+
+/// A connection of a rank; dropping it ends it.
+pub(crate) struct Connection {
+    sessions: Sessions,
+    session: u64,
+    rank: u32,
+    number: u64,
+}
+
+/// A place for one more connection.
+pub(crate) struct Permit(Sessions);
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        self.0.0.connections.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// Error of a question to a session.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SessionError {
+    #[error("there is no session `{0}`, or not any more")]
+    Unknown(String),
+    #[error("{message}")]
+    Conflict {
+        message: String,
+        session: Box<Session>,
+    },
+    #[error("{0}")]
+    Refused(String),
+    #[error("the training does not wait, so its memory cannot be read")]
+    NotWaiting,
+    #[error("rank {0} is not connected")]
+    NoRank(u32),
+    #[error("{1}")]
+    Failed(FailureCode, String),
+    #[error("the training did not answer in time")]
+    Timeout,
+}
+
+impl Sessions {
+    /// An empty list of sessions. `watchpoints` has those of a run, unless they are the recommended ones.
+    pub(crate) fn new(
+        notices: Notices,
+        base_dirs: &[PathBuf],
+        server: attach::Server,
+        watchpoints: impl Fn(&str) -> Option<Vec<WatchpointTable>> + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(Inner {
+            table: Mutex::default(),
+            connections: AtomicUsize::new(0),
+            notices,
+            bases: bases(base_dirs),
+            server,
+            limits: limits_of_env(),
+            watchpoints: Box::new(watchpoints),
+        }))
+    }
+
+    /// Looks at the limits of all sessions until the server ends. For a task of its own.
+    pub(crate) async fn watch(self) {
+        loop {
+            tokio::time::sleep(TICK).await;
+            self.tick();
+        }
+    }
+
+    fn tick(&self) {
+        let mut table = self.0.table.lock();
+        let table = &mut *table;
+        let mut is_changed = false;
+        let mut forgotten = Vec::new();
+        for entry in table.sessions.values_mut() {
+            let actions = entry.machine.apply(entry.began.elapsed(), Event::Tick);
+            if entry.perform(actions) {
+                forgotten.push(entry.id);
+            }
+            is_changed |= entry.is_changed();
+        }
+        for id in forgotten {
+            table.sessions.remove(&id);
+            is_changed = true;
+        }
+        table.attached.retain(|_, own| {
+            let is_valid = own.since.elapsed() < attach::VALID_FOR;
+            if !is_valid {
+                attach::remove(&own.file);
+            }
+            is_valid
+        });
+        if is_changed {
+            self.0.notices.announce_sessions();
+        }
+    }
+
+    /// A place for one more connection; `None` if there are too many.
+    pub(crate) fn permit(&self) -> Option<Permit> {
+        let before = self.0.connections.fetch_add(1, Ordering::AcqRel);
+        let permit = Permit(self.clone());
+        (before < MAX_CONNECTIONS).then_some(permit)
+    }
+
+    /// Adds a rank to its session, or begins one.
+    pub(crate) fn join(&self, hello: Hello) -> (Connection, mpsc::Receiver<ToTraining>) {
+        let (sender, receiver) = mpsc::channel(MAX_WAITING);
+        let run = self.run_of(&hello.run_folder);
+        let mut table = self.0.table.lock();
+        let table = &mut *table;
+        table.next_connection += 1;
+        let number = table.next_connection;
+        let attached = run.as_ref().and_then(|run| table.attached.remove(run));
+        if let Some(attached) = &attached {
+            attach::remove(&attached.file);
+        }
+        let same = table.sessions.values_mut().find(|own| {
+            own.hello.run_folder == hello.run_folder
+                && own.hello.launch == hello.launch
+                && !own.machine.is_finished()
+        });
+        let id = if let Some(same) = same {
+            same.id
+        } else {
+            // Another launch of the same run, or another training of the same process, replaces one that has ended.
+            let folder = &hello.run_folder;
+            table
+                .sessions
+                .retain(|_, own| own.hello.run_folder != *folder || own.machine.is_live());
+            table.next_id += 1;
+            let id = table.next_id;
+            let level = attached.map_or(hello.pause_at, |own| own.level);
+            let mut machine = Machine::new(self.0.limits, level);
+            machine.has_pausing_watchpoint = self.has_pausing_watchpoint(run.as_deref());
+            let entry = Entry {
+                id,
+                hello: hello.clone(),
+                run,
+                machine,
+                began: Instant::now(),
+                peers: BTreeMap::new(),
+                hits: Vec::new(),
+                rule_hits: HashSet::new(),
+                last_command: None,
+                announced: u64::MAX,
+            };
+            table.sessions.insert(id, entry);
+            id
+        };
+        let rank = hello.rank;
+        if let Some(entry) = table.sessions.get_mut(&id) {
+            let welcome = self.welcome(entry);
+            // The channel is empty.
+            drop(sender.try_send(welcome));
+            let peer = Peer {
+                host: hello.host.clone(),
+                pid: hello.pid,
+                connection: number,
+                sender,
+                requests: HashMap::new(),
+            };
+            entry.peers.insert(rank, peer);
+            entry.apply(Event::Hello(Box::new(hello)));
+            entry.announced = entry.machine.turn;
+        }
+        self.0.notices.announce_sessions();
+        let connection = Connection {
+            sessions: self.clone(),
+            session: id,
+            rank,
+            number,
+        };
+        (connection, receiver)
+    }
+
+    fn welcome(&self, entry: &Entry) -> ToTraining {
+        let limits = self.0.limits;
+        ToTraining::Welcome(Box::new(Welcome {
+            session: entry.id.to_string(),
+            watchpoints: entry.run.as_deref().and_then(&*self.0.watchpoints),
+            pause_at: entry.machine.level,
+            gate_limit_secs: limits.gate.as_secs_f64(),
+            hold_limit_secs: limits.hold.as_secs_f64(),
+            lost_grace_secs: limits.grace.as_secs_f64(),
+            heartbeat_secs: HEARTBEAT.as_secs_f64(),
+        }))
+    }
+
+    fn has_pausing_watchpoint(&self, run: Option<&str>) -> bool {
+        let list = run.and_then(|run| (self.0.watchpoints)(run));
+        let is_pausing = |own: &WatchpointTable| own.get("pause") == Some(&true.into());
+        list.is_some_and(|list| list.iter().any(is_pausing))
+    }
+
+    /// The run whose folder has this path. The path is compared as text, and nothing is opened.
+    fn run_of(&self, folder: &str) -> Option<String> {
+        let folder = std::path::Path::new(folder);
+        self.0.bases.iter().find_map(|base| {
+            let below = folder.strip_prefix(&base.dir).ok()?.to_str()?;
+            Some(base.run_name(if below.is_empty() { "." } else { below }))
+        })
+    }
+
+    /// Asks the training of a run to connect.
+    pub(crate) fn attach(&self, run: &str, level: PauseLevel) -> Result<AttachAnswer, AttachError> {
+        let folder = self.0.bases.iter().find_map(|base| {
+            let below = base.run_below(run)?;
+            Some(base.dir.join(below))
+        });
+        let folder = folder.ok_or(AttachError::UnknownRun)?;
+        let file = attach::write(&folder, &self.0.server)?;
+        let answer = AttachAnswer {
+            file: file.display().to_string(),
+            valid_secs: attach::VALID_FOR.as_secs(),
+        };
+        let since = Instant::now();
+        let attached = AttachOrder { file, level, since };
+        self.0
+            .table
+            .lock()
+            .attached
+            .insert(run.to_owned(), attached);
+        Ok(answer)
+    }
+
+    /// The sessions, the newest first.
+    pub(crate) fn list(&self) -> SessionList {
+        let table = self.0.table.lock();
+        let all = table.sessions.values().rev();
+        SessionList {
+            sessions: all.take(MAX_SESSIONS).map(report::session).collect(),
+            cut: table.sessions.len() > MAX_SESSIONS,
+        }
+    }
+
+    /// Number of sessions that wait.
+    pub(crate) fn waiting(&self) -> u64 {
+        let table = self.0.table.lock();
+        let all = table.sessions.values();
+        all.filter(|own| matches!(own.machine.state, State::Waiting { .. }))
+            .count() as u64
+    }
+
+    /// Ids of the newest session of each run.
+    pub(crate) fn of_runs(&self) -> HashMap<String, String> {
+        let table = self.0.table.lock();
+        let all = table.sessions.values();
+        all.filter_map(|own| Some((own.run.clone()?, own.id.to_string())))
+            .collect()
+    }
+
+    /// Carries out a command.
+    pub(crate) fn command(
+        &self,
+        id: &str,
+        turn: u64,
+        command: &SessionCommand,
+    ) -> Result<Session, SessionError> {
+        let mut table = self.0.table.lock();
+        let entry = table.find(id)?;
+        let given = to_command(command, entry.machine.has_pausing_watchpoint);
+        let now = entry.began.elapsed();
+        match entry.machine.command(now, turn, given) {
+            Ok(actions) => {
+                entry.perform(actions);
+                if let SessionCommand::Pausing { level } = command {
+                    let watchpoints = entry.run.as_deref().and_then(&*self.0.watchpoints);
+                    entry.send_level(*level, watchpoints);
+                }
+                entry.last_command = Some(LastCommand {
+                    command: command.name().to_owned(),
+                    at_secs: now_secs(),
+                });
+                entry.announced = entry.machine.turn;
+                let session = report::session(entry);
+                self.0.notices.announce_sessions();
+                Ok(session)
+            }
+            Err(CommandError::Conflict) => Err(SessionError::Conflict {
+                message: report::conflict(entry),
+                session: Box::new(report::session(entry)),
+            }),
+            Err(error @ CommandError::Refused(_)) => Err(SessionError::Refused(error.to_string())),
+        }
+    }
+
+    /// Sends new watchpoints to the trainings of a run.
+    pub(crate) fn set_watchpoints(&self, run: &str) {
+        let list = (self.0.watchpoints)(run);
+        let has_pausing = self.has_pausing_watchpoint(Some(run));
+        let mut table = self.0.table.lock();
+        let of_run = table.sessions.values_mut();
+        for entry in of_run.filter(|own| own.run.as_deref() == Some(run)) {
+            entry.machine.has_pausing_watchpoint = has_pausing;
+            entry.send_level(entry.machine.level, list.clone());
+        }
+    }
+
+    /// Asks to pause a training whose ranks together have hits, with their steps. Each of them pauses once.
+    pub(crate) fn rule_hits(&self, run: &str, hits: &[(RuleHit, i64)]) {
+        let mut table = self.0.table.lock();
+        let of_run = table.sessions.values_mut();
+        for entry in of_run.filter(|own| own.run.as_deref() == Some(run)) {
+            let fresh = hits
+                .iter()
+                .filter(|own| entry.rule_hits.insert(own.0.clone()))
+                .map(|own| own.1);
+            // All of them are noted, not only those before the minimum.
+            let steps: Vec<i64> = fresh.collect();
+            if let Some(step) = steps.into_iter().min() {
+                entry.apply(Event::RuleHit { step });
+            }
+        }
+    }
+
+    /// Level of the newest session of a run, if it is live.
+    pub(crate) fn level_of(&self, run: &str) -> Option<PauseLevel> {
+        let table = self.0.table.lock();
+        let all = table.sessions.values().rev();
+        all.filter(|own| own.run.as_deref() == Some(run) && own.machine.is_live())
+            .map(|own| own.machine.level)
+            .next()
+    }
+
+    /// Lets all trainings that wait go on, for the end of the server. Returns their names.
+    pub(crate) fn let_go(&self) -> Vec<String> {
+        let mut table = self.0.table.lock();
+        let mut names = Vec::new();
+        for entry in table.sessions.values_mut() {
+            if matches!(entry.machine.state, State::Waiting { .. } | State::Pausing) {
+                names.push(report::session(entry).name);
+                let turn = entry.machine.turn;
+                let now = entry.began.elapsed();
+                if let Ok(actions) = entry.machine.command(now, turn, Command::Continue) {
+                    entry.perform(actions);
+                }
+            }
+        }
+        names
+    }
+
+    /// Asks a rank a question and waits for its answer. Blocks the calling thread.
+    pub(crate) fn ask(
+        &self,
+        id: &str,
+        rank: u32,
+        question: impl FnOnce(u64) -> ToTraining,
+    ) -> Result<Reply, SessionError> {
+        let receiver = {
+            let mut table = self.0.table.lock();
+            table.next_request += 1;
+            let number = table.next_request;
+            let entry = table.find(id)?;
+            if !matches!(entry.machine.state, State::Waiting { .. }) {
+                return Err(SessionError::NotWaiting);
+            }
+            let peer = entry.peers.get_mut(&rank);
+            let peer = peer.ok_or(SessionError::NoRank(rank))?;
+            let (sender, receiver) = oneshot::channel();
+            peer.requests.retain(|_, own| !own.is_closed());
+            peer.requests.insert(number, sender);
+            if peer.sender.try_send(question(number)).is_err() {
+                return Err(SessionError::NoRank(rank));
+            }
+            receiver
+        };
+        let handle = tokio::runtime::Handle::current();
+        let answer =
+            handle.block_on(async { tokio::time::timeout(ANSWER_TIMEOUT, receiver).await });
+        match answer {
+            Ok(Ok(Reply::Failed(code, message))) => Err(SessionError::Failed(code, message)),
+            Ok(Ok(reply)) => Ok(reply),
+            Ok(Err(_)) => Err(SessionError::NoRank(rank)),
+            Err(_) => Err(SessionError::Timeout),
+        }
+    }
+}
+
+impl Table {
+    fn find(&mut self, id: &str) -> Result<&mut Entry, SessionError> {
+        let unknown = || SessionError::Unknown(id.chars().take(64).collect());
+        let number: u64 = id.parse().map_err(|_| unknown())?;
+        self.sessions.get_mut(&number).ok_or_else(unknown)
+    }
+}
+
+impl Connection {
+    /// Handles a message of the rank.
+    pub(crate) fn receive(&self, message: ToServer) {
+        let sessions = &self.sessions.0;
+        let mut table = sessions.table.lock();
+        let Some(entry) = table.sessions.get_mut(&self.session) else {
+            return;
+        };
+        let rank = self.rank;
+        let Some(peer) = entry.peers.get_mut(&rank) else {
+            return;
+        };
+        if peer.connection != self.number {
+            return;
+        }
+        let mut reply = |id: u64, reply| {
+            if let Some(sender) = peer.requests.remove(&id) {
+                // The client may have gone.
+                drop(sender.send(reply));
+            }
+        };
+        let event = match message {
+            ToServer::Status { step, .. } => Event::Alive { rank, step },
+            ToServer::Armed { from } => Event::Armed { rank, from },
+            ToServer::Gate(report) => {
+                let pauses = report.hits.iter().any(|hit| hit.pauses);
+                if !report.hits.is_empty() {
+                    entry.machine.hits_total = report.hits_total;
+                    entry.hits = report.hits;
+                }
+                Event::Gate {
+                    rank,
+                    at: report.at,
+                    pauses,
+                    is_target: report.is_target,
+                }
+            }
+            ToServer::Held { at, reason } => Event::Held { rank, at, reason },
+            ToServer::Going { at, why } => Event::Going { rank, at, why },
+            ToServer::Tensors(list) | ToServer::Nodes(list) => {
+                reply(list.id, Reply::Items(list));
+                return;
+            }
+            ToServer::Failed { id, code, message } => {
+                reply(id, Reply::Failed(code, message));
+                return;
+            }
+            ToServer::Bye {
+                reason,
+                step,
+                error,
+            } => {
+                entry.apply(Event::Alive { rank, step });
+                Event::Bye {
+                    rank,
+                    reason,
+                    error: error.map(|text| text.chars().take(2_000).collect()),
+                }
+            }
+            ToServer::Hello(_) | ToServer::Slice(_) | ToServer::Unknown => return,
+        };
+        entry.apply(event);
+        if entry.is_changed() {
+            sessions.notices.announce_sessions();
+        }
+    }
+
+    /// Handles the elements of a slice.
+    pub(crate) fn elements(&self, head: SliceHead, bytes: Vec<u8>) {
+        let mut table = self.sessions.0.table.lock();
+        let entry = table.sessions.get_mut(&self.session);
+        let peer = entry.and_then(|entry| entry.peers.get_mut(&self.rank));
+        let sender = peer.and_then(|peer| peer.requests.remove(&head.id));
+        if let Some(sender) = sender {
+            drop(sender.send(Reply::Slice(head, bytes)));
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        let mut table = self.sessions.0.table.lock();
+        let Some(entry) = table.sessions.get_mut(&self.session) else {
+            return;
+        };
+        let rank = self.rank;
+        let is_newest = entry
+            .peers
+            .get(&rank)
+            .is_some_and(|peer| peer.connection == self.number);
+        if is_newest {
+            if let Some(peer) = entry.peers.get_mut(&rank) {
+                peer.requests.clear();
+            }
+            entry.apply(Event::Gone { rank });
+            entry.announced = entry.machine.turn;
+            self.sessions.0.notices.announce_sessions();
+        }
+    }
+}
+
+fn to_command(command: &SessionCommand, has_pausing_watchpoint: bool) -> Command {
+    match command {
+        SessionCommand::Pause { partial } => Command::Pause { partial: *partial },
+        SessionCommand::Continue => Command::Continue,
+        SessionCommand::Step { n } => Command::Step(*n),
+        SessionCommand::ToNode { node } => Command::ToNode(node.clone()),
+        SessionCommand::Stop => Command::Stop,
+        SessionCommand::Extend { secs } => Command::Extend(Duration::from_secs(*secs)),
+        SessionCommand::Pausing { level } => Command::Pausing {
+            level: *level,
+            has_pausing_watchpoint,
+        },
+        SessionCommand::Keep { patterns } => Command::Keep(patterns.clone()),
+    }
+}
+
+/// Limits of waits, shorter ones for tests: seconds in `TRAINSCOPE_SESSION_LIMITS` as `gate,hold,grace`.
+fn limits_of_env() -> Limits {
+    let mut limits = Limits::default();
+    let text = std::env::var("TRAINSCOPE_SESSION_LIMITS").unwrap_or_default();
+    let numbers: Vec<Duration> = text
+        .split(',')
+        .filter_map(|part| Duration::try_from_secs_f64(part.trim().parse().ok()?).ok())
+        .collect();
+    if let [gate, hold, grace] = numbers[..] {
+        limits = Limits {
+            gate,
+            hold,
+            grace,
+            ..limits
+        };
+    }
+    limits
+}

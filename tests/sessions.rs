@@ -1,0 +1,7 @@
+//! Live sessions: trainings in Rust that are connected to the built server.
+
+mod access;
+mod control;
+mod losses;
+mod ranks;
+pub(crate) mod training;

@@ -1,0 +1,214 @@
+//! Pause, look, step, continue, stop: by the API and by the command line.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+use trainscope_api::sessions::SessionState;
+use trainscope_collector::AtHit;
+
+use super::training::{Sessions, Setup, Training, command_at};
+use crate::support::lab::Lab;
+use crate::support::server::{program, query};
+use crate::support::wait::wait_for;
+
+#[test]
+fn a_training_is_paused_looked_at_and_goes_on_with_the_same_result() {
+    let lab = Lab::new();
+    let server = lab.start();
+    let mut setup = Setup::new(&lab.base().join("alone"), None);
+    setup.steps = 2_000;
+    let wanted = Training::start(&setup).end();
+    let setup = Setup {
+        run: lab.base().join("a"),
+        address: Some(server.address().to_owned()),
+        steps: 2_000,
+        ..setup
+    };
+    let training = Training::start(&setup);
+    server.wait_for_state("a", SessionState::Running);
+    assert_eq!(server.command("a", &json!({"name": "pause"})).0, 200);
+    let session = server.wait_for_state("a", SessionState::Waiting);
+    assert_eq!(session.place.as_deref(), Some("before_update"));
+    assert_eq!(session.run.as_deref(), Some("a"));
+    assert!(session.goes_on_secs.unwrap() > 500.0);
+    assert_eq!(server.status().waiting, 1);
+    wait_for("the run to name its session", || server.run("a")?.session);
+    training.wait_until_still();
+    let list = server
+        .get(&format!(
+            "/api/session/tensors?session={}&pattern=grad",
+            session.id
+        ))
+        .json();
+    assert_eq!(list["items"][0]["name"], "fc.weight.grad");
+    assert_eq!(list["items"][0]["shape"], json!([2, 3]));
+    let read = |tensor: &str, slice: &str| {
+        let pairs = [
+            ("run", "a"),
+            ("tensor", tensor),
+            ("slice", slice),
+            ("session", &session.id),
+        ];
+        let answer = server.get(&format!("/api/tensor?{}", query(&pairs)));
+        (answer.status, answer.json())
+    };
+    let (status, answer) = read("fc.weight", "1, :");
+    assert_eq!(status, 200, "{answer}");
+    let mut weight = 1.0_f32;
+    for _ in 0..session.step {
+        weight -= 1e-4;
+    }
+    let values = answer["values"].as_array().unwrap();
+    assert_eq!(values.len(), 3);
+    for value in values {
+        #[expect(clippy::cast_possible_truncation, reason = "it was an f32")]
+        let value = value.as_f64().unwrap() as f32;
+        assert_eq!(value.to_bits(), weight.to_bits());
+    }
+    assert_eq!(answer["source"], "session");
+    assert_eq!(read("fc.bias", ":").0, 404);
+    assert_eq!(read("fc.weight", "7, :").0, 400);
+    let (status, session) = server.command("a", &json!({"name": "step", "n": 5}));
+    assert_eq!((status, &session["state"]), (200, &json!("stepping")));
+    let before = session["step"].as_i64().unwrap();
+    let session = wait_for("five steps", || {
+        server
+            .session_of("a")
+            .filter(|own| own.state == SessionState::Waiting && own.step > before)
+    });
+    assert_eq!(session.step, before + 5);
+    assert_eq!(server.command("a", &json!({"name": "continue"})).0, 200);
+    assert_eq!(training.end(), wanted);
+    let session = server.wait_for_state("a", SessionState::Finished);
+    assert_eq!(serde_json::to_value(session.end).unwrap(), "finished");
+    assert_eq!(server.command("a", &json!({"name": "pause"})).0, 400);
+    assert_eq!(read("fc.weight", ":, :").0, 409);
+}
+
+#[test]
+fn the_first_of_two_commands_wins() {
+    let lab = Lab::new();
+    let server = lab.start();
+    let training = Training::start(&Setup::new(&lab.base().join("a"), Some(&server)));
+    let session = server.wait_for_state("a", SessionState::Running);
+    let pause = json!({"name": "pause"});
+    assert_eq!(command_at(&server, &session, &pause).0, 200);
+    let (status, answer) = command_at(&server, &session, &json!({"name": "stop"}));
+    assert_eq!(status, 409);
+    assert_eq!(answer["code"], "conflict");
+    assert!(
+        answer["message"].as_str().unwrap().contains("pause"),
+        "{answer}"
+    );
+    assert_ne!(answer["session"]["state"], "stopping");
+    for bad in [
+        json!({"name": "dance"}),
+        json!({"name": "step"}),
+        json!({"name": "step", "n": 0}),
+    ] {
+        assert_eq!(server.command("a", &bad).0, 400, "{bad}");
+    }
+    assert_eq!(server.command("a", &json!({"name": "stop"})).0, 200);
+    training.end();
+    let session = server.wait_for_state("a", SessionState::Finished);
+    assert_eq!(serde_json::to_value(session.end).unwrap(), "stopped");
+    let unknown = json!({"session": "77", "turn": 0, "command": pause});
+    let answer = server.post(
+        "/api/session/command",
+        "application/json",
+        &unknown.to_string(),
+    );
+    assert_eq!(
+        (answer.status, &answer.json()["code"]),
+        (404, &json!("unknown_session"))
+    );
+}
+
+#[test]
+fn a_hit_pauses_before_the_update_and_check_agrees() {
+    let lab = Lab::new();
+    let server = lab.start();
+    let mut setup = Setup::new(&lab.base().join("a"), Some(&server));
+    setup.nan = Some((0, 1_333));
+    setup.at_hit = Some(AtHit::Pause);
+    let training = Training::start(&setup);
+    let session = server.wait_for_state("a", SessionState::Waiting);
+    assert_eq!(
+        (session.step, session.place.as_deref()),
+        (1_333, Some("before_update"))
+    );
+    assert_eq!(session.hits[0].condition, "gradient_exploding");
+    assert_eq!(serde_json::to_value(session.reason).unwrap(), "hit");
+    let recorded = wait_for("the hit in the file", || {
+        let answer = server.get("/api/recorded_hits?run=a&tag=hits");
+        (answer.status == 200).then(|| answer.json())
+    });
+    assert!(
+        recorded.to_string().contains("gradient_exploding"),
+        "{recorded}"
+    );
+    server.command("a", &json!({"name": "stop"}));
+    assert_eq!(training.end()[0].1, 1_332);
+    let checked = program(&lab)
+        .args(["check", "--format", "json"])
+        .arg(lab.base().join("a"))
+        .output()
+        .unwrap();
+    let report: Value = serde_json::from_slice(&checked.stdout).unwrap();
+    let text = report.to_string();
+    assert!(
+        text.contains("gradient_exploding") && text.contains("1333"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_training_that_runs_is_attached_and_controlled_from_the_command_line() {
+    let lab = Lab::new();
+    let server = lab.start();
+    let training = Training::start(&Setup::new(&lab.base().join("a"), None));
+    training.wait_for(20);
+    wait_for("the run", || server.run("a"));
+    let run = |words: &[&str]| {
+        let output: std::process::Output = Command::output(program(&lab).args(words)).unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(text).unwrap())
+    };
+    let (status, text) = run(&["control", "a", "status"]);
+    assert_eq!(status, Some(1), "{text}");
+    assert!(
+        text.contains("a is not connected") && text.contains("trainscope attach a"),
+        "{text}"
+    );
+    let file = lab.base().join("a/.trainscope/attach.json");
+    let (status, text) = run(&["attach", "a"]);
+    assert_eq!(
+        (status, &*text),
+        (Some(0), "a is connected. It pauses at errors.\n")
+    );
+    assert!(!file.exists(), "the file is taken away");
+    let (status, text) = run(&["attach", "a"]);
+    assert_eq!((status, &*text), (Some(0), "a is connected already.\n"));
+    assert_eq!(run(&["attach", "b"]).0, Some(2));
+    assert_eq!(run(&["control", "a", "pause"]).0, Some(0));
+    server.wait_for_state("a", SessionState::Waiting);
+    let (_, text) = run(&["control", "a", "status"]);
+    assert!(
+        text.contains("a: waiting before the update of step"),
+        "{text}"
+    );
+    assert!(text.contains("RANK  STATE"), "{text}");
+    let (_, text) = run(&["control", "a", "status", "--json"]);
+    let session: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(session["state"], "waiting");
+    let (_, text) = run(&["status"]);
+    assert!(text.contains("WAITING"), "{text}");
+    assert_eq!(run(&["control", "a", "step", "2"]).0, Some(0));
+    server.wait_for_state("a", SessionState::Waiting);
+    assert_eq!(run(&["control", "a", "extend", "60"]).0, Some(0));
+    assert_eq!(run(&["control", "a", "continue"]).0, Some(0));
+    training.wait_until_moving();
+    assert_eq!(run(&["control", "a", "extend"]).0, Some(1));
+    assert_eq!(run(&["control", "a", "stop"]).0, Some(0));
+    training.end();
+}

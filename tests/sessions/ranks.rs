@@ -1,0 +1,64 @@
+//! Several ranks are held together, at one gate.
+
+use serde_json::json;
+use trainscope_api::sessions::{SessionRankState, SessionState};
+use trainscope_collector::AtHit;
+
+use super::training::{Sessions, Setup, Training};
+use crate::support::lab::Lab;
+use crate::support::wait::wait_for;
+
+#[test]
+fn a_hit_in_one_rank_holds_all_at_the_same_gate() {
+    let lab = Lab::new();
+    let server = lab.start();
+    let mut setup = Setup::new(&lab.base().join("a"), Some(&server));
+    setup.ranks = 4;
+    setup.steps = 3_300;
+    setup.nan = Some((2, 3_000));
+    setup.at_hit = Some(AtHit::Pause);
+    let training = Training::start(&setup);
+    let session = server.wait_for_state("a", SessionState::Waiting);
+    assert_eq!((session.step, session.world_size), (3_000, 4));
+    assert!(session.is_armed);
+    for rank in &session.ranks {
+        assert_eq!((rank.state, rank.step), (SessionRankState::Held, 3_000));
+    }
+    training.wait_until_still();
+    // Rules over all ranks find the same fault a second later.
+    let never = json!({"name": "pausing", "level": "never"});
+    assert_eq!(server.command("a", &never).0, 200);
+    assert_eq!(server.command("a", &json!({"name": "continue"})).0, 200);
+    let ends = training.end();
+    assert!(ends.iter().all(|own| own.1 == 3_299), "{ends:?}");
+}
+
+#[test]
+fn sixty_four_ranks_are_paused_and_go_on() {
+    let lab = Lab::new();
+    let server = lab.start();
+    let mut setup = Setup::new(&lab.base().join("a"), Some(&server));
+    setup.ranks = 64;
+    let training = Training::start(&setup);
+    server.wait_for_state("a", SessionState::Running);
+    for _ in 0..3 {
+        // On a busy machine a rank may come later than a gate waits; then all go on, and the pause is given again.
+        let session = wait_for("all ranks to wait", || {
+            let session = server.session_of("a")?;
+            if session.state == SessionState::Running {
+                server.command("a", &json!({"name": "pause"}));
+            }
+            (session.state == SessionState::Waiting).then_some(session)
+        });
+        let step = session.step;
+        assert_eq!(session.ranks.len(), 64);
+        assert!(session.ranks.iter().all(|own| own.step == step));
+        assert_eq!(server.command("a", &json!({"name": "continue"})).0, 200);
+        training.wait_until_moving();
+    }
+    assert_eq!(server.command("a", &json!({"name": "stop"})).0, 200);
+    // The ranks meet in each step: one that stopped earlier than the others would leave them waiting for ever.
+    server.wait_for_state("a", SessionState::Finished);
+    let ends = training.end();
+    assert!(ends.iter().all(|own| own.1 == ends[0].1), "{ends:?}");
+}
