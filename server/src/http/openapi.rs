@@ -7,6 +7,7 @@ use axum::response::Response;
 use axum::routing::{self, MethodFilter, MethodRouter};
 use axum::{Extension, Router};
 use serde_json::Value;
+use trainscope_api::compare::Align;
 use trainscope_api::error::ApiError;
 use trainscope_api::live::ChangeNotice;
 use trainscope_api::profile::OperatorGroup;
@@ -126,7 +127,7 @@ routes! {
                        WebSocket at `/api/session/connect`, subprotocol `trainscope.live.1`, without `Origin`.",
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
-    components(schemas(ApiError, ChangeNotice, OperatorGroup)),
+    components(schemas(Align, ApiError, ChangeNotice, OperatorGroup)),
     modifiers(&Token),
     // No authentication on this machine, the token beyond.
     security((), ("bearer" = []), ("cookie" = []))
