@@ -8,9 +8,9 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, TypeVar
+from typing import Any, SupportsFloat, TypeVar
 
 from trainscope import _lost, _options, _process
 from trainscope._native import Flow
@@ -202,6 +202,17 @@ def graph(model_or_graph: Any, *inputs: Any, name: str = "model") -> None:
     run = _get("graph")
     if run is not None:
         run.graph(model_or_graph, *inputs, name=name)
+
+
+def landscape(
+    snapshots: Mapping[int, Mapping[str, Any]] | Sequence[tuple[int, Mapping[str, Any]]],
+    loss: Callable[..., SupportsFloat],
+    **options: Any,
+) -> None:
+    """`Run.landscape` of the run started last."""
+    run = _get("landscape")
+    if run is not None:
+        run.landscape(snapshots, loss, **options)
 
 
 def lineage(**fields: Any) -> None:

@@ -59,6 +59,8 @@ BAD: dict[str, Any] = {
 with tempfile.TemporaryDirectory() as folder, Run(folder) as begun:
     FLOW = begun.flow()
 
+SNAPSHOTS = {0: {"x": [0.0, 0.0]}, 1: {"x": [1.0, 0.0]}, 2: {"x": [0.0, 1.0]}}
+
 VALID: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "scalar": (["x", 1.0, 3], {"wall_time": 1.5}),
     "log": ([{"x": 1.0}, 3], {"wall_time": 1.5}),
@@ -71,6 +73,7 @@ VALID: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "note": (["text"], {}),
     "hparams": ([{"x": 1.0}, ["y"]], {}),
     "graph": ([b"graph"], {"name": "model"}),
+    "landscape": ([SNAPSHOTS, lambda _: 1.0], {"name": "plane", "size": 3, "samples": 1}),
     "lineage": ([], {"optimizer": "SGD", "learning_rate": 0.1, "other": 1}),
     "dataset": ([[{"op": "Mnist"}, "Shuffle"]], {}),
     "span": (["x"], {"kind": "compute", "lane": "stream 7"}),
