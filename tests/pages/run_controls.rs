@@ -172,7 +172,9 @@ async fn rows_are_chosen_by_keys_and_boxes_and_lead_on() {
     browser.press('c').await;
     browser.wait_for_count("ul[aria-label=Runs] > li", 3).await;
     browser.run("history.back()").await;
-    browser.click(&format!("{SELECTION} a")).await;
+    browser
+        .click(&format!("{SELECTION} a[href*='/scalars']"))
+        .await;
     browser.wait_for_element("ul[aria-label=Runs] > li").await;
     browser.run("history.back()").await;
     browser.press('j').await;
