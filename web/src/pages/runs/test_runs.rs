@@ -35,5 +35,6 @@ pub(super) fn run(id: &str) -> Run {
         len_bytes: 10,
         loss: None,
         metric: None,
+        session: None,
     }
 }
