@@ -43,6 +43,8 @@ const MAX_SESSIONS: usize = 2_000;
 const MIN_PART_BYTES: u64 = 4 << 20;
 /// Ratio of the bytes of a part to those of the one before: all parts together cost less than half of the whole.
 const PART_GROWTH: u64 = 4;
+/// No part is made of more than this share of the files, as a divisor: the whole is there soon, and takes memory beside it.
+const PART_SHARE: u64 = 3;
 /// A request waits this long for the whole profile, and gets a part of it then.
 const PART_WAIT: Duration = Duration::from_millis(150);
 /// Pause between two looks at a profile that is being read.
@@ -90,13 +92,15 @@ impl Slot {
         }
     }
 
-    /// The part that was read up to now, or earlier: a new one is made when [`PART_GROWTH`] times as much was read.
+    /// The part that was read up to now, or earlier: a new one is made when [`PART_GROWTH`] times as much was read, up
+    /// to the share [`PART_SHARE`] of the files.
     fn part(&self, session: &SessionFiles) -> Option<Arc<LoadedProfile>> {
         let mut kept = self.part.lock();
         let bytes = self.progress.bytes();
         let is_old =
             |own: &Arc<LoadedProfile>| own.read_bytes().saturating_mul(PART_GROWTH) <= bytes;
-        if kept.as_ref().is_none_or(is_old) {
+        let is_late = bytes.saturating_mul(PART_SHARE) > session.len_bytes;
+        if kept.as_ref().is_none_or(|own| is_old(own) && !is_late) {
             let trace = self.progress.part();
             if !trace.slices.is_empty() {
                 let part = LoadedProfile::part(session.clone(), Model::new(trace), bytes);

@@ -45,6 +45,8 @@ pub struct Trace {
     pub marks: Vec<Mark>,
     /// Steps that the recording itself declares by numbers: native spans and tables. `ProfilerStep#N` is a slice.
     pub declared_steps: Vec<DeclaredStep>,
+    /// Traffic between ranks, as the recording sums it up.
+    pub links: Vec<Link>,
     /// Counts of everything that was read or lost.
     pub counts: TraceCounts,
 }
@@ -380,6 +382,32 @@ pub struct DeclaredStep {
     pub begin: i64,
     /// End time.
     pub end: i64,
+}
+
+/// Traffic from one rank to another.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Link {
+    /// Rank that sends.
+    pub source: u32,
+    /// Rank that receives.
+    pub destination: u32,
+    /// Bytes.
+    pub bytes: u64,
+    /// Nanoseconds.
+    pub nanos: u64,
+    /// Hardware between the two, as the file names it; empty if it does not.
+    pub transport: String,
+}
+
+impl Link {
+    /// A link without traffic.
+    pub(crate) fn new(source: u32, destination: u32) -> Self {
+        Self {
+            source,
+            destination,
+            ..Self::default()
+        }
+    }
 }
 
 /// Counts of events of a trace, and of its damage.

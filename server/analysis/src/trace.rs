@@ -33,6 +33,7 @@ pub mod numbering;
 pub mod operators;
 pub mod outline;
 pub mod parts;
+mod peaks;
 pub mod ranges;
 pub mod ranks;
 pub mod robust;

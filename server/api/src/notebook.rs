@@ -77,6 +77,9 @@ pub struct RunNotes {
     /// Limits of scalars, by tag.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub thresholds: BTreeMap<String, Threshold>,
+    /// Peak of the device of its profiles in FLOP per second, as typed by a user.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_flops: Option<f64>,
     /// Marks in the timelines of its profiles, in the order in which they were made.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<SliceMark>,

@@ -21,7 +21,9 @@ pub use memory::{
 pub use operators::{
     OperatorAnswer, OperatorGroup, OperatorQuery, OperatorsAnswer, OperatorsQuery,
 };
-pub use ranks::{CollectiveRow, MeetingRow, RankRow, RankTrack, RanksAnswer, StepPair, Straggler};
+pub use ranks::{
+    CollectiveRow, LinkRow, MeetingRow, RankRow, RankTrack, RanksAnswer, StepPair, Straggler,
+};
 
 /// Maximum number of stretches of steps in one answer.
 pub const MAX_STRETCHES: usize = 400;
@@ -264,6 +266,10 @@ pub struct SessionSummary {
     pub memory: Vec<MemoryTotal>,
     /// FLOPs by operator.
     pub flops: BTreeMap<String, u64>,
+    /// Peak of the first device in FLOP per second for these FLOPs, each type of number at its own peak; `None` without
+    /// FLOPs or for a device whose peak is not known.
+    #[serde(default)]
+    pub peak_flops: Option<f64>,
     /// Measurements of the data set's iterator, if it was profiled.
     pub input: Option<InputShare>,
     /// The ten operators with the most self time; all of them in an export.
@@ -438,6 +444,12 @@ pub struct IdleTotal {
     pub count: u64,
     /// Sum of their lengths.
     pub nanos: i64,
+    /// Begin of the longest one, nanoseconds since the begin of the session.
+    #[serde(default)]
+    pub longest_begin_nanos: i64,
+    /// Length of the longest one.
+    #[serde(default)]
+    pub longest_nanos: i64,
 }
 
 /// Delays between the end of a launch call and the begin of its work.

@@ -6,6 +6,7 @@
 mod ascend;
 mod executions;
 mod iterator;
+mod links;
 mod tables;
 mod timeline;
 
@@ -34,6 +35,8 @@ pub struct MindsporeFiles<'a> {
     pub kernels: Option<&'a [u8]>,
     /// `step_trace_time.csv`: steps on an Ascend device.
     pub steps: Option<&'a [u8]>,
+    /// `communication_matrix.json`: links between ranks.
+    pub links: Option<&'a [u8]>,
     /// `profiler_info_<rank>.json`: facts.
     pub info: Option<&'a [u8]>,
 }
@@ -55,6 +58,8 @@ pub enum MindsporeTable {
     Kernels,
     /// See [`MindsporeFiles::steps`].
     Steps,
+    /// See [`MindsporeFiles::links`].
+    Links,
     /// See [`MindsporeFiles::info`].
     Info,
     /// `cpu_timeline_display_<rank>.json` or `trace_view.json`: Chrome JSON.
@@ -81,10 +86,11 @@ const RANKED: [(&str, &str, MindsporeTable); 7] = [
 ];
 
 /// File names without a rank.
-const UNRANKED: [(&str, MindsporeTable); 3] = [
+const UNRANKED: [(&str, MindsporeTable); 4] = [
     ("trace_view.json", MindsporeTable::Timeline),
     ("kernel_details.csv", MindsporeTable::Kernels),
     ("step_trace_time.csv", MindsporeTable::Steps),
+    ("communication_matrix.json", MindsporeTable::Links),
 ];
 
 impl MindsporeTable {
@@ -112,6 +118,7 @@ impl<'a> MindsporeFiles<'a> {
             MindsporeTable::Iterator => &mut self.iterator,
             MindsporeTable::Kernels => &mut self.kernels,
             MindsporeTable::Steps => &mut self.steps,
+            MindsporeTable::Links => &mut self.links,
             MindsporeTable::Info => &mut self.info,
             MindsporeTable::Timeline => return,
         };
@@ -155,6 +162,9 @@ pub fn read(files: &MindsporeFiles<'_>, timeline: Option<Trace>) -> (Trace, Vec<
         }
     }
     ascend::read(files, &mut builder, &mut notes);
+    if let Some(bytes) = files.links {
+        builder.trace.links = links::read(bytes, &mut notes);
+    }
     let trace = &mut builder.trace;
     let first = trace.slices.begins.iter().min();
     trace.head.unix_offset_nanos = first.filter(|first| **first > UNIX_FROM_NANOS).map(|_| 0);
@@ -187,6 +197,10 @@ mod tests {
             ),
             ("trace_view.json", Some((MindsporeTable::Timeline, None))),
             ("kernel_details.csv", Some((MindsporeTable::Kernels, None))),
+            (
+                "communication_matrix.json",
+                Some((MindsporeTable::Links, None)),
+            ),
             ("cpu_framework_.txt", None),
             ("cpu_timeline_summary_0.json", None),
         ] {

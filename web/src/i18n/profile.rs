@@ -78,6 +78,10 @@ pub struct ProfileTexts {
     /// Name and meaning: utilization, multiprocessors, occupancy, tensor cores, FLOP/s, overlap, peak of memory, launch
     /// delay.
     pub tiles: [[&'static str; 2]; 8],
+    /// Share of the peak that the FLOPs reach (MFU), beside their rate.
+    pub mfu: fn(&str) -> String,
+    pub peak_label: &'static str,
+    pub peak_title: &'static str,
     /// Data that a profile lacks: device, shapes, stacks, memory, other ranks.
     pub lacks: [&'static str; 5],
     /// Before the code that records it.
@@ -89,6 +93,7 @@ pub struct ProfileTexts {
     pub cause: NameOf,
     pub cause_meaning: NameOf,
     pub gaps: fn(u64) -> String,
+    pub longest_gap: fn(&str) -> String,
     /// Heading: activity of the host during the idle time of the device.
     pub meanwhile: &'static str,
     pub doing: NameOf,
@@ -111,7 +116,7 @@ pub struct ProfileTexts {
     pub filter: &'static str,
     pub filter_title: &'static str,
     /// Name, type, shapes, self time, total time, calls, mean, p99, device time, share, occupancy, tensor cores, FLOPs.
-    pub columns: [&'static str; 13],
+    pub columns: [&'static str; 14],
     pub choose_columns: &'static str,
     pub flops_by_scope: &'static str,
     /// Operators that no scope is around.
@@ -229,6 +234,9 @@ pub struct ProfileTexts {
     pub no_collectives: &'static str,
     /// Name, count, size, time, hidden, spread of arrival, bandwidth.
     pub collective_columns: [&'static str; 7],
+    pub links: &'static str,
+    pub of_links: fn(u64, u64) -> String,
+    pub link_columns: [&'static str; 5],
     pub lost: &'static str,
     pub lost_beside: &'static str,
     pub slowest: &'static str,

@@ -3,9 +3,7 @@
 
 use super::forest::{Node, Tree};
 
-/// Most columns of a grid: each leaf has 2 to the power of them corners.
-const MAX_GRID_COLUMNS: usize = 8;
-/// Most cells of a grid; pairs of leaves take less time than more.
+/// Most cells of a grid, 1 MB; pairs of leaves take less time than more.
 const MAX_GRID_CELLS: usize = 1 << 17;
 
 /// Bounds of the columns of a forest; columns without width count as one point.
@@ -22,9 +20,10 @@ pub struct Boxes {
     deviations: Vec<f64>,
     /// Share of the space that each leaf covers.
     volumes: Vec<f64>,
-    /// Begin and end of each leaf on each column, 0 to 1: `leaf * columns + column`.
-    sides: Vec<(f64, f64)>,
-    columns: usize,
+    /// Ends of the leaves on each column in ascending order, each once, from 0 to 1.
+    edges: Vec<Vec<f64>>,
+    /// Begin and end of each leaf on each column, as indices into its edges: `leaf * columns + column`.
+    sides: Vec<[u32; 2]>,
     /// Mean prediction by volume.
     mean: f64,
     variance: f64,
@@ -33,12 +32,13 @@ pub struct Boxes {
 impl Boxes {
     /// The boxes of a tree.
     pub fn new(tree: &Tree, space: &Space) -> Self {
-        let columns = space.bounds.len();
+        let edges = edges(tree, space);
+        let whole = edges.iter().map(|own| [0, last(own)]).collect();
         let mut boxes = Self {
-            columns,
+            edges,
             ..Self::default()
         };
-        let mut open = vec![(0, vec![(0.0, 1.0); columns])];
+        let mut open: Vec<(usize, Vec<[u32; 2]>)> = vec![(0, whole)];
         // Nodes of a tree are visited once each, even if the tree is none.
         for _ in 0..tree.nodes.len() {
             let Some((node, sides)) = open.pop() else {
@@ -46,9 +46,9 @@ impl Boxes {
             };
             match tree.nodes.get(node) {
                 Some(Node::Leaf(value)) => {
-                    boxes
-                        .volumes
-                        .push(sides.iter().map(|(begin, end)| end - begin).product());
+                    let pairs = sides.iter().zip(&boxes.edges);
+                    let volume = pairs.map(|(side, edges)| length(*side, edges)).product();
+                    boxes.volumes.push(volume);
                     boxes.deviations.push(*value);
                     boxes.sides.extend(sides);
                 }
@@ -58,13 +58,17 @@ impl Boxes {
                     left,
                     right,
                 }) => {
-                    let Some(side) = sides.get(*column).copied() else {
+                    let (Some([begin, end]), Some(edges)) =
+                        (sides.get(*column).copied(), boxes.edges.get(*column))
+                    else {
                         continue;
                     };
-                    let share = space.share(*column, *threshold).clamp(side.0, side.1);
+                    let share = space.share(*column, *threshold);
+                    let at = edges.partition_point(|edge| *edge < share);
+                    let at = u32::try_from(at).unwrap_or(u32::MAX).clamp(begin, end);
                     let (mut below, mut above) = (sides.clone(), sides);
-                    below[*column].1 = share;
-                    above[*column].0 = share;
+                    below[*column] = [begin, at];
+                    above[*column] = [at, end];
                     open.push((*right, above));
                     open.push((*left, below));
                 }
@@ -99,110 +103,84 @@ impl Boxes {
 
     /// Share of the space without some columns that a leaf covers.
     pub(super) fn share_without(&self, leaf: usize, columns: &[usize]) -> f64 {
-        let sides = (0..self.columns).filter(|column| !columns.contains(column));
+        let sides = (0..self.edges.len()).filter(|column| !columns.contains(column));
         let lengths = sides.map(|column| self.side(leaf, column));
         lengths.map(|(begin, end)| end - begin).product()
     }
 
     /// Variance of the mean prediction as a function of some columns alone, over all other columns.
     pub fn marginal_variance(&self, columns: &[usize]) -> f64 {
-        match columns {
-            [column] => self.of_column(*column),
-            _ => self
-                .of_grid(columns)
-                .unwrap_or_else(|| self.of_columns(columns)),
-        }
+        self.of_grid(columns)
+            .unwrap_or_else(|| self.of_columns(columns))
     }
 
     /// Begin and end of a leaf on a column.
     pub(super) fn side(&self, leaf: usize, column: usize) -> (f64, f64) {
-        self.sides
-            .get(leaf * self.columns + column)
-            .copied()
-            .unwrap_or((0.0, 1.0))
+        let edges = self.edges.get(column);
+        let end = |edge: u32| edges.and_then(|edges| edges.get(edge as usize)).copied();
+        let [begin, until] = self.indices(leaf, column);
+        (end(begin).unwrap_or(0.0), end(until).unwrap_or(1.0))
     }
 
-    /// Sweep over the ends of the leaves on one column.
-    fn of_column(&self, column: usize) -> f64 {
-        let mut ends: Vec<(f64, f64)> = Vec::with_capacity(self.volumes.len() * 2);
-        for (leaf, (own, volume)) in self.deviations.iter().zip(&self.volumes).enumerate() {
-            let (begin, end) = self.side(leaf, column);
-            if end > begin {
-                let part = own * volume / (end - begin);
-                ends.extend([(begin, part), (end, -part)]);
-            }
-        }
-        ends.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-        let (mut at, mut mean, mut variance) = (0.0, 0.0, 0.0);
-        for (end, part) in ends {
-            variance += (end - at) * mean * mean;
-            mean += part;
-            at = end;
-        }
-        variance
+    fn indices(&self, leaf: usize, column: usize) -> [u32; 2] {
+        let side = self.sides.get(leaf * self.edges.len() + column);
+        side.copied().unwrap_or_default()
     }
 
-    /// Sums over the cells between all ends of the leaves on these columns: each leaf is added at the corners of its box,
-    /// and running sums along each column spread it over the cells. `None` if there are too many cells or corners.
+    /// Sums over the cells between all edges of these columns: each leaf is added at the corners of its box, and running
+    /// sums along each column spread it over the cells. `None` if there are too many cells.
     fn of_grid(&self, columns: &[usize]) -> Option<f64> {
-        if columns.len() > MAX_GRID_COLUMNS {
-            return None;
-        }
-        let leaves = 0..self.volumes.len();
-        let mut edges = Vec::with_capacity(columns.len());
+        let edges: Option<Vec<&Vec<f64>>> = columns.iter().map(|own| self.edges.get(*own)).collect();
+        let edges = edges?;
+        let mut strides = Vec::with_capacity(edges.len());
         let mut cells = 1_usize;
-        for column in columns {
-            let sides = leaves.clone().map(|leaf| self.side(leaf, *column));
-            let mut own: Vec<f64> = sides.flat_map(|(begin, end)| [begin, end]).collect();
-            own.sort_unstable_by(f64::total_cmp);
-            own.dedup();
+        for edges in &edges {
+            strides.push(cells);
             cells = cells
-                .checked_mul(own.len())
+                .checked_mul(edges.len().saturating_sub(1))
                 .filter(|cells| *cells <= MAX_GRID_CELLS)?;
-            edges.push(own);
-        }
-        let mut strides = vec![1; edges.len()];
-        for at in 1..edges.len() {
-            strides[at] = strides[at - 1] * edges[at - 1].len();
         }
         let mut sums = vec![0.0; cells];
-        for leaf in leaves {
-            let sides = columns.iter().map(|column| self.side(leaf, *column));
-            let size: f64 = sides.clone().map(|(begin, end)| end - begin).product();
+        let (mut corners, mut more) = (Vec::new(), Vec::new());
+        for (leaf, (own, volume)) in self.deviations.iter().zip(&self.volumes).enumerate() {
+            let sides = columns.iter().map(|column| self.indices(leaf, *column));
+            let lengths = sides.clone().zip(&edges);
+            let size: f64 = lengths.map(|(side, edges)| length(side, edges)).product();
             if size <= 0.0 {
                 continue;
             }
-            let part = self.deviations[leaf] * self.volumes[leaf] / size;
-            let place = |edges: &[f64], value: f64| edges.partition_point(|own| *own < value);
-            let ends: Vec<[usize; 2]> = sides
-                .zip(&edges)
-                .map(|((begin, end), edges)| [place(edges, begin), place(edges, end)])
-                .collect();
-            for corner in 0..1_usize << columns.len() {
-                let (mut at, mut sign) = (0, 1.0);
-                for (column, ends) in ends.iter().enumerate() {
-                    let is_end = corner >> column & 1;
-                    at += ends[is_end] * strides[column];
-                    sign = if is_end == 1 { -sign } else { sign };
+            corners.clear();
+            corners.push((0, own * volume / size));
+            for ((side, edges), stride) in sides.zip(&edges).zip(&strides) {
+                let [begin, end] = side.map(|edge| edge as usize * stride);
+                more.clear();
+                // Behind the last edge is no cell.
+                if side[1] < last(edges) {
+                    more.extend(corners.iter().map(|(at, part): &(usize, f64)| (at + end, -part)));
                 }
-                sums[at] += sign * part;
+                for (at, _) in &mut corners {
+                    *at += begin;
+                }
+                corners.append(&mut more);
+            }
+            for (at, part) in &corners {
+                sums[*at] += part;
             }
         }
+        let mut sizes = vec![1.0];
         for (stride, edges) in strides.iter().zip(&edges) {
-            for cell in 0..cells {
-                if cell / stride % edges.len() > 0 {
-                    sums[cell] += sums[cell - stride];
+            for line in sums.chunks_mut(stride * edges.len().saturating_sub(1)) {
+                for cell in *stride..line.len() {
+                    line[cell] += line[cell - stride];
                 }
             }
+            let lengths = edges.windows(2).map(|pair| pair[1] - pair[0]);
+            sizes = lengths
+                .flat_map(|length| sizes.iter().map(move |size| size * length))
+                .collect();
         }
-        let variance = sums.iter().enumerate().map(|(cell, mean)| {
-            let lengths = strides.iter().zip(&edges).map(|(stride, edges)| {
-                let at = cell / stride % edges.len();
-                edges.get(at + 1).map_or(0.0, |end| end - edges[at])
-            });
-            lengths.product::<f64>() * mean * mean
-        });
-        Some(variance.sum())
+        let cells = sums.iter().zip(&sizes);
+        Some(cells.map(|(mean, size)| size * mean * mean).sum())
     }
 
     /// Σ over pairs of leaves: product of their parts, times the stretch that both cover. Leaves that are equal on
@@ -250,6 +228,36 @@ impl Boxes {
     }
 }
 
+/// Ends of the leaves of a tree on each column, in ascending order and each once, from 0 to 1.
+fn edges(tree: &Tree, space: &Space) -> Vec<Vec<f64>> {
+    let mut edges = vec![vec![0.0, 1.0]; space.bounds.len()];
+    for node in &tree.nodes {
+        if let Node::Split {
+            column, threshold, ..
+        } = node
+            && let Some(own) = edges.get_mut(*column)
+        {
+            own.push(space.share(*column, *threshold));
+        }
+    }
+    for own in &mut edges {
+        own.sort_unstable_by(f64::total_cmp);
+        own.dedup();
+    }
+    edges
+}
+
+/// Index of the last edge of a column.
+fn last(edges: &[f64]) -> u32 {
+    u32::try_from(edges.len().saturating_sub(1)).unwrap_or(u32::MAX)
+}
+
+/// Length of a side between two edges.
+fn length([begin, end]: [u32; 2], edges: &[f64]) -> f64 {
+    let edge = |at: u32| edges.get(at as usize).copied().unwrap_or(1.0);
+    edge(end) - edge(begin)
+}
+
 impl Space {
     /// Place of a value between the bounds of a column, 0 to 1.
     fn share(&self, column: usize, value: f64) -> f64 {
@@ -279,7 +287,7 @@ mod tests {
         };
         for tree in &forest.trees {
             let boxes = Boxes::new(tree, &space);
-            for own in [&[0, 2][..], &[1, 3], &[0, 1, 3]] {
+            for own in [&[0][..], &[3], &[0, 2], &[1, 3], &[0, 1, 3]] {
                 let (grid, pairs) = (boxes.of_grid(own).unwrap(), boxes.of_columns(own));
                 assert!(
                     (grid - pairs).abs() <= 1e-9 * pairs.abs().max(1.0),
@@ -287,8 +295,5 @@ mod tests {
                 );
             }
         }
-        let one = Boxes::new(&forest.trees[0], &space);
-        let (grid, sweep) = (one.of_grid(&[0]).unwrap(), one.of_column(0));
-        assert!((grid - sweep).abs() <= 1e-9 * sweep.abs().max(1.0));
     }
 }

@@ -150,25 +150,28 @@ fn ends(model: &Model) -> HashMap<&str, Ends, foldhash::fast::RandomState> {
 
 /// Gaps by stream and cause.
 pub fn totals(model: &Model, gaps: &[Gap]) -> Vec<IdleTotal> {
-    let mut sums: BTreeMap<(u16, Cause), (u64, i64)> = BTreeMap::new();
+    let mut totals: BTreeMap<(u16, Cause), IdleTotal> = BTreeMap::new();
     for gap in gaps {
         let lane = model.trace.slices.lanes.get(gap.next as usize);
-        let sum = sums
-            .entry((lane.copied().unwrap_or_default(), gap.cause))
-            .or_default();
-        sum.0 += 1;
-        sum.1 = sum.1.saturating_add(gap.end.saturating_sub(gap.begin));
-    }
-    let rows = sums.into_iter().map(|((lane, cause), (count, nanos))| {
-        let own = model.trace.lanes.get(usize::from(lane));
-        IdleTotal {
-            stream: own.map_or_else(String::new, |own| format!("{}/{}", own.process, own.thread)),
-            cause: cause.as_str().to_owned(),
-            count,
-            nanos,
+        let lane = lane.copied().unwrap_or_default();
+        let total = totals.entry((lane, gap.cause)).or_insert_with(|| {
+            let own = model.trace.lanes.get(usize::from(lane));
+            IdleTotal {
+                stream: own
+                    .map_or_else(String::new, |own| format!("{}/{}", own.process, own.thread)),
+                cause: gap.cause.as_str().to_owned(),
+                ..IdleTotal::default()
+            }
+        });
+        let nanos = gap.end.saturating_sub(gap.begin);
+        total.count += 1;
+        total.nanos = total.nanos.saturating_add(nanos);
+        if nanos > total.longest_nanos {
+            total.longest_nanos = nanos;
+            total.longest_begin_nanos = gap.begin.saturating_sub(model.origin());
         }
-    });
-    rows.collect()
+    }
+    totals.into_values().collect()
 }
 
 /// Activities of a thread, the first one that holds.

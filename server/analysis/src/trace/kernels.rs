@@ -68,6 +68,11 @@ impl TensorCores {
         Self { names }
     }
 
+    /// `true` if any kernel uses them.
+    pub fn is_any(&self) -> bool {
+        self.names.values().any(|uses| *uses)
+    }
+
     /// `true` for a kernel that uses tensor cores.
     pub fn uses(&self, model: &Model, slice: u32) -> bool {
         let name = model.trace.slices.names.get(slice as usize);

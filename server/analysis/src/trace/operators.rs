@@ -6,6 +6,7 @@ use trainscope_api::profile::{
 
 use super::calls::{Calls, LaunchedWork};
 use super::kernels::TensorCores;
+use super::peaks::{Precision, peak_of};
 use super::steps::{StepRange, TimeChoice};
 use super::{Model, flops};
 
@@ -139,6 +140,25 @@ impl<'a> Operators<'a> {
             *all = all.saturating_add(self.flops[call]);
         }
         flops
+    }
+
+    /// Peak of the device in FLOP per second for the FLOPs of the range; `None` if the device's is not known.
+    pub fn peak_flops(&self, range: StepRange) -> Option<f64> {
+        let model = self.model;
+        let device = model.trace.head.devices.first()?;
+        let scale = Scale::new(model, range);
+        let (mut float32, mut half) = (0_u64, 0_u64);
+        let calls = (0..self.calls.len()).filter(|call| self.flops[*call] > 0);
+        for call in calls.filter(|call| self.is_chosen(*call, &scale)) {
+            let detail = model.trace.slices.details[self.calls.slices[call] as usize];
+            let shapes = model.trace.shapes.get(detail as usize)?;
+            let sum = match Precision::of(shapes) {
+                Precision::Float32 => &mut float32,
+                Precision::Half => &mut half,
+            };
+            *sum = sum.saturating_add(self.flops[call]);
+        }
+        peak_of(&device.name, float32, half, self.tensor_cores.is_any())
     }
 
     fn is_chosen(&self, call: usize, scale: &Scale) -> bool {

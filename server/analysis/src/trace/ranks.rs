@@ -11,6 +11,7 @@ use super::steps::StepRange;
 use super::{Model, Role, figures, robust};
 
 mod collectives;
+mod links;
 mod pair;
 
 use collectives::{Collective, Meeting};
@@ -79,6 +80,7 @@ pub fn ranks(of: &[RankModel<'_>]) -> RanksAnswer {
         wait_nanos: table.waits,
         length_nanos: table.lengths,
         collectives,
+        links: links::rows(of),
         lost_nanos,
         cut: is_cut,
         ..RanksAnswer::default()

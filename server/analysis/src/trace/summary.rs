@@ -62,6 +62,7 @@ pub fn summary(model: &Model, range: StepRange, max_steps: usize) -> SessionSumm
         launch_delay_nanos: launch_delays(model, range),
         memory: memory::totals(model),
         flops: operators.flops(range),
+        peak_flops: operators.peak_flops(range),
         operators: rows,
         operator_count,
         steps: step_rows(model, &steps, &times, lengths, max_steps),

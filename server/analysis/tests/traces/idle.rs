@@ -26,6 +26,13 @@ fn idle_time_of_generated_steps_by_cause() {
         row("0/7", "other_stream", 4, 6_669_257),
     ];
     assert_eq!(totals, expected);
+    for total in idle::totals(&model, &gaps) {
+        let longest = total.longest_begin_nanos + model.origin();
+        let own = gaps.iter().filter(|gap| gap.cause.as_str() == total.cause);
+        let longest = own.clone().find(|gap| gap.begin == longest).expect("a gap");
+        assert_eq!(longest.end - longest.begin, total.longest_nanos);
+        assert!(total.longest_nanos * i64::try_from(total.count).unwrap() >= total.nanos);
+    }
     let meanwhile = idle::host_meanwhile(&model, &gaps);
     assert_eq!(meanwhile.values().sum::<i64>(), 1_201_425 + 5_118_631);
     // Batches are fetched by the thread that launches into stream 7, whose idle time begins with the first kernel.

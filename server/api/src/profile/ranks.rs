@@ -22,6 +22,9 @@ pub struct RanksAnswer {
     pub stragglers: Vec<Straggler>,
     /// Collectives by name.
     pub collectives: Vec<CollectiveRow>,
+    /// Traffic between ranks, where files have it.
+    #[serde(default)]
+    pub links: Vec<LinkRow>,
     /// Time lost to slow ranks a step, times (ranks − 1), in rank-nanoseconds.
     pub lost_nanos: i64,
     /// Compute against collectives in one step of two ranks; `None` without two ranks that have a step in common.
@@ -95,6 +98,24 @@ pub struct CollectiveRow {
     /// Time from the arrival of all to the end, mean.
     pub transfer_nanos: i64,
     /// Bus bandwidth in bytes a second; 0 if unknown.
+    pub bandwidth: f64,
+}
+
+/// Traffic from one rank to another in the whole recording.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct LinkRow {
+    /// Rank that sends.
+    pub source: u32,
+    /// Rank that receives.
+    pub destination: u32,
+    /// Hardware between the two, as the file names it; empty if it does not.
+    pub transport: String,
+    /// Bytes.
+    pub bytes: u64,
+    /// Time.
+    pub nanos: u64,
+    /// Bytes a second; 0 without time.
     pub bandwidth: f64,
 }
 

@@ -112,6 +112,9 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
             "Median time from the end of a launch call to the begin of its work: near 0 means that the device waits for the host, large values that work is queued.",
         ],
     ],
+    mfu: |share| format!("MFU {share}"),
+    peak_label: "Peak of the device, TFLOP/s",
+    peak_title: "Peak of the device for these operators: as in the data sheet of the device, if it is listed, or as typed here. It is kept with the notes of the run.",
     lacks: [
         "The profile has no kernels of a device.",
         "Shapes of inputs were not recorded.",
@@ -142,6 +145,7 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
         })
     },
     gaps: |gaps| many(gaps, "gap", "gaps"),
+    longest_gap: |time| format!("The longest takes {time}: open it in the timeline."),
     meanwhile: "what the host did meanwhile",
     doing: |id| {
         Some(match id {
@@ -204,6 +208,7 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
         "Occupancy",
         "Tensor",
         "FLOPs",
+        "Of peak",
     ],
     choose_columns: "Columns",
     flops_by_scope: "FLOPs of a step by scope",
@@ -404,6 +409,9 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
         "Spread",
         "Bus",
     ],
+    links: "Links between ranks",
+    of_links: |rows, all| format!("the {} slowest of {}", format::count(rows), format::count(all)),
+    link_columns: ["Link", "Transport", "Size", "Time", "Bandwidth"],
     lost: "Lost time",
     lost_beside: "what the slowest rank costs all",
     slowest: "slowest",

@@ -78,6 +78,9 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
             "从下发调用结束到设备开始执行的时间的中位数：接近 0 说明设备在等主机，较大说明任务在排队。",
         ],
     ],
+    mfu: |share| format!("MFU {share}"),
+    peak_label: "设备峰值，TFLOP/s",
+    peak_title: "这些算子在该设备上的峰值：设备在列表中时取自其数据手册，也可以在此输入。输入的值与运行的备注一起保存。",
     lacks: [
         "该性能数据没有设备上的 kernel。",
         "未记录输入形状。",
@@ -108,6 +111,7 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
         })
     },
     gaps: |gaps| format!("{} 处", format::count(gaps)),
+    longest_gap: |time| format!("最长的一处为 {time}，点击在时间线中打开。"),
     meanwhile: "其间主机在做什么",
     doing: |id| {
         Some(match id {
@@ -170,6 +174,7 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
         "占用率",
         "Tensor",
         "FLOPs",
+        "占峰值",
     ],
     choose_columns: "列",
     flops_by_scope: "每个迭代的 FLOPs，按作用域",
@@ -353,6 +358,9 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
         "到达差",
         "总线",
     ],
+    links: "rank 之间的链路",
+    of_links: |rows, all| format!("{} 条中最慢的 {} 条", format::count(all), format::count(rows)),
+    link_columns: ["链路", "传输方式", "大小", "耗时", "带宽"],
     lost: "损失的时间",
     lost_beside: "最慢的 rank 让所有 rank 付出的代价",
     slowest: "最慢",

@@ -160,9 +160,9 @@ mod tests {
             csv(&view, &[0, 1, 2], &keys),
             "run,lr,\"note, \"\"x\"\"\",amp\r\nr0,0.1,'=1+1,true\r\nr1,NaN,\"a,b\",\r\nr2,-Infinity,,false\r\n"
         );
-        assert_eq!(
-            json(&view, &[1], &keys[..1]),
-            r#"[{"lr":"NaN","run":"r1"}]"#
-        );
+        // Compared as values: the order of members depends on features of `serde_json` that other packages turn on.
+        let members: serde_json::Value =
+            serde_json::from_str(&json(&view, &[1], &keys[..1])).expect("JSON");
+        assert_eq!(members, serde_json::json!([{"run": "r1", "lr": "NaN"}]));
     }
 }

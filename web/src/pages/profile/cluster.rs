@@ -7,6 +7,7 @@ use trainscope_charts::profile::{Figure, Hit, RankBar, RankPart, Ranks, Shade};
 use trainscope_format::Severity;
 
 mod collectives;
+mod links;
 mod lost;
 mod map;
 mod pair;

@@ -6,12 +6,17 @@ use trainscope_api::profile::SessionSummary;
 use trainscope_charts::profile::Shade;
 
 use super::lack::{Lack, missing};
-use super::model::{DATA, IDLE, Model, css_of, share, swatch, time, use_model};
+use super::model::{DATA, HOST, IDLE, Model, css_of, share, swatch, time, use_model};
 use super::parts::{linked, share_row};
 use crate::components::profile_tabs::{ProfileTab, ProfileView};
 use crate::format;
 use crate::i18n::{ProfileTexts, use_i18n};
 use crate::prelude::*;
+
+/// Position of the rate of FLOPs among the tiles.
+const FLOPS: usize = 4;
+/// Unit of the peak as users type it.
+const TERA: f64 = 1e12;
 
 /// Prefixes of a thousand, from units on.
 const PREFIXES: [&str; 6] = ["", "k", "M", "G", "T", "P"];
@@ -24,11 +29,12 @@ pub(super) fn Tiles() -> impl IntoView {
     move || {
         let texts = i18n.texts().profile;
         model.with(|own| {
-            let values = tiles(own, texts).into_iter().zip(texts.tiles).enumerate();
+            let values = tiles(own, model.peak_flops(), texts).into_iter().zip(texts.tiles).enumerate();
             let values = values
                 .filter_map(|(at, (value, [name, meaning]))| Some((at, value?, name, meaning)));
             let values = values.map(|(at, (value, beside), name, meaning)| {
                 let value = view! { <b>{value}</b> };
+                let peak = (at == FLOPS).then(|| peak_field(model, texts));
                 view! {
                     <div class="tile" title=meaning>
                         <dt class="micro ink3 cut">{name}</dt>
@@ -36,6 +42,7 @@ pub(super) fn Tiles() -> impl IntoView {
                             {linked(evidence(&model, at), value.into_any())}
                             " "
                             <span class="micro ink3 cut">{beside}</span>
+                            {peak}
                         </dd>
                     </div>
                 }
@@ -68,7 +75,11 @@ fn evidence(model: &Model, tile: usize) -> Option<String> {
 }
 
 /// Values of the tiles in the order of their texts, with a remark each.
-fn tiles(own: &SessionSummary, texts: &ProfileTexts) -> [Option<(String, String)>; 8] {
+fn tiles(
+    own: &SessionSummary,
+    peak_flops: Option<f64>,
+    texts: &ProfileTexts,
+) -> [Option<(String, String)>; 8] {
     let percent = |value: f64| (format::percent(value), String::new());
     let device = own.device.as_ref();
     let steps = i64::try_from(own.step_count).unwrap_or(i64::MAX);
@@ -77,7 +88,9 @@ fn tiles(own: &SessionSummary, texts: &ProfileTexts) -> [Option<(String, String)
     let flops = own.flops.values().map(|flops| *flops as f64).sum::<f64>();
     let rate = (flops > 0.0 && all > 0).then(|| {
         let rate = flops / (all as f64 / 1e9);
-        (per_second(rate), String::new())
+        let mfu = peak_flops.filter(|peak| *peak > 0.0);
+        let mfu = mfu.map(|peak| (texts.mfu)(&format::percent(rate / peak)));
+        (per_second(rate), mfu.unwrap_or_default())
     });
     let peak = own.memory.iter().max_by_key(|own| own.peak_len_bytes);
     let peak = peak.map(|own| {
@@ -105,6 +118,29 @@ fn tiles(own: &SessionSummary, texts: &ProfileTexts) -> [Option<(String, String)
         peak,
         delay,
     ]
+}
+
+/// Field of the peak that the rate of FLOPs is a share of.
+fn peak_field(model: Model, texts: &ProfileTexts) -> impl IntoView + use<> {
+    let tera = move || model.peak_flops().map(|peak| format::number(peak / TERA, 4));
+    let keep = move |text: &str| {
+        let peak = text.trim().parse::<f64>().ok();
+        let peak = peak.filter(|peak| *peak > 0.0 && peak.is_finite());
+        model.set_peak_flops(peak.map(|peak| peak * TERA));
+    };
+    view! {
+        <input
+            class="field micro peak"
+            type="text"
+            inputmode="decimal"
+            name="peak"
+            aria-label=texts.peak_label
+            placeholder=texts.peak_label
+            title=texts.peak_title
+            prop:value=move || tera().unwrap_or_default()
+            on:change=move |event| keep(&event_target_value(&event))
+        />
+    }
 }
 
 /// `12.4 TFLOP/s`.
@@ -139,23 +175,33 @@ pub(super) fn Causes() -> impl IntoView {
     }
 }
 
+/// Begin and length of a stretch of time, nanoseconds.
+type Span = (i64, i64);
+
 fn idle(own: &SessionSummary, texts: &ProfileTexts) -> AnyView {
-    let mut causes: BTreeMap<&str, (i64, u64)> = BTreeMap::new();
+    let model = use_model();
+    let mut causes: BTreeMap<&str, (i64, u64, Span)> = BTreeMap::new();
     for one in &own.idle {
         let cause = causes.entry(&one.cause).or_default();
         cause.0 += one.nanos;
         cause.1 += one.count;
+        if one.longest_nanos > cause.2.1 {
+            cause.2 = (one.longest_begin_nanos, one.longest_nanos);
+        }
     }
     let all: i64 = causes.values().map(|cause| cause.0).sum();
     let mut causes: Vec<_> = causes.into_iter().collect();
     causes.sort_by_key(|cause| std::cmp::Reverse(cause.1.0));
-    let causes = causes.into_iter().map(|(cause, (nanos, count))| {
+    let causes = causes.into_iter().map(|(cause, (nanos, count, longest))| {
         let part = share(nanos, all);
         let name = (texts.cause)(cause).unwrap_or(cause);
         let gaps = (texts.gaps)(count);
         let value = time(nanos);
+        let longest_gap = (texts.longest_gap)(&time(longest.1));
         let title = (texts.cause_meaning)(cause);
-        view! { <div title=title>{share_row(name, Shade::Plain, part, value, gaps)}</div> }
+        let title = title.map_or_else(|| longest_gap.clone(), |title| format!("{title} {longest_gap}"));
+        let href = model.around_href((longest.0, longest.0 + longest.1), None);
+        share_row(name, Shade::Plain, part, [value, gaps], Some(href), Some(title))
     });
     let host: i64 = own.host_while_idle_nanos.values().sum();
     let mut doings: Vec<_> = own.host_while_idle_nanos.iter().collect();
@@ -169,7 +215,13 @@ fn idle(own: &SessionSummary, texts: &ProfileTexts) -> AnyView {
             "nothing" | "waiting" => Shade::Time(IDLE),
             _ => Shade::Time(4),
         };
-        share_row(name, shade, part, time(*nanos), format::percent(part))
+        let href = match &**doing {
+            "data" => model.kind_href(DATA),
+            "python" | "operators" => model.kind_href(HOST),
+            _ => None,
+        };
+        let values = [time(*nanos), format::percent(part)];
+        share_row(name, shade, part, values, href, None)
     });
     let doings = doings.collect::<Vec<_>>();
     let has_doings = !doings.is_empty();

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use trainscope_api::notebook::RunNotes;
 use trainscope_api::profile::{
     Parts, PhaseKind, ProfileOverview, ProfileStep, Sentence, SessionSummary,
 };
@@ -12,6 +13,7 @@ use crate::components::profile_tabs::Profiles;
 use crate::format;
 use crate::i18n::{I18n, Locale};
 use crate::location::{Address, use_address};
+use crate::notebook::{Notes, use_notebook};
 use crate::prelude::*;
 use crate::query::{Query, query};
 use crate::url_state::{History, UrlState};
@@ -25,7 +27,7 @@ pub(super) const DATA: usize = 3;
 pub(super) const IDLE: usize = 5;
 
 /// Position of the host among them.
-const HOST: usize = 4;
+pub(super) const HOST: usize = 4;
 
 /// Names of the kinds in searches of the timeline; idle time has no slices.
 const SEARCHES: [Option<&str>; KINDS] = [
@@ -49,6 +51,7 @@ pub(super) struct Model {
     /// The profile that is shown.
     pub(super) summary: Memo<Option<Arc<SessionSummary>>>,
     address: Address,
+    notebook: Notes,
 }
 
 /// The state of this page.
@@ -75,6 +78,7 @@ impl Model {
             overview,
             summary,
             address: use_address(),
+            notebook: use_notebook(),
         };
         provide_context(model);
         model
@@ -83,6 +87,26 @@ impl Model {
     /// Looks at the profile; `None` before its answer; reactive.
     pub(super) fn with<T>(self, look: impl FnOnce(&SessionSummary) -> T) -> Option<T> {
         self.summary.with(|own| own.as_deref().map(look))
+    }
+
+    /// Peak of the device in FLOP per second, as typed by a user, else by its name; reactive.
+    pub(super) fn peak_flops(self) -> Option<f64> {
+        let typed = self
+            .profiles
+            .run
+            .with(|run| self.notebook.notes(run).peak_flops);
+        typed.or_else(|| self.with(|own| own.peak_flops).flatten())
+    }
+
+    /// Keeps a peak with the notes of the run; `None` to forget it.
+    pub(super) fn set_peak_flops(self, peak: Option<f64>) {
+        self.profiles.run.with_untracked(|run| {
+            let notes = RunNotes {
+                peak_flops: peak,
+                ..untrack(|| self.notebook.notes(run))
+            };
+            self.notebook.set_notes(run, notes);
+        });
     }
 
     /// Follows an address of this program.

@@ -11,7 +11,7 @@ mod flops;
 mod panel;
 mod table;
 
-use columns::Column;
+use columns::{Column, Scale};
 use panel::OperatorPanel;
 use table::OperatorTable;
 
@@ -81,6 +81,10 @@ pub(super) fn TopOperators() -> impl IntoView {
     let by = Memo::new(|_| OperatorGroup::Name);
     let columns = Memo::new(|_| Column::FEW.to_vec());
     let steps = Memo::new(move |_| model.with(|own| own.step_count).unwrap_or(0));
+    let scale = Memo::new(move |_| Scale {
+        steps: steps.get(),
+        peak_flops: None,
+    });
     let footer = move || {
         let texts = i18n.texts().profile;
         let shown = rows.with(|rows| rows.iter().map(|row| row.share).sum::<f64>());
@@ -99,7 +103,7 @@ pub(super) fn TopOperators() -> impl IntoView {
                             <span class="grow"></span>
                             {downloads("operators", &FIELDS, move || rows.get_untracked().to_vec())}
                         </div>
-                        <OperatorTable rows by columns steps footer=Signal::derive(footer) />
+                        <OperatorTable rows by columns scale footer=Signal::derive(footer) />
                     </section>
                     <OperatorPanel rows by steps />
                 </div>
@@ -151,7 +155,11 @@ pub(super) fn Operators() -> impl IntoView {
             .answer
             .with(|own| own.as_ref().map_or(0, |own| own.steps))
     });
-    let all_columns = Memo::new(move |_| rows.with(|rows| Column::of(by.get(), rows)));
+    let scale = Memo::new(move |_| Scale {
+        steps: steps.get(),
+        peak_flops: model.peak_flops(),
+    });
+    let all_columns = Memo::new(move |_| rows.with(|rows| Column::of(by.get(), rows, scale.get())));
     let hidden = url.list(HIDDEN);
     let columns = Memo::new(move |_| {
         let all = all_columns.get().into_iter();
@@ -258,7 +266,7 @@ pub(super) fn Operators() -> impl IntoView {
                     {downloads("operators", &FIELDS, move || rows.get_untracked().to_vec())}
                 </div>
                 {hint}
-                <OperatorTable rows by columns steps footer=Signal::derive(footer) />
+                <OperatorTable rows by columns scale footer=Signal::derive(footer) />
             </section>
             <OperatorPanel rows by steps />
         </div>

@@ -92,14 +92,17 @@ pub(super) fn share_row(
     name: &str,
     shade: Shade,
     part: f64,
-    value: String,
-    beside: String,
+    [value, beside]: [String; 2],
+    href: Option<String>,
+    title: Option<String>,
 ) -> AnyView {
     let width = format!("{:.1}%", part.clamp(0.0, 1.0) * 100.0);
+    let title = title.unwrap_or_else(|| name.to_owned());
+    let name = linked(href, name.to_owned().into_any());
     view! {
         <li class="share-row">
-            <span class="cut" title=name.to_owned()>
-                {name.to_owned()}
+            <span class="cut" title=title>
+                {name}
             </span>
             <span class="track">
                 <i style:width=width style:--c=css_of(shade)></i>

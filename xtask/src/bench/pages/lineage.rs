@@ -10,7 +10,7 @@ use super::{at_rest, samples};
 
 /// Rows of the table, and the plot of the lines.
 const ROW: &str = "[data-run]";
-const PLOT: &str = "[data-part=brush]";
+const PLOT: &str = "[data-part=lines] canvas";
 /// Number of moves of the pointer in one brush, and their length in pixels.
 const MOVES: usize = 150;
 const MOVE_PIXELS: i64 = 2;

@@ -2,6 +2,7 @@
 
 use super::super::model::{time, use_model};
 use super::super::parts::downloads;
+use super::links::Links;
 use super::pair::Pair;
 use super::use_cluster;
 use crate::format;
@@ -99,6 +100,7 @@ pub(super) fn Collectives() -> impl IntoView {
                 <Show when=is_empty>
                     <p class="small ink2 nothing">{i18n.text(|t| t.profile.no_collectives)}</p>
                 </Show>
+                <Links />
             </div>
         </section>
     }

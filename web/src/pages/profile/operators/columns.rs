@@ -24,13 +24,23 @@ pub(super) enum Column {
     Occupancy,
     TensorCores,
     Flops,
+    OfPeak,
+}
+
+/// Divisors of the numbers of rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Scale {
+    /// Steps that the calls are spread over.
+    pub(super) steps: u64,
+    /// Peak of the device, FLOP per second, if it is known.
+    pub(super) peak_flops: Option<f64>,
 }
 
 /// Order of rows: a column, and `true` for the largest first.
 pub(super) type Order = (Column, bool);
 
 impl Column {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::Name,
         Self::Type,
         Self::Shapes,
@@ -44,6 +54,7 @@ impl Column {
         Self::Occupancy,
         Self::TensorCores,
         Self::Flops,
+        Self::OfPeak,
     ];
 
     /// Columns of a short table.
@@ -57,7 +68,7 @@ impl Column {
     ];
 
     /// Columns that any of the rows has data for.
-    pub(super) fn of(by: OperatorGroup, rows: &[OperatorRow]) -> Vec<Self> {
+    pub(super) fn of(by: OperatorGroup, rows: &[OperatorRow], scale: Scale) -> Vec<Self> {
         let has = |column: &Self| match column {
             Self::Type => {
                 // Names of PyTorch end with their type.
@@ -72,6 +83,7 @@ impl Column {
             Self::Occupancy => rows.iter().any(|row| row.occupancy.is_some()),
             Self::TensorCores => rows.iter().any(|row| row.tensor_cores),
             Self::Flops => rows.iter().any(|row| row.flops > 0),
+            Self::OfPeak => rows.iter().any(|row| of_peak(row, scale).is_some()),
             _ => true,
         };
         Self::ALL.into_iter().filter(has).collect()
@@ -101,6 +113,7 @@ impl Column {
             Self::Occupancy => "occupancy",
             Self::TensorCores => "tensor_cores",
             Self::Flops => "flops",
+            Self::OfPeak => "of_peak",
         }
     }
 
@@ -120,9 +133,9 @@ impl Column {
         matches!(self, Self::Name | Self::Type | Self::Shapes)
     }
 
-    /// Text of a cell, where a number of steps was recorded.
-    pub(super) fn text(self, row: &OperatorRow, steps: u64) -> String {
-        let steps = steps.max(1);
+    /// Text of a cell.
+    pub(super) fn text(self, row: &OperatorRow, scale: Scale) -> String {
+        let steps = scale.steps.max(1);
         match self {
             Self::Name => row.name.clone(),
             Self::Type => row.r#type.clone(),
@@ -140,6 +153,9 @@ impl Column {
             Self::TensorCores => if row.tensor_cores { "✓" } else { "–" }.to_owned(),
             Self::Flops if row.flops == 0 => "–".to_owned(),
             Self::Flops => format::number(row.flops as f64 / steps as f64, 3),
+            Self::OfPeak => {
+                of_peak(row, scale).map_or_else(|| "–".to_owned(), format::percent)
+            }
         }
     }
 
@@ -156,6 +172,8 @@ impl Column {
             Self::Occupancy => row.occupancy.unwrap_or(-1.0),
             Self::TensorCores => f64::from(u8::from(row.tensor_cores)),
             Self::Flops => row.flops as f64,
+            // The peak is the same for all rows.
+            Self::OfPeak => rate(row).unwrap_or(-1.0),
         }
     }
 
@@ -209,6 +227,19 @@ impl Column {
     }
 }
 
+/// FLOPs per second of the device, or of the host where it launched nothing; `None` without FLOPs or time.
+fn rate(row: &OperatorRow) -> Option<f64> {
+    let nanos = match row.device_total_nanos {
+        0 => row.total_nanos,
+        device => device,
+    };
+    (row.flops > 0 && nanos > 0).then(|| row.flops as f64 / (nanos as f64 / 1e9))
+}
+
+fn of_peak(row: &OperatorRow, scale: Scale) -> Option<f64> {
+    Some(rate(row)? / scale.peak_flops.filter(|peak| *peak > 0.0)?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -251,14 +282,24 @@ mod tests {
 
     #[test]
     fn columns_without_data_are_left_out() {
-        let columns = Column::of(OperatorGroup::Name, &[row("a", 1)]);
+        let columns = Column::of(OperatorGroup::Name, &[row("a", 1)], Scale::default());
         assert!(!columns.contains(&Column::Device) && !columns.contains(&Column::Flops));
         let with = OperatorRow {
             flops: 3,
             device_total_nanos: 1,
+            total_nanos: 9,
             ..row("a", 1)
         };
-        let columns = Column::of(OperatorGroup::Shape, &[with]);
+        let columns = Column::of(OperatorGroup::Shape, &[with.clone()], Scale::default());
         assert!(columns.contains(&Column::Device) && columns.contains(&Column::Shapes));
+        assert!(!columns.contains(&Column::OfPeak), "without a peak");
+        // 3 FLOPs in a nanosecond of a device that makes 6.
+        let scale = Scale {
+            steps: 1,
+            peak_flops: Some(6e9),
+        };
+        let rows = [with];
+        assert!(Column::of(OperatorGroup::Name, &rows, scale).contains(&Column::OfPeak));
+        assert_eq!(Column::OfPeak.text(&rows[0], scale), format::percent(0.5));
     }
 }

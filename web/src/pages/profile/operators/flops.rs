@@ -48,8 +48,9 @@ pub(super) fn flops_tree(rows: &[OperatorRow], steps: u64) -> Option<AnyView> {
             &name,
             shade,
             part,
-            format::number(each, 3),
-            format::percent(part),
+            [format::number(each, 3), format::percent(part)],
+            None,
+            None,
         )
     });
     Some(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use trainscope_api::profile::{OperatorGroup, OperatorRow};
 
 use super::super::model::{share, use_model};
-use super::columns::Column;
+use super::columns::{Column, Scale};
 use super::{OPERATOR, SHAPES, SORT};
 use crate::components::{IconName, RowHeights, RowList, fixed_icon};
 use crate::i18n::use_i18n;
@@ -41,8 +41,7 @@ pub(super) fn OperatorTable(
     rows: Memo<Arc<Vec<OperatorRow>>>,
     by: Memo<OperatorGroup>,
     columns: Memo<Vec<Column>>,
-    /// Steps that the calls are spread over.
-    steps: Memo<u64>,
+    scale: Memo<Scale>,
     footer: Signal<String>,
 ) -> impl IntoView {
     let model = use_model();
@@ -135,7 +134,7 @@ pub(super) fn OperatorTable(
     };
     let seen = move || {
         let columns = columns.get();
-        let (steps, longest) = (steps.get(), longest.get());
+        let (scale, longest) = (scale.get(), longest.get());
         sorted.with(|sorted| {
             rows.with(|rows| {
                 let seen = list.rows_of(sorted);
@@ -143,7 +142,7 @@ pub(super) fn OperatorTable(
                 seen.map(|(at, row)| {
                     let cells = columns
                         .iter()
-                        .map(|column| cell(*column, row, steps, longest));
+                        .map(|column| cell(*column, row, scale, longest));
                     let cells = cells.collect::<Vec<_>>();
                     view! {
                         <button
@@ -190,8 +189,8 @@ pub(super) fn OperatorTable(
     }
 }
 
-fn cell(column: Column, row: &OperatorRow, steps: u64, longest: i64) -> AnyView {
-    let mut text = column.text(row, steps);
+fn cell(column: Column, row: &OperatorRow, scale: Scale, longest: i64) -> AnyView {
+    let mut text = column.text(row, scale);
     if column == Column::Name && text.is_empty() {
         use_i18n().texts().profile.no_scope.clone_into(&mut text);
     }
