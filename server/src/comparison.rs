@@ -29,7 +29,7 @@ use crate::index::Index;
 use crate::queries::error::Failure;
 use crate::table::Row;
 
-pub(crate) use configuration::{files, settings};
+pub(crate) use configuration::{files, long_settings, settings};
 pub(crate) use findings::findings;
 pub use known::Comparisons;
 pub(crate) use map::map;

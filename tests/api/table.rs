@@ -382,6 +382,49 @@ fn a_row_has_all_of_its_sources_and_hostile_files_do_no_harm() {
 }
 
 #[test]
+fn columns_of_one_meaning_are_shown_together_when_a_user_says_so() {
+    let lab = Lab::new();
+    for (run, text) in [
+        ("a", "lr: 0.1\n"),
+        ("b", "learning_rate: 0.2\n"),
+        ("c", "lr: 0.3\nlearning_rate: 0.4\n"),
+    ] {
+        lab.record(run).scalar("loss", 0, 1.0);
+        fs::write(lab.base().join(run).join("config.yaml"), text).unwrap();
+    }
+    let server = lab.start();
+    wait_for("all runs", || (server.run_ids().len() == 3).then_some(()));
+    wait_for("an idle server", || {
+        server.status().ingest.idle.then_some(())
+    });
+    let runs_with = |key: &str| {
+        let all = server.get(paths::TABLE_COLUMNS).json();
+        let mut columns = all["columns"].as_array().unwrap().iter();
+        columns
+            .find(|own| own["key"] == key)
+            .map_or(0, |own| own["runs"].as_u64().unwrap())
+    };
+    assert_eq!((runs_with("lr"), runs_with("learning_rate")), (2, 2));
+    let alias = json!({"version": 0, "aliases": {"lr": "rate", "rate": "learning_rate", "x": "x"}});
+    assert_eq!(server.patch(paths::NOTEBOOK, &alias).status, 200);
+    wait_for("one column", || {
+        ((runs_with("lr"), runs_with("learning_rate")) == (0, 3)).then_some(())
+    });
+    let own = table(&server, &json!({"columns": ["learning_rate"]}));
+    let rates: Vec<Option<f64>> = (0..3).map(|row| own.columns[0].cells.number(row)).collect();
+    assert_eq!(rates, [Some(0.1), Some(0.2), Some(0.4)]);
+    let row = server.get("/api/table/row?run=c").json();
+    let mut columns = row["columns"].as_array().unwrap().iter();
+    let rate = columns.find(|own| own["key"] == "learning_rate").unwrap();
+    assert_eq!(rate["values"].as_array().unwrap().len(), 2, "{rate}");
+    let none = json!({"version": 1, "aliases": {}});
+    assert_eq!(server.patch(paths::NOTEBOOK, &none).status, 200);
+    wait_for("two columns", || {
+        ((runs_with("lr"), runs_with("learning_rate")) == (2, 2)).then_some(())
+    });
+}
+
+#[test]
 fn notes_views_and_aliases_survive_everything() {
     let lab = Lab::new();
     lab.record("adam-1").scalar("loss", 0, 1.0);

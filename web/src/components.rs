@@ -1,6 +1,7 @@
 //! Components shared by several pages.
 
 pub(crate) mod browse;
+mod bulk_notes;
 mod card_fault;
 mod card_grid;
 mod chart;
@@ -21,6 +22,7 @@ mod step_range;
 pub(crate) mod tensor;
 
 pub use crate::icon::{Icon, IconName, fixed_icon};
+pub(crate) use bulk_notes::BulkNotes;
 pub use card_fault::CardFault;
 pub use card_grid::{CardGrid, CardSize, MakeCard, Place};
 pub use chart::{

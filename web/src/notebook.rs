@@ -165,6 +165,27 @@ impl Notes {
         });
     }
 
+    /// Moves all notes of a run to another one, or deletes them.
+    pub fn move_notes(self, run: &str, to: Option<&str>) {
+        let own = untrack(|| self.notes(run));
+        let to = to.map(|to| (to.to_owned(), own));
+        let change = std::iter::once((run.to_owned(), RunNotes::default())).chain(to);
+        self.set_many(change.collect());
+    }
+
+    /// Shows a column of the table of runs in another one, or by itself again.
+    pub fn set_alias(self, key: &str, into: Option<&str>) {
+        let mut aliases = untrack(|| self.with(|book| book.aliases.clone()));
+        match into {
+            Some(into) => aliases.insert(key.to_owned(), into.to_owned()),
+            None => aliases.remove(key),
+        };
+        self.change(NotebookChange {
+            aliases: Some(aliases),
+            ..NotebookChange::default()
+        });
+    }
+
     /// Keeps these views of pages and no others.
     pub fn set_views(self, views: Vec<View>) {
         self.change(NotebookChange {
@@ -183,6 +204,12 @@ impl Notes {
         }
         if change.columns.is_some() {
             after.columns.clone_from(&change.columns);
+        }
+        after
+            .without_run
+            .retain(|stray| change.runs.get(&stray.run) != Some(&RunNotes::default()));
+        if let Some(aliases) = &change.aliases {
+            after.aliases.clone_from(aliases);
         }
         if let Some(views) = &change.views {
             after.views.clone_from(views);

@@ -75,17 +75,20 @@ pub fn spread(values: impl Iterator<Item = Option<f64>>) -> Spread {
 
 /// Pareto front of each row by results of which less is better: front 1 has the rows that no other row beats, front 2
 /// those that only rows of front 1 beat, and so on. A row beats another if it is worse in no result and better in one.
-/// `None` for rows with a result that is not finite. Costs up to rows² comparisons.
+/// `None` for rows with a result that is not finite. Costs up to rows² comparisons for more than two results.
 pub fn fronts(results: &[Vec<f64>]) -> Vec<Option<u32>> {
     let is_finite = |row: &usize| results[*row].iter().all(|own| own.is_finite());
     let mut order: Vec<usize> = (0..results.len()).filter(is_finite).collect();
     let compare = |a: &usize, b: &usize| {
         let pairs = results[*a].iter().zip(&results[*b]);
         pairs.fold(std::cmp::Ordering::Equal, |order, (a, b)| {
-            order.then(a.total_cmp(b))
+            order.then((a + 0.0).total_cmp(&(b + 0.0)))
         })
     };
     order.sort_by(compare);
+    if results.iter().all(|own| own.len() == 2) {
+        return fronts_of_two(results, order);
+    }
     let beats = |a: usize, b: usize| {
         let mut pairs = results[a].iter().zip(&results[b]);
         results[a] != results[b] && pairs.all(|(a, b)| a <= b)
@@ -101,6 +104,30 @@ pub fn fronts(results: &[Vec<f64>]) -> Vec<Option<u32>> {
             None => members.push(vec![row]),
         }
         found[row] = u32::try_from(front + 1).ok();
+    }
+    found
+}
+
+/// The same for two results and rows in their order: a row is on the first front whose last second result is not better,
+/// `O(n log n)`.
+fn fronts_of_two(results: &[Vec<f64>], order: Vec<usize>) -> Vec<Option<u32>> {
+    let mut found = vec![None; results.len()];
+    // Least second result of each front so far; descending fronts have ascending results.
+    let mut least: Vec<f64> = Vec::new();
+    let mut before: Option<(usize, usize)> = None;
+    for row in order {
+        // Equal rows beat each other in nothing.
+        let same = before.filter(|(other, _)| results[*other] == results[row]);
+        let front = same.map_or_else(
+            || least.partition_point(|own| *own <= results[row][1]),
+            |(_, front)| front,
+        );
+        match least.get_mut(front) {
+            Some(own) => *own = results[row][1],
+            None => least.push(results[row][1]),
+        }
+        found[row] = u32::try_from(front + 1).ok();
+        before = Some((row, front));
     }
     found
 }
@@ -148,7 +175,9 @@ mod tests {
     proptest! {
         #[test]
         fn fronts_are_those_of_the_definition(
-            rows in prop::collection::vec(prop::collection::vec(0_u8..6, 3), 0..40)
+            rows in prop_oneof![Just(2_usize), Just(3)].prop_flat_map(|results| {
+                prop::collection::vec(prop::collection::vec(0_u8..6, results), 0..40)
+            })
         ) {
             let results: Vec<Vec<f64>> =
                 rows.iter().map(|row| row.iter().copied().map(f64::from).collect()).collect();

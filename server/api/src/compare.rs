@@ -282,11 +282,11 @@ pub enum SettingGroup {
     Result,
 }
 
-/// A configuration file of the base and of another run.
+/// A configuration file, or a setting of several lines, of the base and of another run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ConfigurationFile {
-    /// Path below the folder of both runs.
+    /// Path below the folder of both runs, or key of the setting.
     pub path: String,
     /// Name of the other run.
     pub run: String,

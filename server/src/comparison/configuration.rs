@@ -75,17 +75,38 @@ pub(crate) fn files(
     let own = configuration_files(base).into_iter();
     own.filter_map(|(path, text)| {
         let (_, their_text) = theirs.iter().find(|(known, _)| *known == path)?;
-        let mut lines = changed_lines(&text, their_text);
-        let cut = lines.len() > MAX_LINES;
-        lines.truncate(MAX_LINES);
-        Some(ConfigurationFile {
-            path,
-            run: run.to_owned(),
-            lines,
-            cut,
-        })
+        Some(file(path, run, [&text, their_text]))
     })
     .collect()
+}
+
+/// Settings of the base and of another run that differ and have several lines, as if each was a file.
+pub(crate) fn long_settings(base: &Row, other: &Row) -> Vec<ConfigurationFile> {
+    let keys = base
+        .cells
+        .keys()
+        .filter(|key| setting(&[base, other], key).is_some_and(|own| own.differs));
+    let pairs = keys.filter_map(|key| match (base.value(key), other.value(key)) {
+        (CellValue::Text(own), CellValue::Text(their))
+            if own.contains('\n') || their.contains('\n') =>
+        {
+            Some(file(key.clone(), &other.run, [&own, &their]))
+        }
+        _ => None,
+    });
+    pairs.collect()
+}
+
+fn file(path: String, run: &str, [base, other]: [&str; 2]) -> ConfigurationFile {
+    let mut lines = changed_lines(base, other);
+    let cut = lines.len() > MAX_LINES;
+    lines.truncate(MAX_LINES);
+    ConfigurationFile {
+        path,
+        run: run.to_owned(),
+        lines,
+        cut,
+    }
 }
 
 fn changed_lines(base: &str, other: &str) -> Vec<ChangedLine> {
@@ -127,5 +148,31 @@ mod tests {
             ]
         );
         assert!(changed_lines("a\n", "a\n").is_empty());
+    }
+
+    #[test]
+    fn settings_of_several_lines_differ_line_by_line() {
+        let row = |prompt: &str, note: &str| {
+            let mut row = Row::default();
+            for (key, text) in [("prompt", prompt), ("optimizer", note)] {
+                row.put(
+                    key,
+                    trainscope_api::table::ColumnSource::Hparams,
+                    CellValue::of_text(text),
+                );
+            }
+            row
+        };
+        let (base, other) = (
+            row("be kind\nand brief\n", "sgd"),
+            row("be kind\nand long\n", "adam"),
+        );
+        let files = long_settings(&base, &other);
+        let own: Vec<(&str, usize)> = files
+            .iter()
+            .map(|own| (&*own.path, own.lines.len()))
+            .collect();
+        assert_eq!(own, [("prompt", 3)]);
+        assert!(long_settings(&base, &base).is_empty());
     }
 }

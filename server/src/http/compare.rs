@@ -147,6 +147,9 @@ fn answer(
             theirs.as_ref(),
             other.run,
         ));
+        answer
+            .files
+            .extend(comparison::long_settings(base.row, other.row));
         answer.others.push(own);
     }
     answer.runs = runs.to_vec();

@@ -254,7 +254,7 @@ pub(crate) fn row(
         return Ok(None);
     };
     let folder = bases(base_dirs).iter().find_map(|base| folder(base, name));
-    let own = Row::read(index, run, folder.as_deref(), notes.runs.get(name))?;
+    let own = Row::read(index, run, folder.as_deref(), notes)?;
     let mut columns: Vec<RowColumn> = own
         .cells
         .iter()

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use trainscope_analysis::columns::CellValue;
-use trainscope_api::notebook::RunNotes;
+use trainscope_api::notebook::Notebook;
 use trainscope_api::runs::{Run, RunStatus};
 use trainscope_api::scalars::NonFiniteClass;
 use trainscope_api::table::ColumnSource as Source;
@@ -68,6 +68,18 @@ pub(crate) struct RunJudgement {
     pub(crate) first_cause_step: Option<i64>,
 }
 
+/// The column that a column is shown in, also over several aliases; of aliases in a circle each stays where it is.
+fn target<'a>(aliases: &'a BTreeMap<String, String>, key: &'a str) -> &'a str {
+    let mut into = key;
+    for _ in 0..=aliases.len() {
+        match aliases.get(into) {
+            Some(next) => into = next,
+            None => return into,
+        }
+    }
+    key
+}
+
 /// A run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Row {
@@ -90,12 +102,13 @@ impl Row {
         index: &Index,
         run: &Run,
         folder: Option<&Path>,
-        notes: Option<&RunNotes>,
+        notes: &Notebook,
     ) -> Result<Self, ReadError> {
         let mut row = Self::settings(index, &run.id, folder)?;
+        row.join(&notes.aliases);
         row.put_scalars(index)?;
         row.put_facts(run);
-        if let Some(notes) = notes {
+        if let Some(notes) = notes.runs.get(&run.id) {
             row.put("note", Source::Notes, CellValue::of_text(&notes.note));
             row.put(
                 "tags",
@@ -140,7 +153,7 @@ impl Row {
     }
 
     /// Adds a value; texts are cut.
-    pub(super) fn put(&mut self, key: &str, source: Source, value: CellValue) {
+    pub(crate) fn put(&mut self, key: &str, source: Source, value: CellValue) {
         if self.cells.len() >= MAX_CELLS && !self.cells.contains_key(key) {
             self.left_out += 1;
             return;
@@ -160,6 +173,21 @@ impl Row {
             .or_default()
             .values
             .push((source, value));
+    }
+
+    /// Moves values to the column that theirs is shown together with; a value of that column itself comes first.
+    fn join(&mut self, aliases: &BTreeMap<String, String>) {
+        for key in aliases.keys() {
+            let into = target(aliases, key);
+            if into == key {
+                continue;
+            }
+            if let Some(moved) = self.cells.remove(key) {
+                let own = self.cells.entry(into.to_owned()).or_default();
+                // Of one source the last value counts.
+                own.values.splice(0..0, moved.values);
+            }
+        }
     }
 
     /// Value of a column.

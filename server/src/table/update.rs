@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use trainscope_analysis::columns::CellValue;
-use trainscope_api::notebook::{Notebook, RunNotes};
+use trainscope_api::notebook::Notebook;
 use trainscope_api::runs::Run;
 use trainscope_api::table::{ColumnSource, MAX_COLUMNS};
 
@@ -49,9 +49,8 @@ impl RunTable {
             .collect();
         let (mut changed, mut batch) = (BTreeSet::new(), Vec::new());
         for run in runs {
-            let notes = around.notes.runs.get(&run.id);
             let judged = (around.judged)(&run.id);
-            let fingerprint = fingerprint(&run, notes, judged.as_ref());
+            let fingerprint = fingerprint(&run, around.notes, judged.as_ref());
             let place = places.get(&*run.id).copied();
             let known = place.and_then(|at| self.rows.get(at as usize));
             let folder = || bases.iter().find_map(|base| folder(base, &run.id));
@@ -62,7 +61,7 @@ impl RunTable {
             if known.is_some_and(|own| own.fingerprint == fingerprint && own.stamp == stamp) {
                 continue;
             }
-            let mut row = match Row::read(&self.index, &run, folder().as_deref(), notes) {
+            let mut row = match Row::read(&self.index, &run, folder().as_deref(), around.notes) {
                 Ok(row) => row,
                 // Gone since the list was made.
                 Err(ReadError::UnknownRun(_)) => continue,
@@ -272,7 +271,7 @@ fn hash(key: &str) -> u64 {
 }
 
 /// Hash of everything in a row that the index, the judgement and the notebook hold.
-fn fingerprint(run: &Run, notes: Option<&RunNotes>, judged: Option<&RunJudgement>) -> u64 {
+fn fingerprint(run: &Run, notes: &Notebook, judged: Option<&RunJudgement>) -> u64 {
     let mut hasher = DefaultHasher::new();
     let bits = |own: Option<f64>| own.map(f64::to_bits);
     (
@@ -291,7 +290,9 @@ fn fingerprint(run: &Run, notes: Option<&RunNotes>, judged: Option<&RunJudgement
     for file in &run.files {
         (&file.path, file.read_bytes, file.records, file.status).hash(&mut hasher);
     }
-    notes.map(|own| (&own.note, &own.tags)).hash(&mut hasher);
+    let own = notes.runs.get(&run.id);
+    own.map(|own| (&own.note, &own.tags)).hash(&mut hasher);
+    notes.aliases.hash(&mut hasher);
     judged.hash(&mut hasher);
     hasher.finish()
 }

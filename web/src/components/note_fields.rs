@@ -77,7 +77,7 @@ pub(crate) fn NoteFields(run: StoredValue<String>) -> impl IntoView {
 }
 
 /// Words between commas, each once, in their order.
-fn tags(text: &str) -> Vec<String> {
+pub(super) fn tags(text: &str) -> Vec<String> {
     let mut tags: Vec<String> = Vec::new();
     for word in text.split(',').map(str::trim) {
         if !word.is_empty() && tags.iter().all(|tag| tag != word) {

@@ -55,6 +55,15 @@ pub struct RunsTexts {
     pub note_label: &'static str,
     pub tags_label: &'static str,
     pub add_note: &'static str,
+    pub note_selected: &'static str,
+    pub add_tags: &'static str,
+    pub note_for_all: &'static str,
+    pub save_notes: &'static str,
+    /// Notes of a run that does not exist: the sentence, and what can be done, with the name of a similar run.
+    pub stray_notes: fn(&str) -> String,
+    pub stray_next: &'static str,
+    pub move_notes: fn(&str) -> String,
+    pub delete_notes: &'static str,
     pub show_files: &'static str,
     /// Group summary: number of runs.
     pub runs: fn(u64) -> String,

@@ -28,6 +28,7 @@ mod panels;
 mod pareto;
 mod plot;
 mod scatter;
+mod selection;
 mod shades;
 mod store;
 mod table;

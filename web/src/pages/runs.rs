@@ -38,7 +38,7 @@ use model::{Model, SidePanel, use_model};
 use panel::FilesPanel;
 use record::RecordPanel;
 use sparks::Sparks;
-use states::{Content, ServerNotes};
+use states::{Content, ServerNotes, StrayNotes};
 use toolbar::Toolbar;
 
 /// The list of runs.
@@ -58,6 +58,7 @@ pub fn RunsPage() -> impl IntoView {
                     <Toolbar />
                 </Show>
                 <ServerNotes />
+                <StrayNotes />
                 <Content />
             </main>
             {move || match model.panel.get() {

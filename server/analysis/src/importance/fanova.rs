@@ -130,7 +130,8 @@ impl Boxes {
     /// Sums over the cells between all edges of these columns: each leaf is added at the corners of its box, and running
     /// sums along each column spread it over the cells. `None` if there are too many cells.
     fn of_grid(&self, columns: &[usize]) -> Option<f64> {
-        let edges: Option<Vec<&Vec<f64>>> = columns.iter().map(|own| self.edges.get(*own)).collect();
+        let edges: Option<Vec<&Vec<f64>>> =
+            columns.iter().map(|own| self.edges.get(*own)).collect();
         let edges = edges?;
         let mut strides = Vec::with_capacity(edges.len());
         let mut cells = 1_usize;
@@ -156,7 +157,11 @@ impl Boxes {
                 more.clear();
                 // Behind the last edge is no cell.
                 if side[1] < last(edges) {
-                    more.extend(corners.iter().map(|(at, part): &(usize, f64)| (at + end, -part)));
+                    more.extend(
+                        corners
+                            .iter()
+                            .map(|(at, part): &(usize, f64)| (at + end, -part)),
+                    );
                 }
                 for (at, _) in &mut corners {
                     *at += begin;

@@ -410,7 +410,13 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
         "Bus",
     ],
     links: "Links between ranks",
-    of_links: |rows, all| format!("the {} slowest of {}", format::count(rows), format::count(all)),
+    of_links: |rows, all| {
+        format!(
+            "the {} slowest of {}",
+            format::count(rows),
+            format::count(all)
+        )
+    },
     link_columns: ["Link", "Transport", "Size", "Time", "Bandwidth"],
     lost: "Lost time",
     lost_beside: "what the slowest rank costs all",

@@ -359,7 +359,13 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
         "总线",
     ],
     links: "rank 之间的链路",
-    of_links: |rows, all| format!("{} 条中最慢的 {} 条", format::count(all), format::count(rows)),
+    of_links: |rows, all| {
+        format!(
+            "{} 条中最慢的 {} 条",
+            format::count(all),
+            format::count(rows)
+        )
+    },
     link_columns: ["链路", "传输方式", "大小", "耗时", "带宽"],
     lost: "损失的时间",
     lost_beside: "最慢的 rank 让所有 rank 付出的代价",

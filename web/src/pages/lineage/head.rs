@@ -8,6 +8,9 @@ use super::model::use_model;
 use crate::components::{IconName, MenuItem, Popover};
 use crate::prelude::*;
 
+/// Columns that a column can be shown together with, at most.
+const MOST_OFFERED: usize = 500;
+
 /// A head that is dragged to another place, or opens its menu.
 #[component]
 pub(super) fn AxisHead(
@@ -99,6 +102,7 @@ pub(super) fn AxisHead(
         });
         view! {
             {scales}
+            {joined(&id.get_value(), is_open)}
             <MenuItem
                 icon=IconName::Down
                 label=i18n.label(|t| t.lineage.upside_down)
@@ -151,4 +155,58 @@ pub(super) fn AxisHead(
             </Popover>
         </span>
     }
+}
+
+/// Choice of the column that this one is shown in, and the columns that are shown in this one.
+fn joined(key: &str, is_open: RwSignal<bool>) -> impl IntoView + use<> {
+    let model = use_model();
+    let texts = model.i18n.texts().lineage;
+    let own = model.info(key);
+    let can_join = own.group == ColumnGroup::Parameter;
+    let others = model.columns.with(|columns| {
+        let others = columns.columns.iter();
+        let others = others.filter(|info| info.group == own.group && info.key != own.key);
+        let options = others.take(MOST_OFFERED).map(|info| {
+            view! { <option value=info.key.clone()>{info.label.clone()}</option> }
+        });
+        options.collect_view()
+    });
+    let inside = model.notebook.with(|book| {
+        let inside = book.aliases.iter().filter(|(_, into)| **into == own.key);
+        inside.map(|(key, _)| key.clone()).collect::<Vec<_>>()
+    });
+    let inside = inside.into_iter().map(|key| {
+        let label = (texts.apart)(&key);
+        view! {
+            <MenuItem
+                icon=IconName::Close
+                label=Signal::stored(label)
+                on_press=move || {
+                    is_open.set(false);
+                    model.notebook.set_alias(&key, None);
+                }
+            />
+        }
+    });
+    let inside = inside.collect_view();
+    let key = own.key;
+    let choose = move |event: web_sys::Event| {
+        let into = event_target_value(&event);
+        is_open.set(false);
+        if !into.is_empty() {
+            model.notebook.set_alias(&key, Some(&into));
+        }
+    };
+    can_join.then(|| {
+        view! {
+            <label class="field-label small">
+                {texts.shown_together}
+                <select class="field" name="together" on:change=choose>
+                    <option value="">"–"</option>
+                    {others}
+                </select>
+            </label>
+            {inside}
+        }
+    })
 }

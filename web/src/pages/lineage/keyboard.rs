@@ -72,10 +72,10 @@ pub(super) fn listen(filter: NodeRef<Input>) {
             ("Enter", Some(_)) => model.keep_only(),
             ("c", _) => {
                 let selected = model.selected.get_untracked();
-                let Some((first, others)) = selected.split_first() else {
+                if selected.is_empty() {
                     return false;
-                };
-                address.go(&route::scalars_href(first, others, None), History::Push);
+                }
+                address.go(&route::compare_href(&selected), History::Push);
             }
             ("i" | "t" | "n", _) => {
                 let Some(run) = run else { return false };

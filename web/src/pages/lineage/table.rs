@@ -8,6 +8,7 @@ use trainscope_charts::label;
 
 use super::model::{SidePanel, use_model};
 use super::order::NAME;
+use super::selection::SelectionBar;
 use super::shades::use_shades;
 use super::view::text_of;
 use crate::components::{Check, Icon, IconName, RowHeights, RowList, RunChip};
@@ -219,6 +220,7 @@ pub(super) fn Table() -> impl IntoView {
                     </div>
                 </div>
             </div>
+            <SelectionBar />
         </section>
     }
 }

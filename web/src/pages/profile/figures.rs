@@ -29,7 +29,10 @@ pub(super) fn Tiles() -> impl IntoView {
     move || {
         let texts = i18n.texts().profile;
         model.with(|own| {
-            let values = tiles(own, model.peak_flops(), texts).into_iter().zip(texts.tiles).enumerate();
+            let values = tiles(own, model.peak_flops(), texts)
+                .into_iter()
+                .zip(texts.tiles)
+                .enumerate();
             let values = values
                 .filter_map(|(at, (value, [name, meaning]))| Some((at, value?, name, meaning)));
             let values = values.map(|(at, (value, beside), name, meaning)| {
@@ -122,7 +125,11 @@ fn tiles(
 
 /// Field of the peak that the rate of FLOPs is a share of.
 fn peak_field(model: Model, texts: &ProfileTexts) -> impl IntoView + use<> {
-    let tera = move || model.peak_flops().map(|peak| format::number(peak / TERA, 4));
+    let tera = move || {
+        model
+            .peak_flops()
+            .map(|peak| format::number(peak / TERA, 4))
+    };
     let keep = move |text: &str| {
         let peak = text.trim().parse::<f64>().ok();
         let peak = peak.filter(|peak| *peak > 0.0 && peak.is_finite());
@@ -199,9 +206,19 @@ fn idle(own: &SessionSummary, texts: &ProfileTexts) -> AnyView {
         let value = time(nanos);
         let longest_gap = (texts.longest_gap)(&time(longest.1));
         let title = (texts.cause_meaning)(cause);
-        let title = title.map_or_else(|| longest_gap.clone(), |title| format!("{title} {longest_gap}"));
+        let title = title.map_or_else(
+            || longest_gap.clone(),
+            |title| format!("{title} {longest_gap}"),
+        );
         let href = model.around_href((longest.0, longest.0 + longest.1), None);
-        share_row(name, Shade::Plain, part, [value, gaps], Some(href), Some(title))
+        share_row(
+            name,
+            Shade::Plain,
+            part,
+            [value, gaps],
+            Some(href),
+            Some(title),
+        )
     });
     let host: i64 = own.host_while_idle_nanos.values().sum();
     let mut doings: Vec<_> = own.host_while_idle_nanos.iter().collect();

@@ -79,12 +79,12 @@ pub(super) fn TopOperators() -> impl IntoView {
         Arc::new(rows.unwrap_or_default())
     });
     let by = Memo::new(|_| OperatorGroup::Name);
-    let columns = Memo::new(|_| Column::FEW.to_vec());
     let steps = Memo::new(move |_| model.with(|own| own.step_count).unwrap_or(0));
     let scale = Memo::new(move |_| Scale {
         steps: steps.get(),
-        peak_flops: None,
+        peak_flops: model.peak_flops(),
     });
+    let columns = Memo::new(move |_| rows.with(|rows| Column::few(rows, scale.get())));
     let footer = move || {
         let texts = i18n.texts().profile;
         let shown = rows.with(|rows| rows.iter().map(|row| row.share).sum::<f64>());

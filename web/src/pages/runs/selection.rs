@@ -2,7 +2,7 @@
 
 use super::model::use_model;
 use super::order::Item;
-use crate::components::{Icon, IconButton, IconName, RunChip, ToolButton};
+use crate::components::{BulkNotes, Icon, IconButton, IconName, RunChip, ToolButton};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 use crate::route;
@@ -69,6 +69,7 @@ pub(super) fn SelectionBar() -> impl IntoView {
                 </span>
                 <span class="flex small ink2 chosen hide-small">{chips}</span>
                 <span class="grow"></span>
+                <BulkNotes runs=model.selected />
                 <Show when=move || has_hidden.get()>
                     <ToolButton
                         icon=IconName::Runs

@@ -8,6 +8,7 @@ use crate::components::{IconName, Note, StatePage};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::live::use_live;
+use crate::notebook::use_notebook;
 use crate::prelude::*;
 use crate::query::Load;
 use crate::state::use_app_state;
@@ -159,6 +160,51 @@ pub(super) fn ServerNotes() -> impl IntoView {
             .map(|note| {
                 view! {
                     <Note icon=IconName::Info title=note next="" />
+                }
+            })
+            .collect_view()
+    }
+}
+
+/// Notes of runs that do not exist, with the offer to move them to a run of a similar name.
+#[component]
+pub(super) fn StrayNotes() -> impl IntoView {
+    let notebook = use_notebook();
+    let i18n = use_i18n();
+    let strays = Memo::new(move |_| notebook.with(|book| book.without_run.clone()));
+    move || {
+        let strays = strays.get().into_iter().take(NOTES);
+        strays
+            .map(|stray| {
+                let texts = i18n.texts();
+                let (from, gone) = (stray.run.clone(), stray.run.clone());
+                let offer = stray.similar.map(|to| {
+                    let label = (texts.runs.move_notes)(&to);
+                    view! {
+                        <button
+                            type="button"
+                            class="link"
+                            on:click=move |_| notebook.move_notes(&from, Some(&to))
+                        >
+                            {label}
+                        </button>
+                    }
+                });
+                view! {
+                    <Note
+                        icon=IconName::Tag
+                        title=(texts.runs.stray_notes)(&stray.run)
+                        next=texts.runs.stray_next
+                    >
+                        {offer}
+                        <button
+                            type="button"
+                            class="link"
+                            on:click=move |_| notebook.move_notes(&gone, None)
+                        >
+                            {texts.runs.delete_notes}
+                        </button>
+                    </Note>
                 }
             })
             .collect_view()

@@ -12,9 +12,7 @@ use super::RankModel;
 pub(super) fn rows(of: &[RankModel<'_>]) -> Vec<LinkRow> {
     let mut links: BTreeMap<(u32, u32), &Link> = BTreeMap::new();
     for link in of.iter().flat_map(|rank| &rank.model.trace.links) {
-        links
-            .entry((link.source, link.destination))
-            .or_insert(link);
+        links.entry((link.source, link.destination)).or_insert(link);
     }
     let mut rows: Vec<LinkRow> = links.into_values().map(row).collect();
     let bandwidth = |row: &LinkRow| match row.nanos {
@@ -65,7 +63,10 @@ mod tests {
         let second = model(vec![link(0, 1, 9, 9), link(1, 0, 8, 2)]);
         let of = [(0, &first), (1, &second)].map(|(rank, model)| RankModel { rank, model });
         let rows = rows(&of);
-        let ends: Vec<(u32, u32)> = rows.iter().map(|row| (row.source, row.destination)).collect();
+        let ends: Vec<(u32, u32)> = rows
+            .iter()
+            .map(|row| (row.source, row.destination))
+            .collect();
         assert_eq!(ends, [(0, 2), (1, 0), (0, 1), (0, 3)]);
         assert_eq!(rows[0].bandwidth, 2e9);
         assert_eq!((rows[2].bytes, rows[3].bandwidth), (8, 0.0));

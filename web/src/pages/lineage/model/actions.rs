@@ -280,6 +280,10 @@ impl Model {
         self.url.set_list(SELECTED, &selected, History::Replace);
     }
 
+    pub(in super::super) fn select_none(self) {
+        self.url.set(&[(SELECTED, None)], History::Replace);
+    }
+
     /// Selects all kept runs, as many as an address can name; if they all are, none.
     pub(in super::super) fn toggle_all(self) {
         let runs = self.runs_where(true);

@@ -57,15 +57,19 @@ impl Column {
         Self::OfPeak,
     ];
 
-    /// Columns of a short table.
-    pub(super) const FEW: [Self; 6] = [
-        Self::Name,
-        Self::SelfStep,
-        Self::Calls,
-        Self::Mean,
-        Self::P99,
-        Self::Share,
-    ];
+    /// Columns of a short table: the last one is the share of the device's peak where any row has it.
+    pub(super) fn few(rows: &[OperatorRow], scale: Scale) -> Vec<Self> {
+        let has_peak = rows.iter().any(|row| of_peak(row, scale).is_some());
+        let last = if has_peak { Self::OfPeak } else { Self::Share };
+        let first = [
+            Self::Name,
+            Self::SelfStep,
+            Self::Calls,
+            Self::Mean,
+            Self::P99,
+        ];
+        first.into_iter().chain([last]).collect()
+    }
 
     /// Columns that any of the rows has data for.
     pub(super) fn of(by: OperatorGroup, rows: &[OperatorRow], scale: Scale) -> Vec<Self> {
@@ -153,9 +157,7 @@ impl Column {
             Self::TensorCores => if row.tensor_cores { "✓" } else { "–" }.to_owned(),
             Self::Flops if row.flops == 0 => "–".to_owned(),
             Self::Flops => format::number(row.flops as f64 / steps as f64, 3),
-            Self::OfPeak => {
-                of_peak(row, scale).map_or_else(|| "–".to_owned(), format::percent)
-            }
+            Self::OfPeak => of_peak(row, scale).map_or_else(|| "–".to_owned(), format::percent),
         }
     }
 
