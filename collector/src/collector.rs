@@ -305,9 +305,13 @@ impl Collector {
         }
     }
 
-    /// `true` if statistics or dumps of this step are selected, by a policy or a trigger.
+    /// `true` if statistics or dumps of this step are selected, by a policy, a trigger or a live session.
     pub fn selects_step(&self, step: i64) -> bool {
         let shared = self.shared();
+        #[cfg(feature = "live")]
+        if self.live().looks_at(step) {
+            return true;
+        }
         shared.samples.has_step(step) || shared.dumps.has_step(step) || shared.has_trigger()
     }
 

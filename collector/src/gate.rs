@@ -62,6 +62,16 @@ impl Collector {
         .run(is_interrupted)
     }
 
+    /// `true` if a gate may make the training wait or end: it is connected, attached, or a hit stops it.
+    pub fn has_gates(&self) -> bool {
+        self.shared().is_ours() && self.live().is_active()
+    }
+
+    /// `true` if it was a hit that has ended the training, `false` if a person has, or it goes on.
+    pub fn is_stopped_by_hit(&self) -> bool {
+        self.live().is_stopped_by_hit.load(Ordering::Relaxed)
+    }
+
     /// `true` after a gate has said that the training has to end.
     pub fn wants_stop(&self) -> bool {
         self.live().stop.load(Ordering::Relaxed)
@@ -132,6 +142,7 @@ impl<'a> Passage<'a> {
             Outcome::GoOn => Flow::Continue,
             Outcome::Raise => Flow::Interrupted,
             Outcome::Stop => {
+                live.is_stopped_by_hit.store(stops, Ordering::Relaxed);
                 live.stop.store(true, Ordering::Relaxed);
                 self.report_stop(begun);
                 Flow::Stop

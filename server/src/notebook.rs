@@ -367,6 +367,7 @@ mod tests {
                     both: false,
                 },
             )]),
+            peak_flops: Some(312e12),
             marks: vec![SliceMark {
                 session: "trace".to_owned(),
                 rank: 1,

@@ -36,6 +36,7 @@ use crate::url_state;
 
 mod compare;
 mod profiles;
+mod sessions;
 mod table;
 
 pub use compare::{compare, compare_map};
@@ -45,6 +46,7 @@ pub use profiles::{
     timeline_slice, timeline_step,
 };
 
+pub use sessions::{session_attach, session_command, sessions};
 pub use table::{importance, importance_pair, pipeline_kinds, table, table_columns, table_row};
 
 /// Reason why there is no answer.

@@ -26,6 +26,7 @@ mod profile;
 mod recorded;
 mod runs;
 mod scalars;
+mod session;
 mod tensors;
 mod timeline;
 mod zh;
@@ -44,6 +45,7 @@ pub use profile::ProfileTexts;
 pub use recorded::RecordedTexts;
 pub use runs::{PanelTexts, RecordTexts, RunsTexts};
 pub use scalars::ScalarsTexts;
+pub use session::SessionTexts;
 pub use tensors::TensorsTexts;
 pub use timeline::TimelineTexts;
 
@@ -80,6 +82,8 @@ pub struct Texts {
     pub graph: GraphTexts,
     /// The data pipeline.
     pub pipeline: &'static PipelineTexts,
+    /// Live sessions.
+    pub session: &'static SessionTexts,
     /// Loss landscapes.
     pub landscape: &'static LandscapeTexts,
     /// Profiles.

@@ -51,6 +51,8 @@ pub struct Live {
     /// Version of the list of runs: incremented when runs are added, removed or judged, or a note changes. Growth of
     /// known runs is in `last_notice`.
     pub list_version: RwSignal<u64>,
+    /// Version of the list of live sessions: incremented when a session changes, also during a pause.
+    pub sessions_version: RwSignal<u64>,
     /// Runs with news that wait because of a pause.
     pub waiting: RwSignal<usize>,
     /// The last change of each run, as the notice says it, for values that can be shown without asking.
@@ -103,6 +105,7 @@ impl Live {
             updated_millis: RwSignal::new(format::now_millis()),
             ingest: RwSignal::new(None),
             list_version: RwSignal::new(0),
+            sessions_version: RwSignal::new(0),
             waiting: RwSignal::new(0),
             last_notice: RwSignal::new(ChangeNotice::default()),
             versions: StoredValue::new(HashMap::new()),
@@ -240,10 +243,14 @@ impl Live {
             version.update(|version| *version += 1);
         }
         self.list_version.update(|version| *version += 1);
+        self.sessions_version.update(|version| *version += 1);
     }
 
     fn on_change(self, notice: ChangeNotice) {
         self.ingest.set(Some(notice.ingest));
+        if notice.sessions_changed {
+            self.sessions_version.update(|version| *version += 1);
+        }
         if self.paused.get_untracked() {
             self.held.update_value(|held| {
                 held.seq = notice.seq;

@@ -1,6 +1,7 @@
 //! The native module `trainscope._native`: the collector as a Python class.
 
 mod dlpack;
+mod gate;
 mod landscape;
 mod media;
 mod memory;

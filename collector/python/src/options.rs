@@ -5,7 +5,7 @@ use std::time::Duration;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use trainscope_collector::{DumpPolicy, Overflow, SamplePolicy};
+use trainscope_collector::{AtHit, DumpPolicy, Overflow, PauseSeverity, SamplePolicy};
 
 use crate::tensors::role_of;
 
@@ -40,6 +40,9 @@ pub(crate) struct Options {
     pub(crate) strict: bool,
     #[pyo3(default)]
     pub(crate) file_suffix: Option<String>,
+    pub(crate) live: Option<String>,
+    at_hit: Option<String>,
+    at_hit_severity: Option<String>,
 }
 
 impl Options {
@@ -95,6 +98,30 @@ impl Options {
             dumps = dumps.matching(pattern);
         }
         dumps
+    }
+
+    pub(crate) fn at_hit(&self) -> PyResult<Option<AtHit>> {
+        match self.at_hit.as_deref() {
+            None => Ok(None),
+            Some("record") => Ok(Some(AtHit::Record)),
+            Some("pause") => Ok(Some(AtHit::Pause)),
+            Some("stop") => Ok(Some(AtHit::Stop)),
+            Some(other) => Err(PyValueError::new_err(format!(
+                "at_hit must be \"record\", \"pause\" or \"stop\", not {other:?}"
+            ))),
+        }
+    }
+
+    pub(crate) fn at_hit_severity(&self) -> PyResult<Option<PauseSeverity>> {
+        match self.at_hit_severity.as_deref() {
+            None => Ok(None),
+            Some("info") => Ok(Some(PauseSeverity::Info)),
+            Some("warning") => Ok(Some(PauseSeverity::Warning)),
+            Some("error") => Ok(Some(PauseSeverity::Error)),
+            Some(other) => Err(PyValueError::new_err(format!(
+                "at_hit_severity must be \"info\", \"warning\" or \"error\", not {other:?}"
+            ))),
+        }
     }
 
     pub(crate) fn overflow(&self) -> PyResult<Overflow> {

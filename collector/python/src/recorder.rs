@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyDict;
 use trainscope_collector::{
-    Collector, CollectorReport, SessionStatus, SpanKind, SpanNames, StepRecorder, StepTime,
+    Collector, CollectorReport, Live, SessionStatus, SpanKind, SpanNames, StepRecorder, StepTime,
 };
 
 use crate::options::{Options, seconds};
@@ -250,6 +250,12 @@ impl Recorder {
         }
     }
 
+    /// Writes the scalars on devices and the tensors of the open step.
+    pub(crate) fn write_open(this: &Bound<'_, Self>) {
+        Self::fetch(this);
+        this.get().write_gathered(this.py());
+    }
+
     fn write_gathered(&self, py: Python<'_>) {
         if self.collector.is_forked() {
             return;
@@ -301,6 +307,15 @@ impl Recorder {
         builder = builder.rank(rank, options.world_size.unwrap_or(1));
         if let Some(suffix) = &options.file_suffix {
             builder = builder.file_suffix(suffix);
+        }
+        if let Some(address) = &options.live {
+            builder = builder.live(Live::to(address));
+        }
+        if let Some(at_hit) = options.at_hit()? {
+            builder = builder.at_hit(at_hit);
+        }
+        if let Some(severity) = options.at_hit_severity()? {
+            builder = builder.at_hit_severity(severity);
         }
         let collector = builder
             .start()

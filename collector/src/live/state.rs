@@ -56,6 +56,7 @@ pub(crate) struct LiveState {
     /// Last step of a closer look after a value that is not finite.
     close_until: AtomicI64,
     pub(crate) stop: AtomicBool,
+    pub(crate) is_stopped_by_hit: AtomicBool,
     pub(crate) total_steps: AtomicI64,
     last_step: AtomicI64,
     /// Phase of the last gate; 255 before the first.
@@ -110,6 +111,7 @@ impl LiveState {
             is_armed: AtomicBool::new(false),
             close_until: AtomicI64::new(i64::MIN),
             stop: AtomicBool::new(false),
+            is_stopped_by_hit: AtomicBool::new(false),
             total_steps: AtomicI64::new(-1),
             last_step: AtomicI64::new(0),
             last_phase: AtomicU8::new(u8::MAX),

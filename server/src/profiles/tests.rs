@@ -384,17 +384,18 @@ fn a_part_has_the_numbers_of_the_whole() {
 }
 
 #[test]
-fn a_new_part_is_made_when_four_times_as_much_was_read() {
+fn a_new_part_is_made_when_four_times_as_much_was_read_up_to_a_third() {
     let folder = TempDir::new().unwrap();
-    let session = copied(&folder, SMALL);
+    let mut session = copied(&folder, SMALL);
     let text = unpacked(&session);
+    session.len_bytes = text.len() as u64;
     let slot = Slot::new(session.key());
     assert!(slot.part(&session).is_none(), "nothing was read");
     let read = |bytes: &[u8]| {
         slot.progress.add(bytes.len() as u64);
         slot.progress.push(bytes);
     };
-    let (first, rest) = text.split_at(text.len() / 5);
+    let (first, rest) = text.split_at(text.len() / 20);
     read(first);
     let part = slot.part(&session).unwrap();
     assert_eq!(part.state(), ProfileState::Reading);
@@ -404,11 +405,16 @@ fn a_new_part_is_made_when_four_times_as_much_was_read() {
     let (little, rest) = rest.split_at(2 * first.len());
     read(little);
     assert!(Arc::ptr_eq(&part, &slot.part(&session).unwrap()));
-    let (more, _) = rest.split_at(first.len() + 9);
+    let (more, rest) = rest.split_at(first.len() + 9);
     read(more);
     let next = slot.part(&session).unwrap();
     assert!(next.lanes().events > part.lanes().events);
-    assert!(next.lanes().read_bytes < text.len() as u64);
+    assert!(next.lanes().read_bytes < text.len() as u64 / 3);
+    read(rest);
+    assert!(
+        Arc::ptr_eq(&next, &slot.part(&session).unwrap()),
+        "the whole is there soon"
+    );
 }
 
 #[test]

@@ -215,7 +215,7 @@ pub const EN: CompareTexts = CompareTexts {
     statistics: [
         "mean", "std", "L2 norm", "least", "greatest", "NaN", "±∞", "zero",
     ],
-    no_elements: "Choose a cell with elements of both runs.",
+    no_elements: "No elements to compare: one of the runs recorded statistics only.",
     histogram: "Histogram",
     search: "Filter tensors",
     all_roles: "All",
@@ -331,7 +331,7 @@ pub const ZH: CompareTexts = CompareTexts {
         "±∞",
         "零",
     ],
-    no_elements: "请选择两个训练都有元素的格子。",
+    no_elements: "没有可比较的元素：其中一个训练只记录了统计量。",
     histogram: "直方图",
     search: "筛选张量",
     all_roles: "全部",

@@ -503,6 +503,7 @@ pub(super) static TEXTS: Texts = Texts {
     graph: super::graph::EN,
     pipeline: &super::pipeline::EN,
     landscape: &super::landscape::EN,
+    session: &super::session::EN,
     timeline: &super::timeline::EN,
     profile: &super::profile::EN,
     scalars: super::scalars::EN,

@@ -80,6 +80,7 @@ pub struct ProfileTexts {
     pub tiles: [[&'static str; 2]; 8],
     /// Share of the peak that the FLOPs reach (MFU), beside their rate.
     pub mfu: fn(&str) -> String,
+    pub of_peak: &'static str,
     pub peak_label: &'static str,
     pub peak_title: &'static str,
     /// Data that a profile lacks: device, shapes, stacks, memory, other ranks.

@@ -452,6 +452,7 @@ pub(super) static TEXTS: Texts = Texts {
     graph: super::graph::ZH,
     pipeline: &super::pipeline::ZH,
     landscape: &super::landscape::ZH,
+    session: &super::session::ZH,
     timeline: &super::timeline::ZH,
     profile: &super::profile::ZH,
     scalars: super::scalars::ZH,

@@ -24,6 +24,7 @@ mod inspector;
 mod model;
 mod numbers;
 mod picture;
+mod session;
 mod steps;
 mod watching;
 mod watchpoints;
@@ -33,6 +34,7 @@ use cause::Cause;
 use hits::Hits;
 use inspector::Inspector;
 use model::Model;
+use session::SessionBar;
 use watching::{Mode, WatchpointsState};
 use watchpoints::WatchpointList;
 
@@ -117,6 +119,7 @@ pub fn DebuggerPage() -> impl IntoView {
             (false, true) => {
                 view! {
                     <main class="main flush debugger" aria-busy=move || is_loading.get().to_string()>
+                        <SessionBar run=model.run />
                         <WatchpointList is_due=is_list_due />
                         <section
                             class="mid"

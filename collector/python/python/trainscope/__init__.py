@@ -43,6 +43,7 @@ from trainscope._current import (
     steps,
     tensor,
     text,
+    total_steps,
     trigger,
     unwatch,
     values,
@@ -50,7 +51,7 @@ from trainscope._current import (
 )
 from trainscope._lost import TrainscopeWarning
 from trainscope.report import Report
-from trainscope.run import Run, Step
+from trainscope.run import Run, Step, TrainingStopped
 from trainscope.tensorboard import SummaryWriter
 
 __all__ = [
@@ -58,6 +59,7 @@ __all__ = [
     "Run",
     "Step",
     "SummaryWriter",
+    "TrainingStopped",
     "TrainscopeWarning",
     "audio",
     "counter",
@@ -87,6 +89,7 @@ __all__ = [
     "steps",
     "tensor",
     "text",
+    "total_steps",
     "trigger",
     "unwatch",
     "values",

@@ -47,6 +47,9 @@ def start(
     flush_every: float = 0.5,
     patience: float = 10.0,
     strict: bool = False,
+    live: str | None = None,
+    at_hit: str | None = None,
+    at_hit_severity: str | None = None,
 ) -> Run:
     """Begins to record into `folder`, which is the run, and makes it the one that the functions of this module act on.
 
@@ -66,6 +69,10 @@ def start(
         `patience` seconds.
     flush_every: seconds after which a record is in the file; a killed process loses at most this much.
     strict: raises what is otherwise counted and warned of, for tests.
+    live: address of a server, `http://host:8080`, that may pause the training and look at its tensors; that of
+        TRAINSCOPE_SERVER by default. `trainscope attach` connects a training without it.
+    at_hit: "record" hits of watchpoints only (the default, or TRAINSCOPE_AT_HIT), "pause" at a gate if the training is
+        connected, or "stop" there with `TrainingStopped`. at_hit_severity: "info", "warning" or "error" (the default).
 
     Raises OSError if the folder cannot be made, TypeError or ValueError for wrong options. Nothing else ever raises because
     of recording, unless `strict`. Called again while a run is open (a notebook cell that is run again), it finishes that one
@@ -99,6 +106,9 @@ def start(
         flush_every=flush_every,
         patience=patience,
         strict=strict,
+        live=live,
+        at_hit=at_hit,
+        at_hit_severity=at_hit_severity,
     )
     if before is not None:
         before.finish()
@@ -262,6 +272,13 @@ def gate(place: str = "after_step") -> None:
     run = _get("gate")
     if run is not None:
         run.gate(place)
+
+
+def total_steps(steps: int) -> None:
+    """`Run.total_steps` of the run started last."""
+    run = _get("total_steps")
+    if run is not None:
+        run.total_steps(steps)
 
 
 def span(name: str, *, kind: str | None = None, lane: str | None = None) -> AbstractContextManager[Any]:

@@ -181,6 +181,9 @@ class Recorder:
     @property
     def _is_strict(self) -> bool:
         """`True` if errors of recording are raised."""
+    def _gate(self, place: str, step: int, show: Callable[[], Sequence[tuple[str, str, Any]]]) -> int: ...
+    def _has_gates(self) -> bool: ...
+    def _total_steps(self, steps: int) -> None: ...
     def _is_forked(self) -> bool:
         """`True` in a fork of the process that started the run: nothing can be recorded there."""
     def _selects(self, step: int) -> bool:

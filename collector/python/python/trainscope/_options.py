@@ -28,6 +28,9 @@ DEFAULTS: dict[str, Any] = {
     "patience": 10.0,
     "strict": False,
     "file_suffix": None,
+    "live": None,
+    "at_hit": None,
+    "at_hit_severity": None,
 }
 
 RANK_VARIABLES = (

@@ -84,7 +84,10 @@ class TrainscopeCallback(Adapter, _TrainerCallback):  # type: ignore[misc]
                 "or label smoothing), or it is compiled."
             )
         self._watch.before_update(self._step)
-        self._run.gate("before_update")
+        if self._run._is_stopped_at("before_update"):
+            # Without gradients the update changes nothing.
+            kwargs["model"].zero_grad(set_to_none=True)
+            control.should_training_stop = True
 
     @guarded
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
@@ -92,7 +95,8 @@ class TrainscopeCallback(Adapter, _TrainerCallback):  # type: ignore[misc]
         if self._run is None or self._watch is None:
             return
         self._watch.after_update(self._step)
-        self._run.gate()
+        if self._run._is_stopped_at("after_step"):
+            control.should_training_stop = True
 
     @guarded
     def on_log(self, args: Any, state: Any, control: Any, *, logs: Mapping[str, Any], **kwargs: Any) -> None:

@@ -117,7 +117,8 @@ class TrainscopeCallback(Adapter, _keras.callbacks.Callback):  # type: ignore[mi
             return
         if self._is_torch and self._gradients and self._is_selected:
             self._record_gradients(run)
-        run.gate()
+        if run._is_stopped_at("after_step"):
+            self.model.stop_training = True
 
     @guarded
     def on_epoch_end(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None:

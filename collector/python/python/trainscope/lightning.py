@@ -91,7 +91,10 @@ class TrainscopeCallback(Adapter, _Callback):  # type: ignore[misc]
         self._updates.add(id(optimizer))
         only = optimizer if len(trainer.optimizers) > 1 else None
         self._watch.before_update(self._step, scale=_unscale(trainer, optimizer), optimizer=only)
-        self._run.gate("before_update")
+        if self._run._is_stopped_at("before_update"):
+            # Without gradients the update changes nothing.
+            pl_module.zero_grad(set_to_none=True)
+            trainer.should_stop = True
 
     @guarded
     def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
@@ -109,7 +112,8 @@ class TrainscopeCallback(Adapter, _Callback):  # type: ignore[misc]
             self._run.scalar("train/step_loss", sum(self._losses), self._step)
         self._record_metrics(trainer)
         self._losses, self._updates = [], set()
-        self._run.gate()
+        if self._run._is_stopped_at("after_step"):
+            trainer.should_stop = True
 
     @guarded
     def on_validation_end(self, trainer: Any, pl_module: Any) -> None:

@@ -120,7 +120,8 @@ class TrainscopeCallback(Adapter, _Callback):  # type: ignore[misc]
             graph = params.train_network.get_func_graph_proto()
             if graph is not None:
                 Path(run.folder, "train_network.pb").write_bytes(graph)
-        run.gate()
+        if run._is_stopped_at("after_step"):
+            run_context.request_stop()
 
     @guarded
     def on_eval_end(self, run_context: Any) -> None:

@@ -286,14 +286,35 @@ class Run(Recorder):
         if tensors:
             self._record_tensors(tensors, step)
 
-    @guarded
     def gate(self, place: str = "after_step") -> None:
-        """Marks a place between steps for loops that use neither `step` nor `steps`: what was gathered is written.
+        """Place where the training may wait, or end, in a live session: `after_step` or `before_update`.
 
-        Call it on all ranks, outside of collectives.
+        For loops that use neither `step` nor `steps`: after the step, what was gathered is written. Call it on all ranks,
+        outside of collectives. Raises `TrainingStopped` if a person or a hit ends the training; does nothing but write
+        unless the training is connected or `at_hit` is set.
         """
+        self._stop_at(self._is_stopped_at(place))
+
+    @guarded
+    def _is_stopped_at(self, place: str) -> int:
+        """Passes a gate: above 0 if the training has to end, see `_gate`."""
+        step = self._step()
         if place == "after_step":
             self._end_step()
+        return self._gate(place, step, self._shown)
+
+    @guarded
+    def total_steps(self, steps: int) -> None:
+        """Sets the number of steps of the whole training, for the page and for the time that a stop saves."""
+        self._total_steps(operator.index(steps))
+
+    def _stop_at(self, answer: int | None) -> None:
+        if answer:
+            raise TrainingStopped(is_hit=answer == _BY_HIT)
+
+    def _shown(self) -> list[tuple[str, str, Any]]:
+        """Weights and gradients of the watched models, that can be looked at while the training waits."""
+        return [item for watch in self._watches for item in watch.tensors()]
 
     @guarded
     def report(self) -> Report:
@@ -325,7 +346,7 @@ class Run(Recorder):
 
     def _fail(self, error: BaseException) -> None:
         """Records an exception that ends the training; GeneratorExit and a normal SystemExit are none."""
-        if self._is_forked() or isinstance(error, GeneratorExit):
+        if self._is_forked() or isinstance(error, (GeneratorExit, TrainingStopped)):
             return
         if isinstance(error, SystemExit) and error.code in (None, 0):
             return
@@ -354,7 +375,28 @@ class Step(AbstractContextManager["Step"]):
         number = self._run._open_step()
         if number is not None:
             self._run._next_step = number + 1
-        self._run._end_step()
+        if kind is None and self._run._has_gates():
+            self._run.gate()
+        else:
+            self._run._end_step()
+
+
+class TrainingStopped(SystemExit):
+    """The end of a training at a gate: by a hit of a watchpoint (`code` 1), or by a person (`code` 0).
+
+    It ends the program unless it is caught; `except Exception` does not catch it.
+    """
+
+    def __init__(self, *, is_hit: bool) -> None:
+        super().__init__(1 if is_hit else 0)
+
+    def __str__(self) -> str:
+        by = "a hit of a watchpoint" if self.code else "a person"
+        return f"the training was stopped by {by}"
+
+
+_BY_HIT = 2
+"""Answer of a gate at which a hit ends the training."""
 
 
 def _sentence_of(error: BaseException) -> str:

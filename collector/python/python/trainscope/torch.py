@@ -102,7 +102,7 @@ class Watch:
         # An optimizer without hooks, by the name of its class.
         self._foreign = ""
         self._is_fired = self._is_late = False
-        self._fired_step = 0
+        self._fired_step, self._gate_step = 0, -1
         self._found_inf: torch.Tensor | None = None
         self._has_noted = False
         _WATCHES.add(self)
@@ -362,8 +362,29 @@ class Watch:
         step = self._run._open_step()
         return int(step) if step is not None else self._updates[optimizer] or 0
 
-    @guarded
+    def tensors(self) -> list[Item]:
+        """Weights and gradients that there are now, as (name, role, tensor). Nothing is read."""
+        model = self._model()
+        items: list[Item] = []
+        for name, parameter in [] if model is None else named_parameters(model)[0]:
+            name = self._prefix + name
+            if nn.parameter.is_lazy(parameter) or is_freed(parameter) or not self._selection.has_name(name):
+                continue
+            items.append((name, "weight" if parameter.requires_grad else "frozen_weight", parameter.detach()))
+            if parameter.grad is not None:
+                items.append((f"{name}.grad", "gradient", parameter.grad.detach()))
+        return items
+
     def _before_optimizer(self, optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self._read_before_update(optimizer, args, kwargs)
+        # Of several optimizers that of the first update is the gate of the step.
+        if self._run._has_gates() and self._gate_step != self._fired_step and self._is_fired:
+            self._gate_step = self._fired_step
+            self._device.read(wait=True)
+            self._run.gate("before_update")
+
+    @guarded
+    def _read_before_update(self, optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         # The hooks of a model that is gone stay: optimizers do not allow to remove one while they call them.
         if self._model() is None or not self._is_ours(optimizer):
             return

@@ -88,6 +88,7 @@ VALID: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "log_tree": ([{"x": [1.0]}], {"role": "weight", "step": 3}),
     "trigger": (["text"], {}),
     "gate": (["after_step"], {}),
+    "total_steps": ([100], {}),
     "flush": ([], {}),
     "report": ([], {}),
 }

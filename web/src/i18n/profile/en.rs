@@ -113,6 +113,7 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
         ],
     ],
     mfu: |share| format!("MFU {share}"),
+    of_peak: "of TFLOP/s",
     peak_label: "Peak of the device, TFLOP/s",
     peak_title: "Peak of the device for these operators: as in the data sheet of the device, if it is listed, or as typed here. It is kept with the notes of the run.",
     lacks: [

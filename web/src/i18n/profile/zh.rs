@@ -79,6 +79,7 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
         ],
     ],
     mfu: |share| format!("MFU {share}"),
+    of_peak: "峰值 TFLOP/s",
     peak_label: "设备峰值，TFLOP/s",
     peak_title: "这些算子在该设备上的峰值：设备在列表中时取自其数据手册，也可以在此输入。输入的值与运行的备注一起保存。",
     lacks: [

@@ -139,8 +139,17 @@ fn TensorCard() -> impl IntoView {
         })?;
         Some((model.base(), model.other.get()?, tensor, step, other_step))
     });
+    // Of scalars and of tensors with nothing but statistics there is nothing to ask for.
+    let has_elements = Memo::new(move |_| {
+        let (tensor, _) = model.place()?;
+        model.with_other(|own| {
+            let mut partings = own.partings.iter();
+            let own = partings.find(|own| own.name == tensor);
+            own.is_none_or(|own| own.role.is_some() && !own.by_statistics)
+        })
+    });
     let answer = query(
-        move || wanted.get(),
+        move || wanted.get().filter(|_| has_elements.get() == Some(true)),
         |(base, other, tensor, step, other_step)| async move {
             let of = |run: String, step: i64| TensorQuery {
                 run,
@@ -161,7 +170,9 @@ fn TensorCard() -> impl IntoView {
     };
     let content = move || match answer.answer.get() {
         Some(own) => statistics(&own),
-        None if answer.error.with(Option::is_some) => super::parts::nothing(|t| t.no_elements),
+        None if has_elements.get() == Some(false) || answer.error.with(Option::is_some) => {
+            super::parts::nothing(|t| t.no_elements)
+        }
         None => ().into_any(),
     };
     let link = move || {

@@ -45,8 +45,8 @@ pub(super) fn Tiles() -> impl IntoView {
                             {linked(evidence(&model, at), value.into_any())}
                             " "
                             <span class="micro ink3 cut">{beside}</span>
-                            {peak}
                         </dd>
+                        {peak}
                     </div>
                 }
             });
@@ -93,7 +93,10 @@ fn tiles(
         let rate = flops / (all as f64 / 1e9);
         let mfu = peak_flops.filter(|peak| *peak > 0.0);
         let mfu = mfu.map(|peak| (texts.mfu)(&format::percent(rate / peak)));
-        (per_second(rate), mfu.unwrap_or_default())
+        match mfu {
+            Some(mfu) => (mfu, per_second(rate)),
+            None => (per_second(rate), String::new()),
+        }
     });
     let peak = own.memory.iter().max_by_key(|own| own.peak_len_bytes);
     let peak = peak.map(|own| {
@@ -136,17 +139,20 @@ fn peak_field(model: Model, texts: &ProfileTexts) -> impl IntoView + use<> {
         model.set_peak_flops(peak.map(|peak| peak * TERA));
     };
     view! {
-        <input
-            class="field micro peak"
-            type="text"
-            inputmode="decimal"
-            name="peak"
-            aria-label=texts.peak_label
-            placeholder=texts.peak_label
-            title=texts.peak_title
-            prop:value=move || tera().unwrap_or_default()
-            on:change=move |event| keep(&event_target_value(&event))
-        />
+        <dd class="micro ink3" title=texts.peak_title>
+            {texts.of_peak}
+            " "
+            <input
+                class="field micro peak"
+                type="text"
+                inputmode="decimal"
+                name="peak"
+                aria-label=texts.peak_label
+                placeholder="TFLOP/s"
+                prop:value=move || tera().unwrap_or_default()
+                on:change=move |event| keep(&event_target_value(&event))
+            />
+        </dd>
     }
 }
 

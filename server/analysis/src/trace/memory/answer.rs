@@ -207,7 +207,9 @@ impl<'m> Recording<'m> {
         };
         let (mut state, changes) = self.changes();
         let mut points = Points::default();
-        let mut counts = (before(&self.events), 0);
+        // Nothing says how much was reserved before the first event; it seldom shrinks.
+        let reserved = self.events.first().map_or(0, |first| first.reserved);
+        let mut counts = (before(&self.events), reserved);
         let mut has_begun = false;
         for (index, (event, change)) in self.events.iter().zip(&changes).enumerate() {
             if event.time > to {

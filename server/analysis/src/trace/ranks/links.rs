@@ -32,7 +32,7 @@ fn row(link: &Link) -> LinkRow {
         nanos: link.nanos,
         bandwidth: match link.nanos {
             0 => 0.0,
-            nanos => link.bytes as f64 / (nanos as f64 / 1e9),
+            nanos => link.bytes as f64 * 1e9 / nanos as f64,
         },
     }
 }

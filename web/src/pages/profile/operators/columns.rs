@@ -57,9 +57,10 @@ impl Column {
         Self::OfPeak,
     ];
 
-    /// Columns of a short table: the last one is the share of the device's peak where any row has it.
+    /// Columns of a short table: the last one is the share of the device's peak where half of the rows have it.
     pub(super) fn few(rows: &[OperatorRow], scale: Scale) -> Vec<Self> {
-        let has_peak = rows.iter().any(|row| of_peak(row, scale).is_some());
+        let with_peak = rows.iter().filter(|row| of_peak(row, scale).is_some());
+        let has_peak = !rows.is_empty() && with_peak.count() * 2 >= rows.len();
         let last = if has_peak { Self::OfPeak } else { Self::Share };
         let first = [
             Self::Name,

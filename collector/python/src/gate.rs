@@ -1,0 +1,120 @@
+//! Gates of live sessions: the training waits without the interpreter, and shows the tensors that it is asked for.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use trainscope_collector::{Flow, Place, StepRecorder, TensorSource};
+
+use crate::memory::TensorMemory;
+use crate::recorder::Recorder;
+use crate::tensors::role_of;
+use crate::value;
+
+/// Answers of a gate.
+mod answer {
+    pub(super) const GO_ON: u8 = 0;
+    pub(super) const STOP_BY_PERSON: u8 = 1;
+    pub(super) const STOP_BY_HIT: u8 = 2;
+}
+
+#[pymethods]
+impl Recorder {
+    /// Passes a gate: 0 to go on, 1 if a person stops the training, 2 if a hit does. `show`: a function that returns
+    /// tensors as (name, role, tensor). Raises what a signal raises during a wait, as `KeyboardInterrupt`.
+    #[pyo3(signature = (place, step, show))]
+    fn _gate(this: &Bound<'_, Self>, place: &str, step: i64, show: Py<PyAny>) -> PyResult<u8> {
+        let recorder = this.get();
+        if recorder.collector.is_forked() {
+            return Ok(answer::GO_ON);
+        }
+        let place = match place {
+            "after_step" => Place::AfterStep,
+            "before_update" => Place::BeforeUpdate,
+            other => {
+                let text = format!("a gate is \"after_step\" or \"before_update\", not {other:?}");
+                return Err(PyValueError::new_err(text));
+            }
+        };
+        let py = this.py();
+        if recorder.collector.has_gates() {
+            // Records of this step are judged before it goes on.
+            Self::write_open(this);
+        }
+        let source = ShowFunction(show);
+        let mut raised = None;
+        let flow = py.detach(|| {
+            let mut is_interrupted = || {
+                Python::attach(|py| match py.check_signals() {
+                    Ok(()) => false,
+                    Err(error) => {
+                        raised = Some(error);
+                        true
+                    }
+                })
+            };
+            recorder
+                .collector
+                .gate_with(step, place, &source, &mut is_interrupted)
+        });
+        match (flow, raised) {
+            (Flow::Interrupted, Some(error)) => Err(error),
+            (Flow::Stop, _) if recorder.collector.is_stopped_by_hit() => Ok(answer::STOP_BY_HIT),
+            (Flow::Stop, _) => Ok(answer::STOP_BY_PERSON),
+            _ => Ok(answer::GO_ON),
+        }
+    }
+
+    /// `True` if a gate may make the training wait or stop.
+    fn _has_gates(&self) -> bool {
+        self.collector.has_gates()
+    }
+
+    /// Sets the number of steps of the whole training.
+    fn _total_steps(&self, steps: i64) {
+        self.collector.total_steps(steps);
+    }
+}
+
+/// A function of Python that returns tensors.
+struct ShowFunction(Py<PyAny>);
+
+impl TensorSource for ShowFunction {
+    fn show(&self, to: &mut StepRecorder) {
+        Python::attach(|py| {
+            // A tensor that cannot be read is not shown; the training has recorded why.
+            let items = self.0.call0(py).and_then(|items| {
+                items
+                    .bind(py)
+                    .try_iter()?
+                    .collect::<PyResult<Vec<Bound<'_, PyAny>>>>()
+            });
+            for item in items.unwrap_or_default() {
+                show_one(&item, to);
+            }
+        });
+    }
+}
+
+/// Shows a tensor; `None` if it is not wanted, or cannot be read.
+fn show_one(item: &Bound<'_, PyAny>, to: &mut StepRecorder) -> Option<()> {
+    let name = item.get_item(0).ok()?;
+    let name = value::name(&name).ok()?;
+    if !to.wants(name) {
+        return None;
+    }
+    let role = item.get_item(1).ok()?;
+    let role = role_of(value::name(&role).ok()?).ok()?;
+    let mut tensor = item.get_item(2).ok()?;
+    let is_remote = tensor
+        .getattr("is_cpu")
+        .and_then(|is_cpu| is_cpu.is_truthy());
+    if is_remote.is_ok_and(|is_cpu| !is_cpu) {
+        tensor = tensor
+            .call_method0("detach")
+            .ok()?
+            .call_method0("cpu")
+            .ok()?;
+    }
+    let memory = TensorMemory::of(&tensor).ok()?;
+    to.tensor(name, role, memory.view());
+    Some(())
+}

@@ -1,0 +1,184 @@
+//! The texts of live sessions, in both languages.
+
+use crate::format;
+
+/// Texts of the bar of a live session.
+pub struct SessionTexts {
+    pub bar: &'static str,
+    /// A training that runs and is not connected.
+    pub not_connected: &'static str,
+    pub attach: &'static str,
+    pub asked: &'static str,
+    pub joining: fn(u64, u64) -> String,
+    /// Step, and number of steps of the whole training.
+    pub running: fn(&str, Option<&str>) -> String,
+    pub pausing: fn(u64, u64) -> String,
+    pub before_update: fn(&str) -> String,
+    pub after_step: fn(&str) -> String,
+    pub at_node: fn(&str, &str) -> String,
+    /// Reasons of a hold: a hit, a person, steps, a node, the begin.
+    pub reasons: [&'static str; 5],
+    pub goes_on: fn(&str) -> String,
+    pub stepping: fn(u64, u64) -> String,
+    pub stopping: &'static str,
+    pub lost: fn(&str) -> String,
+    pub finished: fn(&str) -> String,
+    pub stopped: fn(&str) -> String,
+    pub failed: fn(&str) -> String,
+    pub interrupted: fn(&str) -> String,
+    pub pause: &'static str,
+    pub go_on: &'static str,
+    pub step: &'static str,
+    pub steps: &'static str,
+    pub stop: &'static str,
+    pub stop_question: &'static str,
+    pub keep: &'static str,
+    pub more_time: &'static str,
+    pub pauses_at: &'static str,
+    /// Errors, warnings, all hits, nothing.
+    pub levels: [&'static str; 4],
+    pub ranks: fn(u64) -> String,
+    pub rank: fn(u32, &str, &str) -> String,
+    pub unreachable: &'static str,
+    /// Notes: gate missed, pausing off, limit of a pause, rank lost, interrupted, not all joined, rule over ranks.
+    pub notes: [&'static str; 7],
+    pub hits: fn(&str, u64) -> String,
+}
+
+pub(super) const EN: SessionTexts = SessionTexts {
+    bar: "Live session",
+    not_connected: "This training runs and is not connected.",
+    attach: "Attach",
+    asked: "Asked: it connects within a second or two if it records with trainscope on this machine.",
+    joining: |here, all| {
+        format!(
+            "Connecting: {} of {} ranks",
+            format::count(here),
+            format::count(all)
+        )
+    },
+    running: |step, of| match of {
+        Some(of) => format!("Running, step {step} of {of}"),
+        None => format!("Running, step {step}"),
+    },
+    pausing: |waiting, all| {
+        format!(
+            "Pausing at the next step: {} of {} ranks wait",
+            format::count(waiting),
+            format::count(all)
+        )
+    },
+    before_update: |step| format!("Waiting before the update of step {step}"),
+    after_step: |step| format!("Waiting after step {step}"),
+    at_node: |step, node| format!("Waiting at {node} of step {step}"),
+    reasons: [
+        "a watchpoint was hit",
+        "paused by hand",
+        "the steps are done",
+        "the node is reached",
+        "at its first step",
+    ],
+    goes_on: |time| format!("goes on by itself in {time}"),
+    stepping: |done, of| format!("Stepping, {} of {}", format::count(done), format::count(of)),
+    stopping: "Stopping at the next step",
+    lost: |time| format!("No word from the training for {time}; what it recorded is below."),
+    finished: |step| format!("Ended at step {step}"),
+    stopped: |step| format!("Stopped at step {step}"),
+    failed: |step| format!("Failed at step {step}"),
+    interrupted: |step| format!("Interrupted at step {step}"),
+    pause: "Pause",
+    go_on: "Continue",
+    step: "Step",
+    steps: "Number of steps",
+    stop: "Stop",
+    stop_question: "Stop the training?",
+    keep: "Keep it running",
+    more_time: "10 more minutes",
+    pauses_at: "Pauses at",
+    levels: ["errors", "warnings", "all hits", "nothing"],
+    ranks: |ranks| format!("{} ranks", format::count(ranks)),
+    rank: |rank, step, host| format!("rank {rank}, step {step}, {host}"),
+    unreachable: "The server cannot be reached.",
+    notes: [
+        "a rank missed a gate, and the others went on",
+        "ranks are not at the same gates: hits pause no longer",
+        "the limit of the pause was reached",
+        "a rank was lost, and the others went on",
+        "a signal ended the pause",
+        "not all ranks have connected: hits do not pause",
+        "a rule over all ranks was hit",
+    ],
+    hits: |tensor, more| match more {
+        0 => tensor.to_owned(),
+        more => format!("{tensor} and {} more", format::count(more)),
+    },
+};
+
+pub(super) const ZH: SessionTexts = SessionTexts {
+    bar: "实时会话",
+    not_connected: "该训练正在运行，尚未连接。",
+    attach: "连接",
+    asked: "已请求：如果它在本机用 trainscope 记录，将在一两秒内连接。",
+    joining: |here, all| {
+        format!(
+            "正在连接：{} / {} 个 rank",
+            format::count(here),
+            format::count(all)
+        )
+    },
+    running: |step, of| match of {
+        Some(of) => format!("运行中，第 {step} 步，共 {of} 步"),
+        None => format!("运行中，第 {step} 步"),
+    },
+    pausing: |waiting, all| {
+        format!(
+            "将在下一步暂停：{} / {} 个 rank 已等待",
+            format::count(waiting),
+            format::count(all)
+        )
+    },
+    before_update: |step| format!("在第 {step} 步更新之前等待"),
+    after_step: |step| format!("在第 {step} 步之后等待"),
+    at_node: |step, node| format!("在第 {step} 步的 {node} 处等待"),
+    reasons: [
+        "命中监测点",
+        "手动暂停",
+        "步数已完成",
+        "已到达节点",
+        "在第一步",
+    ],
+    goes_on: |time| format!("{time} 后自动继续"),
+    stepping: |done, of| format!("单步执行，{} / {}", format::count(done), format::count(of)),
+    stopping: "将在下一步停止",
+    lost: |time| format!("训练已 {time} 没有消息；下面是它记录的内容。"),
+    finished: |step| format!("在第 {step} 步结束"),
+    stopped: |step| format!("在第 {step} 步停止"),
+    failed: |step| format!("在第 {step} 步失败"),
+    interrupted: |step| format!("在第 {step} 步中断"),
+    pause: "暂停",
+    go_on: "继续",
+    step: "单步",
+    steps: "步数",
+    stop: "停止",
+    stop_question: "停止训练？",
+    keep: "继续运行",
+    more_time: "再等 10 分钟",
+    pauses_at: "暂停条件",
+    levels: ["错误", "警告", "所有命中", "不暂停"],
+    ranks: |ranks| format!("{} 个 rank", format::count(ranks)),
+    rank: |rank, step, host| format!("rank {rank}，第 {step} 步，{host}"),
+    unreachable: "无法连接服务器。",
+    notes: [
+        "一个 rank 错过了检查点，其他 rank 已继续",
+        "各 rank 不在同一检查点：命中不再暂停",
+        "暂停已达到时限",
+        "一个 rank 失去连接，其他 rank 已继续",
+        "信号结束了暂停",
+        "并非所有 rank 都已连接：命中不会暂停",
+        "命中了跨 rank 的规则",
+    ],
+    hits: |tensor, more| match more {
+        0 => tensor.to_owned(),
+        more => format!("{tensor} 以及另外 {} 个", format::count(more)),
+    },
+};

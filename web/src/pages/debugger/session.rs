@@ -1,0 +1,548 @@
+//! The bar of a live session: its state in words, and commands for the training.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use leptos::task::spawn_local;
+use trainscope_api::runs::RunStatus;
+use trainscope_api::sessions::{
+    AttachRequest, CommandRequest, Session, SessionCommand, SessionNoteKind, SessionRankState,
+    SessionState,
+};
+use trainscope_format::session::{ByeReason, HoldReason, PauseLevel};
+
+use crate::client::{self, ClientError};
+use crate::components::{IconName, Popover, ToolButton, fixed_icon};
+use crate::format;
+use crate::i18n::{SessionTexts, use_i18n};
+use crate::keys::use_keys;
+use crate::live::use_live;
+use crate::prelude::*;
+use crate::query::query;
+use crate::state::use_app_state;
+
+/// Seconds that a press adds to a pause.
+const MORE_SECS: u64 = 600;
+/// Interval of the countdown.
+const TICK: Duration = Duration::from_secs(1);
+/// Levels in the order of their texts.
+const LEVELS: [(PauseLevel, &str); 4] = [
+    (PauseLevel::Error, "error"),
+    (PauseLevel::Warning, "warning"),
+    (PauseLevel::Info, "info"),
+    (PauseLevel::Never, "never"),
+];
+
+/// State of the bar. `Copy`.
+#[derive(Clone, Copy)]
+struct Bar {
+    session: Memo<Option<Arc<Session>>>,
+    /// Answer to the last command, if it was refused.
+    refusal: RwSignal<Option<String>>,
+    /// Version of the list of sessions: a command that was carried out changes it at once.
+    version: RwSignal<u64>,
+    unreachable: Signal<String>,
+}
+
+impl Bar {
+    /// Gives a command in view of the session as it is shown.
+    fn command(self, command: SessionCommand) {
+        let Some(session) = self.session.get_untracked() else {
+            return;
+        };
+        let request = CommandRequest {
+            session: session.id.clone(),
+            turn: session.turn,
+            command,
+        };
+        spawn_local(async move {
+            let answer = client::session_command(&request).await;
+            self.told(answer.err());
+        });
+    }
+
+    fn attach(self, run: String) {
+        let request = AttachRequest {
+            run,
+            level: PauseLevel::Error,
+        };
+        spawn_local(async move {
+            let answer = client::session_attach(&request).await;
+            self.told(answer.err());
+        });
+    }
+
+    fn told(self, error: Option<ClientError>) {
+        let text = error.map(|error| match error {
+            ClientError::Refused(error) => error.message,
+            _ => self.unreachable.get_untracked(),
+        });
+        // The page may have been left.
+        self.refusal.try_set(text);
+        self.version.try_update(|version| *version += 1);
+    }
+}
+
+/// The bar; nothing for a run that neither has a session nor runs.
+#[component]
+pub(super) fn SessionBar(run: Memo<String>) -> impl IntoView {
+    let i18n = use_i18n();
+    let live = use_live();
+    let state = use_app_state();
+    let version = RwSignal::new(0_u64);
+    let list = query(|| Some(()), |()| async { client::sessions().await });
+    let list = list.again_with(move || live.sessions_version.get() + version.get());
+    let session = Memo::new(move |_| {
+        let answer = list.answer.get()?;
+        let own = run.get();
+        let mut sessions = answer.sessions.iter();
+        let found = sessions.find(|session| session.run.as_ref() == Some(&own))?;
+        Some(Arc::new(found.clone()))
+    });
+    let bar = Bar {
+        session,
+        refusal: RwSignal::new(None),
+        version,
+        unreachable: i18n.label(|t| t.session.unreachable),
+    };
+    let is_over = move || {
+        session.with(|own| {
+            own.as_ref()
+                .is_none_or(|own| matches!(own.state, SessionState::Finished | SessionState::Lost))
+        })
+    };
+    let is_running = Memo::new(move |_| {
+        let own = run.with(|run| state.run(run));
+        own.is_some_and(|own| own.status == RunStatus::Live)
+    });
+    use_keys(move |key, event| {
+        let Some(own) = session.get_untracked() else {
+            return false;
+        };
+        let waits = own.state == SessionState::Waiting;
+        let command = match key {
+            "F8" if waits && !event.shift_key() => SessionCommand::Continue,
+            "F8" if own.state == SessionState::Running => SessionCommand::Pause { partial: false },
+            "F10" if waits => SessionCommand::Step { n: 1 },
+            _ => return false,
+        };
+        bar.command(command);
+        true
+    });
+    let asked = RwSignal::new(false);
+    let attach = move || {
+        view! {
+            <div class="session-bar" role="region" aria-label=i18n.text(|t| t.session.bar)>
+                <span class="dot live"></span>
+                <span class="small ink2">
+                    {move || {
+                        let texts = i18n.texts().session;
+                        if asked.get() { texts.asked } else { texts.not_connected }
+                    }}
+                </span>
+                <span class="grow"></span>
+                <Refusal bar />
+                <ToolButton
+                    icon=IconName::Play
+                    label=i18n.label(|t| t.session.attach)
+                    on_press=move || {
+                        asked.set(true);
+                        bar.attach(run.get_untracked());
+                    }
+                />
+            </div>
+        }
+    };
+    view! {
+        <Show when=move || session.with(Option::is_some)>
+            <Connected bar />
+        </Show>
+        <Show when=move || is_over() && is_running.get()>{attach()}</Show>
+    }
+}
+
+/// The answer of the server to a command that it refused.
+#[component]
+fn Refusal(bar: Bar) -> impl IntoView {
+    move || {
+        bar.refusal
+            .get()
+            .map(|text| view! { <span class="small warn cut" role="alert">{text}</span> })
+    }
+}
+
+#[component]
+fn Connected(bar: Bar) -> impl IntoView {
+    let i18n = use_i18n();
+    let session = move || bar.session.get().unwrap_or_default();
+    // Time of the browser at which the pause ends; the countdown goes on between two answers.
+    let ends_millis = Memo::new(move |_| {
+        let secs = bar.session.get()?.goes_on_secs?;
+        Some(format::now_millis() + secs * 1_000.0)
+    });
+    let now = RwSignal::new(format::now_millis());
+    let ticking = set_interval_with_handle(
+        move || {
+            now.try_set(format::now_millis());
+        },
+        TICK,
+    );
+    on_cleanup(move || {
+        if let Ok(handle) = ticking {
+            handle.clear();
+        }
+    });
+    let rest = move || {
+        let ends = ends_millis.get()?;
+        let text = format::duration(((ends - now.get()) / 1_000.0).max(0.0).round());
+        Some((i18n.texts().session.goes_on)(&text))
+    };
+    let is = move |states: &'static [SessionState]| {
+        Signal::derive(move || {
+            bar.session
+                .with(|own| own.as_ref().is_some_and(|own| states.contains(&own.state)))
+        })
+    };
+    let may_pause = is(&[SessionState::Running, SessionState::Stepping]);
+    let may_go_on = is(&[
+        SessionState::Waiting,
+        SessionState::Pausing,
+        SessionState::Stepping,
+    ]);
+    let may_step = is(&[SessionState::Running, SessionState::Waiting]);
+    let waits = is(&[SessionState::Waiting]);
+    let may_stop = is(&[
+        SessionState::Joining,
+        SessionState::Running,
+        SessionState::Pausing,
+        SessionState::Waiting,
+        SessionState::Stepping,
+    ]);
+    let steps = RwSignal::new(1_u64);
+    let asks = RwSignal::new(false);
+    let count = move |event: web_sys::Event| {
+        let typed = event_target_value(&event).parse::<u64>().unwrap_or(1);
+        steps.set(typed.clamp(1, 1_000_000));
+    };
+    let more = move || {
+        view! {
+            <span class="small">{rest}</span>
+            <button
+                type="button"
+                class="link small"
+                on:click=move |_| bar.command(SessionCommand::Extend { secs: MORE_SECS })
+            >
+                {i18n.text(|t| t.session.more_time)}
+            </button>
+        }
+    };
+    let question = move || {
+        view! {
+            <span class="small">{i18n.text(|t| t.session.stop_question)}</span>
+            <ToolButton
+                icon=IconName::Stop
+                class="primary"
+                label=i18n.label(|t| t.session.stop)
+                on_press=move || {
+                    asks.set(false);
+                    bar.command(SessionCommand::Stop);
+                }
+            />
+            <button type="button" class="btn" on:click=move |_| asks.set(false)>
+                {i18n.text(|t| t.session.keep)}
+            </button>
+        }
+    };
+    view! {
+        <div
+            class="session-bar"
+            class:waiting=move || waits.get()
+            role="region"
+            aria-label=i18n.text(|t| t.session.bar)
+            data-state=move || state_key(session().state)
+        >
+            <span class="dot"></span>
+            <b class="med small" role="status">
+                {move || sentence(&session(), i18n.texts().session)}
+            </b>
+            <Show when=move || waits.get()>{more()}</Show>
+            <span class="small warn cut">{move || note(&session(), i18n.texts().session)}</span>
+            <span class="grow"></span>
+            <Refusal bar />
+            <Ranks bar />
+            <Level bar />
+            <Show when=move || may_pause.get()>
+                <ToolButton
+                    icon=IconName::Pause
+                    label=i18n.label(|t| t.session.pause)
+                    on_press=move || bar.command(SessionCommand::Pause { partial: false })
+                />
+            </Show>
+            <Show when=move || may_go_on.get()>
+                <ToolButton
+                    icon=IconName::Play
+                    class="primary"
+                    label=i18n.label(|t| t.session.go_on)
+                    on_press=move || bar.command(SessionCommand::Continue)
+                />
+            </Show>
+            <Show when=move || may_step.get()>
+                <span class="flex step-count">
+                    <button
+                        type="button"
+                        class="btn"
+                        on:click=move |_| bar.command(SessionCommand::Step { n: steps.get_untracked() })
+                    >
+                        {i18n.text(|t| t.session.step)}
+                    </button>
+                    <input
+                        class="field"
+                        type="number"
+                        min="1"
+                        max="1000000"
+                        name="steps"
+                        aria-label=i18n.text(|t| t.session.steps)
+                        prop:value=move || steps.get().to_string()
+                        on:change=count
+                    />
+                </span>
+            </Show>
+            <Show when=move || may_stop.get() && !asks.get()>
+                <ToolButton
+                    icon=IconName::Stop
+                    label=i18n.label(|t| t.session.stop)
+                    on_press=move || asks.set(true)
+                />
+            </Show>
+            <Show when=move || may_stop.get() && asks.get()>{question()}</Show>
+        </div>
+    }
+}
+
+/// The state as in the API.
+fn state_key(state: SessionState) -> &'static str {
+    match state {
+        SessionState::Joining => "joining",
+        SessionState::Running => "running",
+        SessionState::Pausing => "pausing",
+        SessionState::Waiting => "waiting",
+        SessionState::Stepping => "stepping",
+        SessionState::Stopping => "stopping",
+        SessionState::Finished => "finished",
+        SessionState::Lost => "lost",
+    }
+}
+
+fn sentence(own: &Session, texts: &SessionTexts) -> String {
+    let step = format::integer(own.step);
+    let waiting = || {
+        let held = own.ranks.iter();
+        held.filter(|rank| rank.state == SessionRankState::Held)
+            .count() as u64
+    };
+    match own.state {
+        SessionState::Joining => (texts.joining)(own.ranks.len() as u64, own.world_size.into()),
+        SessionState::Running => {
+            let of = own.total_steps.map(format::integer);
+            (texts.running)(&step, of.as_deref())
+        }
+        SessionState::Pausing => (texts.pausing)(waiting(), own.world_size.into()),
+        SessionState::Waiting => {
+            let place = match own.place.as_deref() {
+                Some("before_update") => (texts.before_update)(&step),
+                Some(place) if place.starts_with("node:") => {
+                    (texts.at_node)(&step, place.trim_start_matches("node:"))
+                }
+                _ => (texts.after_step)(&step),
+            };
+            let reason = own.reason.map(|reason| texts.reasons[reason_place(reason)]);
+            let hit = own
+                .hits
+                .first()
+                .filter(|_| own.reason == Some(HoldReason::Hit));
+            let hit = hit.map(|hit| (texts.hits)(&hit.tensor, own.hits_total.saturating_sub(1)));
+            let parts = [Some(place), reason.map(str::to_owned), hit];
+            parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+        }
+        SessionState::Stepping => {
+            let [done, of] = own.steps.unwrap_or_default();
+            (texts.stepping)(done, of)
+        }
+        SessionState::Stopping => texts.stopping.to_owned(),
+        SessionState::Lost => (texts.lost)(&format::duration(own.since_secs)),
+        SessionState::Finished => match own.end {
+            Some(ByeReason::Stopped) => (texts.stopped)(&step),
+            Some(ByeReason::Failed) => (texts.failed)(&step),
+            Some(ByeReason::Interrupted) => (texts.interrupted)(&step),
+            _ => (texts.finished)(&step),
+        },
+    }
+}
+
+fn reason_place(reason: HoldReason) -> usize {
+    match reason {
+        HoldReason::Hit => 0,
+        HoldReason::Asked => 1,
+        HoldReason::Steps => 2,
+        HoldReason::Node => 3,
+        HoldReason::Start => 4,
+    }
+}
+
+/// The newest note, with the step that it is about.
+fn note(own: &Session, texts: &SessionTexts) -> Option<String> {
+    let last = own.notes.last()?;
+    let text = texts.notes[match last.kind {
+        SessionNoteKind::Unaligned => 0,
+        SessionNoteKind::PausingOff => 1,
+        SessionNoteKind::HoldOver => 2,
+        SessionNoteKind::RankLost => 3,
+        SessionNoteKind::Interrupted => 4,
+        SessionNoteKind::NotAllJoined => 5,
+        SessionNoteKind::RuleHit => 6,
+    }];
+    Some(match last.rank {
+        Some(rank) => format!("rank {rank}: {text}"),
+        None => text.to_owned(),
+    })
+}
+
+/// Least severity of the hits that pause.
+#[component]
+fn Level(bar: Bar) -> impl IntoView {
+    let i18n = use_i18n();
+    let options = move || {
+        let own = bar.session.with(|own| own.as_ref().map(|own| own.level));
+        let names = i18n.texts().session.levels;
+        let all = LEVELS.iter().zip(names).map(|((level, key), name)| {
+            let is_own = Some(*level) == own;
+            view! { <option value=*key selected=is_own>{name}</option> }
+        });
+        all.collect_view()
+    };
+    let choose = move |event: web_sys::Event| {
+        let key = event_target_value(&event);
+        if let Some((level, _)) = LEVELS.iter().find(|(_, own)| *own == key) {
+            bar.command(SessionCommand::Pausing { level: *level });
+        }
+    };
+    view! {
+        <label class="flex small ink2 hide-narrow">
+            {i18n.text(|t| t.session.pauses_at)}
+            <select class="field" name="level" on:change=choose>
+                {options}
+            </select>
+        </label>
+    }
+}
+
+/// Ranks as squares, if there are several.
+#[component]
+fn Ranks(bar: Bar) -> impl IntoView {
+    let i18n = use_i18n();
+    let is_open = RwSignal::new(false);
+    let count = Memo::new(move |_| {
+        bar.session
+            .with(|own| own.as_ref().map_or(0, |own| own.world_size))
+    });
+    let face = move || {
+        let text = (i18n.texts().session.ranks)(count.get().into());
+        view! {
+            <span class="small">{text}</span>
+            {fixed_icon(IconName::Down, 12)}
+        }
+        .into_any()
+    };
+    let squares = move || {
+        let texts = i18n.texts().session;
+        bar.session.with(|own| {
+            let ranks = own.iter().flat_map(|own| &own.ranks);
+            let squares = ranks.map(|rank| {
+                let (letter, key) = match rank.state {
+                    SessionRankState::Running => ("r", "running"),
+                    SessionRankState::Asking => ("a", "asking"),
+                    SessionRankState::Held => ("w", "held"),
+                    SessionRankState::Lost => ("✕", "lost"),
+                    SessionRankState::Ended => ("e", "ended"),
+                };
+                let mut title = (texts.rank)(rank.rank, &format::integer(rank.step), &rank.host);
+                if let Some(error) = &rank.error {
+                    title.push_str(": ");
+                    title.push_str(error);
+                }
+                view! {
+                    <span class="rank-square" data-rank-state=key title=title>
+                        {letter}
+                    </span>
+                }
+            });
+            squares.collect_view()
+        })
+    };
+    view! {
+        <Show when=move || { count.get() > 1 }>
+            <Popover
+                is_open=is_open
+                label=Signal::derive(move || (i18n.texts().session.ranks)(count.get().into()))
+                class="btn bare"
+                panel_class="popover rank-squares"
+                face=ViewFn::from(face)
+            >
+                {squares}
+            </Popover>
+        </Show>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::i18n::Locale;
+
+    fn session(state: SessionState) -> Session {
+        Session {
+            state,
+            step: 2_731,
+            world_size: 4,
+            ..Session::default()
+        }
+    }
+
+    #[test]
+    fn each_state_has_a_sentence_in_both_languages() {
+        for locale in [Locale::En, Locale::Zh] {
+            let texts = locale.texts().session;
+            for state in [
+                SessionState::Joining,
+                SessionState::Running,
+                SessionState::Pausing,
+                SessionState::Waiting,
+                SessionState::Stepping,
+                SessionState::Stopping,
+                SessionState::Finished,
+                SessionState::Lost,
+            ] {
+                assert!(!sentence(&session(state), texts).is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn a_pause_says_where_and_why() {
+        let texts = Locale::En.texts().session;
+        let own = Session {
+            place: Some("before_update".to_owned()),
+            reason: Some(HoldReason::Asked),
+            ..session(SessionState::Waiting)
+        };
+        assert_eq!(
+            sentence(&own, texts),
+            "Waiting before the update of step 2,731 · paused by hand"
+        );
+        let own = Session {
+            total_steps: Some(5_000),
+            ..session(SessionState::Running)
+        };
+        assert_eq!(sentence(&own, texts), "Running, step 2,731 of 5,000");
+    }
+}
