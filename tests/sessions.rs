@@ -3,5 +3,6 @@
 mod access;
 mod control;
 mod losses;
+mod page;
 mod ranks;
 pub(crate) mod training;

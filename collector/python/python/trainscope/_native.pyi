@@ -181,9 +181,13 @@ class Recorder:
     @property
     def _is_strict(self) -> bool:
         """`True` if errors of recording are raised."""
-    def _gate(self, place: str, step: int, show: Callable[[], Sequence[tuple[str, str, Any]]]) -> int: ...
-    def _has_gates(self) -> bool: ...
-    def _total_steps(self, steps: int) -> None: ...
+    def _gate(self, place: str, step: int, show: Callable[[], Sequence[tuple[str, str, Any]]]) -> int:
+        """Passes a gate: 0 to go on, 1 if a person stops the training, 2 if a hit does. `show`: a function that returns
+        tensors as (name, role, tensor). Raises what a signal raises during a wait, as `KeyboardInterrupt`."""
+    def _has_gates(self) -> bool:
+        """`True` if a gate may make the training wait or stop."""
+    def _total_steps(self, steps: int) -> None:
+        """Sets the number of steps of the whole training."""
     def _is_forked(self) -> bool:
         """`True` in a fork of the process that started the run: nothing can be recorded there."""
     def _selects(self, step: int) -> bool:

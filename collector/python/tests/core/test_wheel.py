@@ -61,4 +61,4 @@ assert not {{"numpy", "torch", "tensorboard"}} & sys.modules.keys()
 
 def test_the_extension_is_small(environment: Path) -> None:
     extension = next((environment / "lib").glob("python3*/site-packages/trainscope/_native*.so"))
-    assert extension.stat().st_size < 4e6
+    assert extension.stat().st_size < 5e6

@@ -1,0 +1,75 @@
+//! The bar of a live session on the page: attach, pause, step, continue and stop.
+
+use trainscope_api::sessions::SessionState;
+
+use super::training::{Sessions, Setup, Training};
+use crate::support::browser::Browser;
+use crate::support::lab::Lab;
+
+const BUTTON: &str = "[role=region] button";
+
+fn in_state(state: &str) -> String {
+    format!("[role=region][data-state={state}]")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_training_is_controlled_from_the_page() {
+    let lab = Lab::new();
+    let server = lab.start();
+    let mut setup = Setup::new(&lab.base().join("a"), Some(&server));
+    setup.total_steps = Some(1_000_000);
+    let training = Training::start(&setup);
+    server.wait_for_state("a", SessionState::Running);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/a/debugger").await;
+    browser.wait_for_element(&in_state("running")).await;
+    browser.wait_for_text("of 1,000,000").await;
+    browser.click_text(BUTTON, "Pause").await;
+    browser.wait_for_element(&in_state("waiting")).await;
+    browser.wait_for_text("paused by hand").await;
+    browser.wait_for_text("goes on by itself in").await;
+    let held = server.session_of("a").unwrap();
+    assert_eq!(held.state, SessionState::Waiting);
+    browser.set("[role=region] input[name=steps]", "3").await;
+    browser.click_text(BUTTON, "Step").await;
+    browser.wait_for_text("the steps are done").await;
+    assert_eq!(server.session_of("a").unwrap().step, held.step + 3);
+    browser.click_text(BUTTON, "Continue").await;
+    browser.wait_for_element(&in_state("running")).await;
+    // Stop asks before it stops.
+    browser.click_text(BUTTON, "Stop").await;
+    browser.wait_for_text("Stop the training?").await;
+    assert_ne!(
+        server.session_of("a").unwrap().state,
+        SessionState::Finished
+    );
+    browser.click_text(BUTTON, "Stop").await;
+    browser.wait_for_element(&in_state("finished")).await;
+    browser.wait_for_text("Stopped at step").await;
+    training.end();
+    browser.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hit_pauses_and_the_page_says_which() {
+    let lab = Lab::new();
+    let server = lab.start();
+    let mut setup = Setup::new(&lab.base().join("a"), Some(&server));
+    setup.at_hit = Some(trainscope_collector::AtHit::Pause);
+    setup.nan = Some((0, 20));
+    setup.steps = 30;
+    let training = Training::start(&setup);
+    server.wait_for_state("a", SessionState::Waiting);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/a/debugger").await;
+    browser
+        .wait_for_text("Waiting before the update of step 20")
+        .await;
+    browser
+        .wait_for_text("a watchpoint was hit · fc.weight.grad")
+        .await;
+    browser.click_text(BUTTON, "Continue").await;
+    browser.wait_for_element(&in_state("finished")).await;
+    training.end();
+    browser.close().await;
+}
