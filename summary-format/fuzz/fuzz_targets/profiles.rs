@@ -38,6 +38,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         iterator: parts.next(),
         kernels: parts.next(),
         steps: parts.next(),
+        links: parts.next(),
         info: parts.next(),
     };
     holds(&mindspore_profile::read(&files, Some(xplane)).0);

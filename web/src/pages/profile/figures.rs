@@ -37,7 +37,7 @@ pub(super) fn Tiles() -> impl IntoView {
                 .filter_map(|(at, (value, [name, meaning]))| Some((at, value?, name, meaning)));
             let values = values.map(|(at, (value, beside), name, meaning)| {
                 let value = view! { <b>{value}</b> };
-                let peak = (at == FLOPS).then(|| peak_field(model, texts));
+                let peak = (at == FLOPS).then(|| peak_field(&model, texts));
                 view! {
                     <div class="tile" title=meaning>
                         <dt class="micro ink3 cut">{name}</dt>
@@ -127,7 +127,8 @@ fn tiles(
 }
 
 /// Field of the peak that the rate of FLOPs is a share of.
-fn peak_field(model: Model, texts: &ProfileTexts) -> impl IntoView + use<> {
+fn peak_field(model: &Model, texts: &ProfileTexts) -> impl IntoView + use<> {
+    let model = *model;
     let tera = move || {
         model
             .peak_flops()

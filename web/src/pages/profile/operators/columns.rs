@@ -293,7 +293,8 @@ mod tests {
             total_nanos: 9,
             ..row("a", 1)
         };
-        let columns = Column::of(OperatorGroup::Shape, &[with.clone()], Scale::default());
+        let rows = [with];
+        let columns = Column::of(OperatorGroup::Shape, &rows, Scale::default());
         assert!(columns.contains(&Column::Device) && columns.contains(&Column::Shapes));
         assert!(!columns.contains(&Column::OfPeak), "without a peak");
         // 3 FLOPs in a nanosecond of a device that makes 6.
@@ -301,7 +302,6 @@ mod tests {
             steps: 1,
             peak_flops: Some(6e9),
         };
-        let rows = [with];
         assert!(Column::of(OperatorGroup::Name, &rows, scale).contains(&Column::OfPeak));
         assert_eq!(Column::OfPeak.text(&rows[0], scale), format::percent(0.5));
     }
