@@ -24,7 +24,7 @@ from trainscope.huggingface import TrainscopeCallback
 from trainscope.torch import Watch
 
 CALLS = {
-    Run: ["_begin_step", "gate", "scalar", "finish"],
+    Run: ["_begin_step", "_is_stopped_at", "scalar", "finish"],
     Watch: ["begin", "before_update", "after_update", "close"],
 }
 
@@ -98,9 +98,9 @@ def test_hooks_come_in_the_order_of_a_step(tmp_path: Path, monkeypatch: pytest.M
         "begin {0}",
         "scalar train/step_loss {0}",
         "before_update {0}",
-        "gate before_update",
+        "is_stopped_at before_update",
         "after_update {0}",
-        "gate",
+        "is_stopped_at after_step",
     ]
     expected = [call.format(step) for step in range(2) for call in of_step]
     assert calls == [*expected, "close", "finish success"]

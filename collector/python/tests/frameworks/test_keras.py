@@ -24,7 +24,7 @@ import trainscope
 from trainscope import Run, TrainscopeWarning
 from trainscope.keras import TrainscopeCallback
 
-CALLS = {Run: ["_begin_step", "gate", "finish"]}
+CALLS = {Run: ["_begin_step", "_is_stopped_at", "finish"]}
 
 
 class Spoil(keras.layers.Layer):
@@ -79,7 +79,7 @@ def record_tensors(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, str, str]
 def test_hooks_come_in_the_order_of_a_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = record_calls(monkeypatch, CALLS)
     fit(make_model(), 2, [TrainscopeCallback(tmp_path / "run")], epochs=2)
-    expected = [call.format(step) for step in range(4) for call in ["begin_step {0}", "gate"]]
+    expected = [call.format(step) for step in range(4) for call in ["begin_step {0}", "is_stopped_at after_step"]]
     assert calls == [*expected, "finish success"]
 
 

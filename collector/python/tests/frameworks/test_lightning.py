@@ -19,7 +19,7 @@ from trainscope.lightning import TrainscopeCallback, TrainscopeLogger
 from trainscope.torch import Watch
 
 CALLS = {
-    Run: ["_begin_step", "gate", "scalar", "finish"],
+    Run: ["_begin_step", "_is_stopped_at", "scalar", "finish"],
     Watch: ["begin", "before_update", "after_update", "close"],
 }
 
@@ -92,10 +92,10 @@ def test_hooks_come_in_the_order_of_a_step(tmp_path: Path, monkeypatch: pytest.M
         "begin_step {0}",
         "begin {0}",
         "before_update {0}",
-        "gate before_update",
+        "is_stopped_at before_update",
         "after_update {0}",
         "scalar train/step_loss {0}",
-        "gate",
+        "is_stopped_at after_step",
     ]
     expected = [call.format(step) for step in range(2) for call in of_step]
     assert calls == [*expected, "close", "finish success"]
@@ -243,8 +243,8 @@ def test_each_of_two_optimizers_has_its_tensors_read_at_its_own_update(
     monkeypatch.setattr(Run, "_record_tensors", record)
     fit(Adversarial(), 2, callbacks=[TrainscopeCallback(tmp_path / "run", every=1, activations=False)])
     # The number of updates, so it goes up by 2 for each batch.
-    of_step = ["begin_step {0}", "begin {0}", *["before_update {0}", "gate before_update"] * 2, "after_update {0}"]
-    expected = [call.format(step) for step in (0, 2) for call in [*of_step, "gate"]]
+    of_step = ["begin_step {0}", "begin {0}", *["before_update {0}", "is_stopped_at before_update"] * 2, "after_update {0}"]
+    expected = [call.format(step) for step in (0, 2) for call in [*of_step, "is_stopped_at after_step"]]
     assert calls == [*expected, "close", "finish success"]
     generator, critic = ["generator.weight.grad", "generator.bias.grad"], ["critic.weight.grad", "critic.bias.grad"]
     assert [names for names in read if names] == [generator, critic] * 2
