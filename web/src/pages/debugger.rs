@@ -98,6 +98,8 @@ pub fn DebuggerPage() -> impl IntoView {
             (true, _) => {
                 view! {
                     <main class="main">
+                        // A training may wait before anything of it was judged.
+                        <SessionBar run=model.run />
                         <StatePage
                             icon=IconName::Clock
                             title=i18n.label(|t| t.debugger.waiting)

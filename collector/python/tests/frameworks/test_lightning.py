@@ -277,3 +277,11 @@ def test_each_rank_records_into_a_folder_of_its_own(tmp_path: Path) -> None:
     fit(Module(), 4, strategy="ddp_fork", devices=2, callbacks=[callback])
     for rank in range(2):
         assert steps(tmp_path / "run" / f"rank_{rank}", "train/step_loss") == [0, 1]
+
+
+def test_a_hit_ends_the_training_before_the_update_as_lightning_ends_one(tmp_path: Path) -> None:
+    module = Module(spoil_at=2)
+    with trainscope.start(tmp_path / "run", every=1, at_hit="stop"):
+        fit(module, 6, callbacks=[TrainscopeCallback()])
+    assert len(module.losses) == 3
+    assert all(torch.isfinite(parameter).all() for parameter in module.parameters())

@@ -61,7 +61,7 @@ const PEAKS: [Peak; 18] = [
 /// Type of the numbers that an operator multiplies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Precision {
-    /// f32, and whatever the file does not say.
+    /// f32; also where the file names no type.
     Float32,
     /// f16 or bf16.
     Half,

@@ -129,7 +129,8 @@ pub(super) fn SessionBar(run: Memo<String>) -> impl IntoView {
         bar.command(command);
         true
     });
-    let asked = RwSignal::new(false);
+    // The run that was asked to connect.
+    let asked = RwSignal::new(None::<String>);
     let attach = move || {
         view! {
             <div class="session-bar" role="region" aria-label=i18n.text(|t| t.session.bar)>
@@ -137,7 +138,8 @@ pub(super) fn SessionBar(run: Memo<String>) -> impl IntoView {
                 <span class="small ink2">
                     {move || {
                         let texts = i18n.texts().session;
-                        if asked.get() { texts.asked } else { texts.not_connected }
+                        let is_asked = asked.get() == Some(run.get()) && bar.refusal.with(Option::is_none);
+                        if is_asked { texts.asked } else { texts.not_connected }
                     }}
                 </span>
                 <span class="grow"></span>
@@ -146,8 +148,9 @@ pub(super) fn SessionBar(run: Memo<String>) -> impl IntoView {
                     icon=IconName::Play
                     label=i18n.label(|t| t.session.attach)
                     on_press=move || {
-                        asked.set(true);
-                        bar.attach(run.get_untracked());
+                        let own = run.get_untracked();
+                        asked.set(Some(own.clone()));
+                        bar.attach(own);
                     }
                 />
             </div>

@@ -161,6 +161,16 @@ pub(super) fn Cluster() -> impl IntoView {
     }
 }
 
+/// Bytes a second; a dash if they are unknown.
+fn bandwidth(rate: f64) -> String {
+    if rate > 0.0 {
+        let whole = crate::pixels::whole(rate) as u64;
+        format!("{}/s", format::bytes(whole))
+    } else {
+        "–".to_owned()
+    }
+}
+
 /// One bar a rank.
 #[component]
 fn SideBySide() -> impl IntoView {

@@ -4,7 +4,7 @@ use super::super::model::{time, use_model};
 use super::super::parts::downloads;
 use super::links::Links;
 use super::pair::Pair;
-use super::use_cluster;
+use super::{bandwidth, use_cluster};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
@@ -37,12 +37,6 @@ pub(super) fn Collectives() -> impl IntoView {
                 } else {
                     "–".to_owned()
                 };
-                let bandwidth = if row.bandwidth > 0.0 {
-                    let whole = crate::pixels::whole(row.bandwidth) as u64;
-                    format!("{}/s", format::bytes(whole))
-                } else {
-                    "–".to_owned()
-                };
                 view! {
                     <tr>
                         <td title=row.name.clone()>
@@ -55,7 +49,7 @@ pub(super) fn Collectives() -> impl IntoView {
                             {format::percent(row.hidden)}
                         </td>
                         <td class="num">{time(row.spread_nanos)}</td>
-                        <td class="num ink2">{bandwidth}</td>
+                        <td class="num ink2">{bandwidth(row.bandwidth)}</td>
                     </tr>
                 }
             });

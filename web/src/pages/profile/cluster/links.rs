@@ -2,7 +2,7 @@
 
 use super::super::model::time;
 use super::super::parts::downloads;
-use super::use_cluster;
+use super::{bandwidth, use_cluster};
 use crate::format;
 use crate::i18n::use_i18n;
 use crate::prelude::*;
@@ -28,19 +28,13 @@ pub(super) fn Links() -> impl IntoView {
         let texts = i18n.texts().profile;
         rows.with(|rows| {
             let lines = rows.iter().take(ROWS).map(|row| {
-                let bandwidth = if row.bandwidth > 0.0 {
-                    let whole = crate::pixels::whole(row.bandwidth) as u64;
-                    format!("{}/s", format::bytes(whole))
-                } else {
-                    "–".to_owned()
-                };
                 view! {
                     <tr>
                         <td>{format!("{} → {}", row.source, row.destination)}</td>
                         <td class="ink2">{row.transport.clone()}</td>
                         <td class="num">{format::bytes(row.bytes)}</td>
                         <td class="num">{time(i64::try_from(row.nanos).unwrap_or(i64::MAX))}</td>
-                        <td class="num">{bandwidth}</td>
+                        <td class="num">{bandwidth(row.bandwidth)}</td>
                     </tr>
                 }
             });
