@@ -51,6 +51,7 @@ pub(crate) struct RowFacts {
     pub(crate) run: Arc<str>,
     fingerprint: u64,
     stamp: u64,
+    judged: Option<row::RunJudgement>,
     /// Version of the table in which it changed last.
     changed: u64,
     /// Configuration files that cannot be read, with reasons.

@@ -64,6 +64,30 @@ fn a_report_is_one_file_that_loads_nothing() {
 }
 
 #[test]
+fn a_report_against_another_run_says_what_diff_says() {
+    let [base, own] = ["mindspore/healthy", "mindspore/overflow"].map(sample);
+    let [a, b] = [&base, &own].map(|path| path.display().to_string());
+    let answer = trainscope_in(Path::new("."), &["diff", &a, &b, "--format", "json"]).json();
+    let sentence = answer["sentence"].as_str().unwrap();
+    let (printed, page) = report(&own, &["--against", &a]);
+    assert_eq!(printed.status, 0, "{printed:?}");
+    let from = page.find("Compared with").expect("a section");
+    let section = &page[from..page[from..].find("</section>").unwrap() + from];
+    assert!(section.contains(sentence), "{sentence}: {section}");
+    let first = answer["first"]["name"].as_str().unwrap();
+    assert!(section.contains(first), "{first}");
+    for setting in answer["configuration"].as_array().unwrap().iter().take(10) {
+        let key = setting["key"].as_str().unwrap();
+        assert!(section.contains(&format!("<td>{key}</td>")), "{key}: {section}");
+    }
+    // A run beside itself has nothing to list.
+    let (_, page) = report(&base, &["--against", &a, "--lang", "zh"]);
+    assert!(page.contains("对比") && !page.contains("最先出现差异"));
+    let (printed, _) = report(&base, &["--tolerance", "0.1"]);
+    assert_eq!(printed.status, 2, "a tolerance of nothing: {printed:?}");
+}
+
+#[test]
 fn a_report_says_what_check_says() {
     let run = sample("mlp/overflow");
     let (_, page) = report(&run, &[]);

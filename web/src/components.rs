@@ -38,7 +38,7 @@ pub use graph::{
 };
 pub(crate) use marked::{marked, places};
 pub use note::{Note, NoteKind};
-pub(crate) use note_fields::NoteFields;
+pub(crate) use note_fields::{NoteFields, tags_of};
 pub use panel::RightPanel;
 pub use popover::{MenuItem, Popover};
 pub use row_list::{RowHeights, RowList, RowRange};

@@ -19,6 +19,11 @@ use crate::table::settings_of;
 mod profile;
 mod render;
 
+pub(super) use render::setting;
+
+/// Relative difference that counts as equal unless a flag says otherwise.
+pub(super) const TOLERANCE: f64 = 0.01;
+
 /// The flags of `trainscope diff`.
 #[derive(Args, Clone, Debug)]
 pub(super) struct DiffFlags {
@@ -31,7 +36,7 @@ pub(super) struct DiffFlags {
     b: PathBuf,
 
     /// The largest relative difference that counts as equal; 0: to the bit
-    #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = share)]
+    #[arg(long, value_name = "SHARE", default_value_t = TOLERANCE, value_parser = share)]
     tolerance: f64,
 
     /// Compare this step and later ones only
@@ -107,7 +112,7 @@ impl From<AlignFlag> for Align {
 }
 
 /// Parses a number of at least 0.
-fn share(text: &str) -> Result<f64, String> {
+pub(super) fn share(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(share) if share >= 0.0 && share.is_finite() => Ok(share),
         _ => Err("wants a number of at least 0".to_owned()),
@@ -122,7 +127,13 @@ pub(super) fn run(flags: &DiffFlags) -> Result<u8, CommandError> {
         return Ok(status);
     }
     let (a, b) = (Reading::of(&flags.a)?, Reading::of(&flags.b)?);
-    let compared = compared(&a, &b, flags)?;
+    let options = Options {
+        tolerance: flags.tolerance,
+        since: flags.since_step,
+        align: flags.align.into(),
+        all: true,
+    };
+    let compared = compare(&a, &b, options)?;
     let faults = &compared.outcome.faults;
     if compared.outcome.outcome == Outcome::Nothing && faults.is_empty() {
         return Err(nothing_in_common([&a, &b], &compared.outcome).into());
@@ -152,15 +163,15 @@ pub(super) fn run(flags: &DiffFlags) -> Result<u8, CommandError> {
 }
 
 /// Result of a comparison.
-struct DiffResult {
-    outcome: AgainstBase,
-    settings: Vec<Setting>,
+pub(super) struct DiffResult {
+    pub(super) outcome: AgainstBase,
+    pub(super) settings: Vec<Setting>,
     tolerance: f64,
     took: Duration,
 }
 
-/// Compares all tensors of two runs.
-fn compared(a: &Reading, b: &Reading, flags: &DiffFlags) -> Result<DiffResult, Mistake> {
+/// Compares two runs; the first is the base.
+pub(super) fn compare(a: &Reading, b: &Reading, options: Options) -> Result<DiffResult, Mistake> {
     let began = Instant::now();
     let row = |own: &Reading| {
         settings_of(&own.index, own.base_dirs(), &own.run).map_err(|error| own.unread(&error))
@@ -172,12 +183,6 @@ fn compared(a: &Reading, b: &Reading, flags: &DiffFlags) -> Result<DiffResult, M
         title: &own.title,
         row,
     });
-    let options = Options {
-        tolerance: flags.tolerance,
-        since: flags.since_step,
-        align: flags.align.into(),
-        all: true,
-    };
     let effort = Effort {
         until: None,
         gone: CancellationToken::new(),
@@ -194,7 +199,7 @@ fn compared(a: &Reading, b: &Reading, flags: &DiffFlags) -> Result<DiffResult, M
     Ok(DiffResult {
         outcome,
         settings: comparison::settings(&[&rows[0], &rows[1]]),
-        tolerance: flags.tolerance,
+        tolerance: options.tolerance,
         took: began.elapsed(),
     })
 }

@@ -10,6 +10,7 @@ use clap::{Args, ValueEnum};
 use trainscope_analysis::trace::ranks;
 use trainscope_analysis::trace::steps::StepRange;
 use trainscope_analysis::watchpoint::role_of_name;
+use trainscope_api::compare::Align;
 use trainscope_api::findings::{Findings, FindingsQuery};
 use trainscope_api::profile::{MAX_STRETCHES, RankRow, SessionSummary};
 use trainscope_api::records::RecordsQuery;
@@ -20,11 +21,13 @@ use trainscope_charts::theme::Theme;
 use trainscope_charts::{distribution, svg};
 use trainscope_format::{ImageEncoding, Kind, Role};
 
+use super::diff::{self, DiffResult};
 use super::export::landscape::{self, Drawable};
 use super::export::pictures::{COLOURS, curve, heat_map, heat_request, read_curve};
 use super::mistake::Mistake;
 use super::reading::Reading;
 use super::{CommandError, words};
+use crate::comparison::Options;
 use crate::profiles::Profiles;
 use crate::queries::profile::judged;
 use crate::queries::{distributions, findings, media};
@@ -58,6 +61,14 @@ pub(super) struct ReportFlags {
     #[arg(long, short, value_name = "FILE", default_value = "report.html")]
     output: PathBuf,
 
+    /// The folder of a run to compare this one with
+    #[arg(long, value_name = "RUN")]
+    against: Option<PathBuf>,
+
+    /// The largest relative difference that counts as equal; 0: to the bit
+    #[arg(long, value_name = "SHARE", requires = "against", default_value_t = diff::TOLERANCE, value_parser = diff::share)]
+    tolerance: f64,
+
     /// Language of the page
     #[arg(long, value_name = "LANGUAGE", value_enum, default_value_t = Language::En)]
     lang: Language,
@@ -77,6 +88,8 @@ struct Contents {
     title: String,
     info: Option<Run>,
     findings: Findings,
+    /// The run that this one is compared with, the base, and the result.
+    comparison: Option<(String, DiffResult)>,
     /// Incomplete files: path, status and offset.
     files: Vec<(String, FileStatus, u64)>,
     curves: Vec<Curve>,
@@ -123,7 +136,18 @@ struct Picture {
 
 pub(super) fn run(flags: &ReportFlags) -> Result<u8, CommandError> {
     let reading = Reading::of(&flags.run)?;
-    let contents = gather(&reading)?;
+    let mut contents = gather(&reading)?;
+    if let Some(folder) = &flags.against {
+        let base = Reading::of(folder)?;
+        let options = Options {
+            tolerance: flags.tolerance,
+            since: None,
+            align: Align::Step,
+            all: true,
+        };
+        let result = diff::compare(&base, &reading, options)?;
+        contents.comparison = Some((base.title, result));
+    }
     let page = page::page(&contents, flags.lang);
     if flags.output.as_os_str() == "-" {
         let mut out = std::io::stdout().lock();
@@ -150,6 +174,7 @@ fn gather(reading: &Reading) -> Result<Contents, Mistake> {
     let (curves, other_curves) = curves(reading, info.as_ref(), &findings)?;
     Ok(Contents {
         title: reading.title.clone(),
+        comparison: None,
         files: files.collect(),
         curves,
         other_curves,

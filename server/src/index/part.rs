@@ -49,6 +49,11 @@ impl PartData {
         let (meta, summaries) = chunk::encode_summaries(&self.open);
         let columns = chunk::encode(&self.open);
         let len_bytes = columns.len() + summaries.len();
+        // Tags of short runs have one chunk: room for four would take 80 MB in 10,000 runs.
+        if self.metas.is_empty() {
+            self.metas.reserve_exact(1);
+            self.sealed.reserve_exact(1);
+        }
         self.sealed.push(Arc::new(SealedChunk {
             columns: columns.as_slice().into(),
             summaries: summaries.as_slice().into(),

@@ -12,7 +12,7 @@ use trainscope_api::table::{
     TableColumn, TableColumns, TablePage, TableRequest, TableRow, Unit,
 };
 
-use super::row::Row;
+use super::row::{JUDGEMENT_KEYS, Row};
 use super::update::folder;
 use super::{Column, Filter, Group, RunTable, UnknownColumn, direction, group, head, pipelines};
 use crate::discovery::base::bases;
@@ -273,13 +273,7 @@ pub(crate) fn row(
         .collect();
     // The judgement and the kind of the pipeline are known of the table only.
     if let Some(at) = table.rows.iter().position(|own| *own.run == *name) {
-        let others = [
-            "run:health",
-            "run:hits",
-            "run:first_cause_step",
-            pipelines::KEY,
-        ];
-        for key in others {
+        for key in JUDGEMENT_KEYS.into_iter().chain([pipelines::KEY]) {
             let column = table.column(key)?;
             let value = column.get(at);
             let source = column.sources.first().filter(|_| !value.is_missing());

@@ -293,13 +293,14 @@ impl Row {
         let Some(judged) = judged else {
             return;
         };
-        let health = CellValue::Text(judged.health.to_owned());
-        self.put("run:health", Source::Judgement, health);
-        let hits = CellValue::Number(judged.hits as f64);
-        self.put("run:hits", Source::Judgement, hits);
-        if let Some(step) = judged.first_cause_step {
-            let step = CellValue::Number(step as f64);
-            self.put("run:first_cause_step", Source::Judgement, step);
+        let step = judged.first_cause_step;
+        let values = [
+            CellValue::Text(judged.health.to_owned()),
+            CellValue::Number(judged.hits as f64),
+            step.map_or(CellValue::Missing, |step| CellValue::Number(step as f64)),
+        ];
+        for (key, value) in JUDGEMENT_KEYS.into_iter().zip(values) {
+            self.put(key, Source::Judgement, value);
         }
     }
 
@@ -327,6 +328,9 @@ impl Row {
         }
     }
 }
+
+/// Columns of the judgement of a run: its worst severity or verdict, number of hits, step of the first cause.
+pub(super) const JUDGEMENT_KEYS: [&str; 3] = ["run:health", "run:hits", "run:first_cause_step"];
 
 /// Names of columns that the lineage of a training has itself.
 const TRAIN_KEYS: [&str; 8] = [

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,10 +12,10 @@ use trainscope_api::runs::Run;
 use trainscope_api::table::{ColumnSource, MAX_COLUMNS};
 
 use super::column::Column;
-use super::row::{Cell, Row, RunJudgement};
+use super::row::{Cell, JUDGEMENT_KEYS, Row, RunJudgement};
 use super::{RowFacts, RunTable, configuration, group, pipelines, summary};
 use crate::discovery::base::{Base, bases};
-use crate::index::ReadError;
+use crate::index::{Index, ReadError};
 
 /// Most columns in memory; those beyond [`MAX_COLUMNS`] are counted until they become common.
 const MAX_TRACKED: usize = 2 * MAX_COLUMNS;
@@ -33,6 +34,15 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) looks_at_files: bool,
 }
 
+/// A row that must be read.
+struct Due {
+    run: Run,
+    folder: Option<PathBuf>,
+    fingerprint: u64,
+    stamp: u64,
+    judged: Option<RunJudgement>,
+}
+
 impl RunTable {
     /// Takes over all changes since the last call; `true` if there were any.
     pub(crate) fn update(&mut self, around: &Surroundings<'_>) -> Result<bool, ReadError> {
@@ -47,10 +57,10 @@ impl RunTable {
             .zip(&self.rows)
             .map(|(at, own)| (Arc::clone(&own.run), at))
             .collect();
-        let (mut changed, mut batch) = (BTreeSet::new(), Vec::new());
+        let (mut due, mut judged_anew) = (Vec::new(), Vec::new());
         for run in runs {
             let judged = (around.judged)(&run.id);
-            let fingerprint = fingerprint(&run, around.notes, judged.as_ref());
+            let fingerprint = fingerprint(&run, around.notes);
             let place = places.get(&*run.id).copied();
             let known = place.and_then(|at| self.rows.get(at as usize));
             let folder = || bases.iter().find_map(|base| folder(base, &run.id));
@@ -58,45 +68,82 @@ impl RunTable {
                 Some(known) if !around.looks_at_files => known.stamp,
                 _ => folder().map_or(0, |folder| configuration::stamp(&folder)),
             };
-            if known.is_some_and(|own| own.fingerprint == fingerprint && own.stamp == stamp) {
-                continue;
-            }
-            let mut row = match Row::read(&self.index, &run, folder().as_deref(), around.notes) {
-                Ok(row) => row,
-                // Gone since the list was made.
-                Err(ReadError::UnknownRun(_)) => continue,
-                Err(error) => return Err(error),
-            };
-            row.put_judgement(judged.as_ref());
-            let at = place.unwrap_or_else(|| u32::try_from(self.rows.len()).unwrap_or(u32::MAX));
-            let facts = RowFacts {
-                run: run.id.into(),
-                fingerprint,
-                stamp,
-                changed: seq,
-                faults: std::mem::take(&mut row.faults),
-                left_out: row.left_out,
-                kind: row.pipeline.as_ref().map(|own| self.kind(own)),
-            };
-            match self.rows.get_mut(at as usize) {
-                Some(own) => *own = facts,
-                None => self.rows.push(facts),
-            }
-            changed.insert(at);
-            batch.push((at, row));
-            if batch.len() >= BATCH {
-                self.take(&std::mem::take(&mut batch));
+            let is_same = |own: &RowFacts| own.fingerprint == fingerprint && own.stamp == stamp;
+            match (place, known) {
+                (Some(at), Some(own)) if is_same(own) => {
+                    if own.judged != judged {
+                        judged_anew.push((at, judged));
+                    }
+                }
+                _ => due.push(Due {
+                    folder: folder(),
+                    run,
+                    fingerprint,
+                    stamp,
+                    judged,
+                }),
             }
         }
-        self.take(&batch);
+        let mut changed: BTreeSet<u32> = judged_anew.iter().map(|(at, _)| *at).collect();
+        self.take_judgements(judged_anew, seq);
+        let mut read = Vec::with_capacity(due.len());
+        for part in due.chunks(BATCH) {
+            let rows = read_rows(&self.index, part, around.notes);
+            let mut batch = Vec::with_capacity(part.len());
+            for (own, row) in part.iter().zip(rows) {
+                let mut row = match row {
+                    Ok(row) => row,
+                    // Gone since the list was made.
+                    Err(ReadError::UnknownRun(_)) => continue,
+                    Err(error) => return Err(error),
+                };
+                row.put_judgement(own.judged.as_ref());
+                let place = places.get(&*own.run.id).copied();
+                let at =
+                    place.unwrap_or_else(|| u32::try_from(self.rows.len()).unwrap_or(u32::MAX));
+                let facts = RowFacts {
+                    run: own.run.id.as_str().into(),
+                    fingerprint: own.fingerprint,
+                    stamp: own.stamp,
+                    judged: own.judged.clone(),
+                    changed: seq,
+                    faults: std::mem::take(&mut row.faults),
+                    left_out: row.left_out,
+                    kind: row.pipeline.as_ref().map(|own| self.kind(own)),
+                };
+                match self.rows.get_mut(at as usize) {
+                    Some(own) => *own = facts,
+                    None => self.rows.push(facts),
+                }
+                read.push(at);
+                batch.push((at, row));
+            }
+            self.take(&batch, |key| key != pipelines::KEY);
+        }
+        changed.extend(&read);
         if changed.is_empty() && !is_shorter {
             return Ok(false);
         }
         self.seq = seq;
         self.name_kinds(seq);
-        self.update_summaries(&changed.into_iter().collect::<Vec<u32>>())?;
+        self.update_summaries(&read)?;
         self.choose_keys();
         Ok(true)
+    }
+
+    /// Sets the judgements of rows that are the same otherwise; their files are not read again.
+    fn take_judgements(&mut self, all: Vec<(u32, Option<RunJudgement>)>, seq: u64) {
+        let mut batch = Vec::with_capacity(all.len());
+        for (at, judged) in all {
+            let mut row = Row::default();
+            row.put_judgement(judged.as_ref());
+            if let Some(own) = self.rows.get_mut(at as usize) {
+                own.judged = judged;
+                own.changed = seq;
+            }
+            batch.push((at, row));
+        }
+        self.take(&batch, |key| JUDGEMENT_KEYS.contains(&key));
     }
 
     /// Removes rows of runs that do not exist any more; `true` if there were some.
@@ -131,8 +178,11 @@ impl RunTable {
         kind
     }
 
-    /// Sets the values of rows in all columns.
-    fn take(&mut self, batch: &[(u32, Row)]) {
+    /// Sets the values of rows in the columns that pass a test.
+    fn take(&mut self, batch: &[(u32, Row)], is_in: impl Fn(&str) -> bool) {
+        if batch.is_empty() {
+            return;
+        }
         let all = batch.iter().flat_map(|(_, row)| row.cells.keys());
         for key in all {
             if self.columns.contains_key(key) {
@@ -146,7 +196,7 @@ impl RunTable {
         }
         let rows: Vec<u32> = batch.iter().map(|(at, _)| *at).collect();
         for (key, column) in &mut self.columns {
-            if key == pipelines::KEY {
+            if !is_in(key) {
                 continue;
             }
             let is_same = batch.iter().all(|(at, row)| is_same(column, *at, row, key));
@@ -270,8 +320,24 @@ fn hash(key: &str) -> u64 {
     hasher.finish()
 }
 
-/// Hash of everything in a row that the index, the judgement and the notebook hold.
-fn fingerprint(run: &Run, notes: &Notebook, judged: Option<&RunJudgement>) -> u64 {
+/// Reads rows on all cores, in their order.
+fn read_rows(index: &Index, due: &[Due], notes: &Notebook) -> Vec<Result<Row, ReadError>> {
+    let read = |own: &Due| Row::read(index, &own.run, own.folder.as_deref(), notes);
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let share = due.len().div_ceil(threads).max(1);
+    std::thread::scope(|scope| {
+        let parts = due.chunks(share);
+        let workers: Vec<_> = parts
+            .map(|part| scope.spawn(move || part.iter().map(read).collect::<Vec<_>>()))
+            .collect();
+        let rows = workers.into_iter().map(|worker| worker.join());
+        rows.flat_map(|rows| rows.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
+}
+
+/// Hash of everything in a row that the index and the notebook hold.
+fn fingerprint(run: &Run, notes: &Notebook) -> u64 {
     let mut hasher = DefaultHasher::new();
     let bits = |own: Option<f64>| own.map(f64::to_bits);
     (
@@ -293,7 +359,6 @@ fn fingerprint(run: &Run, notes: &Notebook, judged: Option<&RunJudgement>) -> u6
     let own = notes.runs.get(&run.id);
     own.map(|own| (&own.note, &own.tags)).hash(&mut hasher);
     notes.aliases.hash(&mut hasher);
-    judged.hash(&mut hasher);
     hasher.finish()
 }
 

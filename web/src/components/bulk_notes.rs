@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use trainscope_api::notebook::{MAX_NOTE_CHARS, RunNotes};
 
-use super::note_fields::tags;
+use super::note_fields::tags_of;
 use super::{IconName, Popover, fixed_icon};
 use crate::i18n::use_i18n;
 use crate::notebook::use_notebook;
@@ -18,7 +18,7 @@ pub(crate) fn BulkNotes(#[prop(into)] runs: Signal<Vec<String>>) -> impl IntoVie
     let is_open = RwSignal::new(false);
     let (words, note) = (RwSignal::new(String::new()), RwSignal::new(String::new()));
     let save = move || {
-        let (added, text) = (tags(&words.get_untracked()), note.get_untracked());
+        let (added, text) = (tags_of(&words.get_untracked()), note.get_untracked());
         let change = runs.get_untracked().into_iter().map(|run| {
             let own = untrack(|| notebook.notes(&run));
             let own = noted(own, &added, text.trim());

@@ -53,7 +53,7 @@ pub(crate) fn NoteFields(run: StoredValue<String>) -> impl IntoView {
                 type="text"
                 name="tags"
                 prop:value=move || notes.with(|notes| notes.tags.join(", "))
-                on:change=move |event| keep(&|notes| notes.tags = tags(&event_target_value(&event)))
+                on:change=move |event| keep(&|notes| notes.tags = tags_of(&event_target_value(&event)))
             />
         </label>
         <fieldset class="colours">
@@ -77,7 +77,7 @@ pub(crate) fn NoteFields(run: StoredValue<String>) -> impl IntoView {
 }
 
 /// Words between commas, each once, in their order.
-pub(super) fn tags(text: &str) -> Vec<String> {
+pub(crate) fn tags_of(text: &str) -> Vec<String> {
     let mut tags: Vec<String> = Vec::new();
     for word in text.split(',').map(str::trim) {
         if !word.is_empty() && tags.iter().all(|tag| tag != word) {
@@ -89,11 +89,11 @@ pub(super) fn tags(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::tags;
+    use super::tags_of;
 
     #[test]
     fn words_between_commas() {
-        assert_eq!(tags(" best, baseline ,,best"), ["best", "baseline"]);
-        assert_eq!(tags(" "), [""; 0]);
+        assert_eq!(tags_of(" best, baseline ,,best"), ["best", "baseline"]);
+        assert_eq!(tags_of(" "), [""; 0]);
     }
 }

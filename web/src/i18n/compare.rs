@@ -28,6 +28,7 @@ pub struct CompareTexts {
     pub alone_next: &'static str,
     /// More runs than are shown at a time: all, shown.
     pub many: fn(usize, usize) -> String,
+    pub in_lineage: &'static str,
     pub open_both: fn(&str) -> String,
     /// Bytes read, of all.
     pub reading: fn(&str, &str) -> String,
@@ -143,6 +144,7 @@ pub const EN: CompareTexts = CompareTexts {
     many: |all, shown| {
         format!("{all} runs: compare {shown} at a time; the first {shown} are shown.")
     },
+    in_lineage: "See all of them in Lineage",
     open_both: |step| format!("Open both at step {step}"),
     reading: |done, all| format!("{done} of {all} read"),
     read_all: "Read all tensors",
@@ -260,6 +262,7 @@ pub const ZH: CompareTexts = CompareTexts {
     alone: "只有一个训练，无从对比",
     alone_next: "请在同一目录下再记录一个训练，或以两者的上级目录启动服务。",
     many: |all, shown| format!("共 {all} 个训练：一次对比 {shown} 个，现显示前 {shown} 个。"),
+    in_lineage: "在“溯源”页查看全部",
     open_both: |step| format!("打开两者的第 {step} 步"),
     reading: |done, all| format!("已读取 {done}，共 {all}"),
     read_all: "读取全部张量",

@@ -76,7 +76,7 @@ pub(super) fn text(
 }
 
 /// A value of a setting; a missing one is a dash.
-fn setting(value: Option<&HparamValue>) -> String {
+pub(in crate::cli) fn setting(value: Option<&HparamValue>) -> String {
     match value {
         None | Some(HparamValue::Null) => "–".to_owned(),
         Some(HparamValue::Number(value)) => trainscope_format::digits::exact(*value),

@@ -11,11 +11,13 @@ use super::texts::{self, Texts};
 use super::{Contents, Language};
 use crate::cli::words;
 
+mod comparison;
 mod diagnosis;
 mod profile;
 mod sections;
 mod style;
 
+use comparison::comparison;
 use diagnosis::diagnosis;
 use profile::profile;
 use sections::{
@@ -85,6 +87,7 @@ pub(super) fn page(contents: &Contents, language: Language) -> String {
                     (verdict(pen, contents, &sentence))
                     (facts(pen, contents))
                     (first_cause(pen, &contents.findings))
+                    (comparison(pen, contents))
                     (diagnosis(pen, contents))
                     (hits(pen, &contents.findings))
                     (profile(pen, contents))

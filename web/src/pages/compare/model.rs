@@ -80,7 +80,7 @@ pub(super) struct Model {
     /// Compared runs, the base first.
     pub(super) runs: Memo<Vec<String>>,
     /// Number of runs in the address.
-    pub(super) asked: Memo<usize>,
+    pub(super) asked: Memo<Vec<String>>,
     pub(super) tolerance: Memo<f64>,
     pub(super) align: Memo<Align>,
     pub(super) since: Memo<Option<i64>>,
@@ -200,7 +200,7 @@ impl Model {
         Self {
             url,
             runs,
-            asked: Memo::new(move |_| list.with(Vec::len)),
+            asked: list,
             tolerance,
             align,
             since,

@@ -5,6 +5,7 @@ use super::model::{ALIGNS, Tab, use_model};
 use crate::components::{IconButton, IconName, RunChip, SegOption, Segmented};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
+use crate::route;
 use trainscope_api::compare::MAX_RUNS;
 
 #[component]
@@ -24,8 +25,15 @@ pub(super) fn Toolbar() -> impl IntoView {
     let has_pair = Memo::new(move |_| model.runs.with(|runs| runs.len() > 1));
     let too_many = move || {
         let asked = model.asked.get();
-        (asked > MAX_RUNS).then(|| {
-            view! { <p class="small ink2" role="status">{(i18n.texts().compare.many)(asked, MAX_RUNS)}</p> }
+        (asked.len() > MAX_RUNS).then(|| {
+            view! {
+                <p class="small ink2" role="status">
+                    {(i18n.texts().compare.many)(asked.len(), MAX_RUNS)} " "
+                    <a class="link" href=route::lineage_of_href(&asked)>
+                        {i18n.text(|t| t.compare.in_lineage)}
+                    </a>
+                </p>
+            }
         })
     };
     let tab = move |at: usize| SegOption {

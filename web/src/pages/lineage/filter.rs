@@ -53,7 +53,7 @@ impl Filter {
 }
 
 /// The column that a key means: that of this name in any case, else one with a prefix before it.
-fn column_of<'a>(key: &str, keys: &[&'a str]) -> Option<&'a str> {
+pub(super) fn column_of<'a>(key: &str, keys: &[&'a str]) -> Option<&'a str> {
     let named = |wanted: &str| {
         keys.iter()
             .find(|own| own.to_lowercase() == wanted)
@@ -99,11 +99,12 @@ fn of_names<'a>(
     term: &Term,
     notes: &impl Fn(&str) -> Option<&'a RunNotes>,
 ) -> bool {
-    let members = view.members.get(row).map_or(&[][..], Vec::as_slice);
+    let runs = view.runs(row);
     let has_name = |wanted: &str| {
-        contains(&view.names[row], wanted) || members.iter().any(|run| contains(run, wanted))
+        let has = |run: &String| contains(run, wanted);
+        contains(&view.names[row], wanted) || (view.is_grouped && runs.iter().any(has))
     };
-    let theirs = || members.iter().filter_map(|run| notes(run));
+    let theirs = || runs.iter().filter_map(|run| notes(run));
     let has_note = |wanted: &str| theirs().any(|own| contains(&own.note, wanted));
     let has_tag =
         |wanted: &str| theirs().any(|own| own.tags.iter().any(|tag| contains(tag, wanted)));

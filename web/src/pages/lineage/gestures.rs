@@ -271,11 +271,7 @@ impl Gestures {
                     && let Some(row) = model.hovered.get_untracked()
                 {
                     let view = model.view.get_untracked();
-                    if let Some(run) = view
-                        .members
-                        .get(row as usize)
-                        .and_then(|members| members.first())
-                    {
+                    if let Some(run) = view.runs(row as usize).first() {
                         model.cursor.set(Some(run.clone()));
                         model.toggle_selected(run);
                     }

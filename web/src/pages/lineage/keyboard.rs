@@ -8,7 +8,7 @@ use super::axis::ChosenScale;
 use super::brush::Brush;
 use super::export::{Format, export};
 use super::gesture::{end_at, moved};
-use super::model::{Model, SidePanel, use_model};
+use super::model::{EditedNote, Model, SidePanel, use_model};
 use super::shades::use_shades;
 use crate::components::use_palette;
 use crate::frame::FrameState;
@@ -77,7 +77,16 @@ pub(super) fn listen(filter: NodeRef<Input>) {
                 }
                 address.go(&route::compare_href(&selected), History::Push);
             }
-            ("i" | "t" | "n", _) => {
+            ("t" | "n", _) => {
+                let Some(run) = run else { return false };
+                let part = if key == "t" {
+                    EditedNote::Tags
+                } else {
+                    EditedNote::Note
+                };
+                model.edited_note.set(Some((run, part)));
+            }
+            ("i", _) => {
                 let Some(run) = run else { return false };
                 model.open_panel(Some(&SidePanel::Row(run)));
             }

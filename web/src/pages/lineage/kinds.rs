@@ -1,8 +1,9 @@
 //! The *Dataset* tab: kinds of data pipelines, a row each, with what differs between them and the results of their runs.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use trainscope_api::table::{PipelineKind, PipelineKinds};
+use trainscope_api::table::{CellValue, PipelineKind, PipelineKinds};
 
 use super::brush::Brush;
 use super::model::{Model, use_model};
@@ -24,6 +25,12 @@ pub(super) fn Kinds() -> impl IntoView {
     let i18n = model.i18n;
     let kinds = query(|| Some(()), |()| async { client::pipeline_kinds().await }).again_with_list();
     let base = model.url.param("base");
+    Effect::new(move || {
+        if model.store.is_ready.get() {
+            model.store.need(&[KIND.to_owned()]);
+        }
+    });
+    let kept = Memo::new(move |_| kept_of_kinds(&model));
     let content = move || {
         let texts = i18n.texts().lineage;
         let Some(answer) = kinds.answer.get() else {
@@ -48,12 +55,31 @@ pub(super) fn Kinds() -> impl IntoView {
         let base = base
             .or_else(|| answer.kinds.first().map(|kind| kind.kind.clone()))
             .unwrap_or_default();
-        table(&model, &answer, &base).into_any()
+        table(&model, &answer, &base, kept).into_any()
     };
     view! { <section class="card kinds-card" data-part="kinds">{content}</section> }
 }
 
-fn table(model: &Model, answer: &Arc<PipelineKinds>, base: &str) -> impl IntoView + use<> {
+/// Number of kept runs of each kind; reactive.
+fn kept_of_kinds(model: &Model) -> BTreeMap<String, usize> {
+    let view = model.view.get();
+    let mut counts = BTreeMap::new();
+    model.kept.with(|kept| {
+        for row in &kept.rows {
+            if let CellValue::Text(kind) = view.value(KIND, *row as usize) {
+                *counts.entry(kind).or_default() += 1;
+            }
+        }
+    });
+    counts
+}
+
+fn table(
+    model: &Model,
+    answer: &Arc<PipelineKinds>,
+    base: &str,
+    kept: Memo<BTreeMap<String, usize>>,
+) -> impl IntoView + use<> {
     let model = *model;
     let i18n = model.i18n;
     let texts = i18n.texts().lineage;
@@ -83,7 +109,7 @@ fn table(model: &Model, answer: &Arc<PipelineKinds>, base: &str) -> impl IntoVie
     let rows = answer
         .kinds
         .iter()
-        .map(|kind| row(&model, answer, kind, &base_kind))
+        .map(|kind| row(&model, answer, kind, &base_kind, kept))
         .collect_view();
     let without =
         (answer.runs_without > 0).then(|| (texts.without_pipeline)(answer.runs_without as u64));
@@ -125,6 +151,7 @@ fn row(
     answer: &PipelineKinds,
     kind: &PipelineKind,
     base: &PipelineKind,
+    kept: Memo<BTreeMap<String, usize>>,
 ) -> impl IntoView + use<> {
     let model = *model;
     let i18n = model.i18n;
@@ -192,21 +219,40 @@ fn row(
         }
     });
     let results = results.collect_view();
-    let (letter, pressed) = (kind.kind.clone(), kind.kind.clone());
+    let (letter, pressed) = (StoredValue::new(kind.kind.clone()), kind.kind.clone());
+    let is_chosen = Memo::new(move |_| {
+        let has = |brush: &Brush| letter.with_value(|letter| brush.choices.contains(letter));
+        model
+            .brushes
+            .with(|brushes| brushes.get(KIND).is_some_and(has))
+    });
     let choose = move |_| {
-        let brush = Brush {
-            choices: vec![letter.clone()],
-            ..Brush::default()
-        };
+        let mut brush = model
+            .brushes
+            .with_untracked(|brushes| brushes.get(KIND).cloned().unwrap_or_default());
+        if is_chosen.get_untracked() {
+            letter.with_value(|letter| brush.choices.retain(|own| own != letter));
+        } else {
+            brush.choices.push(letter.get_value());
+        }
         model.set_brush(KIND, brush, History::Push);
-        model.set_tab(false);
+    };
+    let count = kind.run_count;
+    let count_text = move || {
+        let kept =
+            letter.with_value(|letter| kept.with(|kept| kept.get(letter).copied().unwrap_or(0)));
+        if kept == count || model.view.with(|view| view.is_grouped) {
+            format::count(count as u64)
+        } else {
+            (i18n.texts().lineage.kept)(kept as u64, count as u64)
+        }
     };
     let to_base = move |_| model.url.set(&[("base", Some(&pressed))], History::Push);
     let runs = StoredValue::new(kind.runs.clone());
     let cut = kind.run_count.saturating_sub(kind.runs.len()) as u64;
     let span = answer.places.len() + 2 + kind.results.len();
     view! {
-        <tr data-kind=kind.kind.clone()>
+        <tr data-kind=kind.kind.clone() class:chosen=move || is_chosen.get()>
             <th scope="row">
                 <button type="button" class="btn bare" aria-expanded=move || is_open.get().to_string() on:click=move |_| is_open.update(|open| *open = !*open)>
                     <b>{kind.kind.clone()}</b>
@@ -219,8 +265,15 @@ fn row(
             </th>
             {cells}
             <td class="num">
-                <button type="button" class="link" on:click=choose title=texts.keep_kind>
-                    {format::count(kind.run_count as u64)}
+                <button
+                    type="button"
+                    class="link"
+                    data-part="keep-kind"
+                    aria-pressed=move || is_chosen.get().to_string()
+                    on:click=choose
+                    title=texts.keep_kind
+                >
+                    {count_text}
                 </button>
             </td>
             {results}

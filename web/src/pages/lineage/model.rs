@@ -55,6 +55,13 @@ pub(super) enum SidePanel {
     Row(String),
 }
 
+/// Field of a run's notes that is edited in its row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EditedNote {
+    Tags,
+    Note,
+}
+
 /// Rows that pass everything, and a mark for each row of the view.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Selection {
@@ -107,6 +114,8 @@ pub(super) struct Model {
     pub(super) best: Memo<Option<f64>>,
     /// The row that keys act on, by its name.
     pub(super) cursor: RwSignal<Option<String>>,
+    /// The run whose notes are edited in its row.
+    pub(super) edited_note: RwSignal<Option<(String, EditedNote)>>,
     /// The row under the pointer.
     pub(super) hovered: RwSignal<Option<u32>>,
     /// The axis that keys act on.
@@ -266,10 +275,15 @@ impl Model {
                 }],
             }
         });
-        let order = Memo::new(move |_| {
+        // A brush that moves changes the kept rows, and not the order of all.
+        let order_of_all = Memo::new(move |_| {
             let view = view.get();
-            let kept = passing.get();
-            Arc::new(sort.with(|keys| sorted(&view, &kept.rows, keys)))
+            Arc::new(sort.with(|keys| sorted(&view, keys)))
+        });
+        let order = Memo::new(move |_| {
+            let (all, kept) = (order_of_all.get(), passing.get());
+            let is_kept = |row: &u32| kept.marks.get(*row as usize) == Some(&true);
+            Arc::new(all.iter().copied().filter(is_kept).collect::<Vec<u32>>())
         });
         let pareto = url.list(PARETO);
         let fronts = Memo::new(move |_| {
@@ -333,6 +347,7 @@ impl Model {
             fronts,
             best,
             cursor: RwSignal::new(None),
+            edited_note: RwSignal::new(None),
             hovered: RwSignal::new(None),
             axis_focus: RwSignal::new(None),
             in_view: RwSignal::new(Vec::new()),

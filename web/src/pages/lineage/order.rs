@@ -51,9 +51,9 @@ pub(super) fn pressed(keys: &[SortKey], column: &str, is_further: bool) -> Vec<S
     keys
 }
 
-/// Rows in the order of the keys; equal ones keep the order of their names.
-pub(super) fn sorted(view: &View, rows: &[u32], keys: &[SortKey]) -> Vec<u32> {
-    let mut rows = rows.to_vec();
+/// All rows in the order of the keys; equal ones keep the order of their names.
+pub(super) fn sorted(view: &View, keys: &[SortKey]) -> Vec<u32> {
+    let mut rows: Vec<u32> = (0_u32..).take(view.len()).collect();
     let by_number: Vec<(Option<Vec<Option<f64>>>, &SortKey)> = keys
         .iter()
         .map(|key| (numbers(view, &key.column), key))
@@ -173,7 +173,7 @@ mod tests {
         ]);
         let view = View::of(&table, |_| true);
         let keys: Vec<SortKey> = keys.iter().map(|key| SortKey::parse(key)).collect();
-        sorted(&view, &[0, 1, 2, 3, 4, 5], &keys)
+        sorted(&view, &keys)
     }
 
     #[test]

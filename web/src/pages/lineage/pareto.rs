@@ -87,7 +87,7 @@ pub(super) fn ParetoCard() -> impl IntoView {
                     }
                     on_press=move |hit: Hit| {
                         let view = model.view.get_untracked();
-                        let run = row_at(hit).and_then(|row| view.members.get(row)?.first().cloned());
+                        let run = row_at(hit).and_then(|row| view.runs(row).first().cloned());
                         model.cursor.set(run);
                     }
                 />

@@ -49,8 +49,11 @@ pub(super) fn Plot() -> impl IntoView {
         let marked = model.selected.with(|selected| {
             model.cursor.with(|cursor| {
                 let runs: HashSet<&String> = selected.iter().chain(cursor).collect();
-                let rows = view.members.iter().zip(0..);
-                let own = rows.filter(|(members, _)| members.iter().any(|run| runs.contains(run)));
+                if runs.is_empty() {
+                    return Vec::new();
+                }
+                let rows = view.runs_of_rows().zip(0..);
+                let own = rows.filter(|(own, _)| own.iter().any(|run| runs.contains(run)));
                 own.map(|(_, row)| row).collect()
             })
         });

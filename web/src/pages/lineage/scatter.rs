@@ -163,7 +163,7 @@ pub(super) fn ScatterPlot() -> impl IntoView {
                 }
                 on_press=move |hit: Hit| {
                     let view = model.view.get_untracked();
-                    let run = row_at(hit).and_then(|row| view.members.get(row)?.first().cloned());
+                    let run = row_at(hit).and_then(|row| view.runs(row).first().cloned());
                     model.cursor.set(run);
                 }
             />

@@ -53,11 +53,11 @@ pub(super) fn provide() {
         let theme = &palette.theme;
         let key = model.colour.get();
         if key.as_deref() == Some(BY_RUN) {
-            let of = |members: &Vec<String>| {
-                let colour = members.first().map(|run| run_colours.get(run));
+            let of = |runs: &[String]| {
+                let colour = runs.first().map(|run| run_colours.get(run));
                 colour.map_or(theme.ink_3, |colour| palette.run(colour))
             };
-            let colours: Vec<Rgb> = view.members.iter().map(of).collect();
+            let colours: Vec<Rgb> = view.runs_of_rows().map(of).collect();
             return Arc::new(Shades {
                 positions: vec![128; colours.len()],
                 shares: vec![f64::NAN; colours.len()],

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use trainscope_api::table::{CellValue, ColumnGroup, ColumnKind, SOURCES_DIFFER, Unit};
 use trainscope_charts::label;
 
-use super::model::{SidePanel, use_model};
+use super::model::use_model;
+use super::note_cell::NoteCell;
 use super::order::NAME;
 use super::selection::SelectionBar;
 use super::shades::use_shades;
@@ -356,7 +357,7 @@ fn TableRow(
     });
     let members = Memo::new(move |_| {
         let row = row.get()?;
-        model.view.with(|view| view.members.get(row).cloned())
+        model.view.with(|view| Some(view.runs(row).to_vec()))
     });
     let run = Memo::new(move |_| {
         members
@@ -447,7 +448,6 @@ fn TableRow(
             .get()
             .map_or_else(String::new, |place| format!("{}px", place as f64 * ROW))
     };
-    let notes = Memo::new(move |_| run.with(|run| model.notebook.notes(run)));
     let label = move || name.get().unwrap_or_default();
     view! {
         <div
@@ -506,20 +506,10 @@ fn TableRow(
             </span>
             {cells}
             <span class="lt-cell edge lt-note" role="cell" style:left=move || note_left.get()>
-                <button
-                    type="button"
-                    class="note-link"
-                    title=move || notes.with(|notes| if notes.note.is_empty() { i18n.texts().runs.add_note.to_owned() } else { notes.note.clone() })
-                    on:click=move |_| model.open_panel(Some(&SidePanel::Row(run.get_untracked())))
-                >
-                    {move || {
-                        notes.with(|notes| {
-                            let tags = notes.tags.iter().map(|tag| view! { <span class="tok" data-part="word">{tag.clone()}</span> });
-                            tags.collect_view()
-                        })
-                    }}
-                    <span class="cut ink2">{move || notes.with(|notes| notes.note.clone())}</span>
-                </button>
+                // A group has several runs, each with notes of its own.
+                <Show when=move || !is_grouped.get()>
+                    <NoteCell run=run />
+                </Show>
             </span>
         </div>
     }

@@ -8,6 +8,7 @@ use super::export::{Format, export};
 use super::model::{BY_RUN, SidePanel, use_model};
 use super::plot::words;
 use super::shades::use_shades;
+use super::suggestions::{self, FilterTerms};
 use crate::components::{
     Icon, IconButton, IconName, MenuItem, Popover, SegOption, Segmented, use_palette,
 };
@@ -62,6 +63,7 @@ pub(super) fn Toolbar(
                     type="text"
                     autocomplete="off"
                     spellcheck="false"
+                    list=suggestions::LIST
                     node_ref=filter
                     placeholder=i18n.text(|t| t.lineage.filter_placeholder)
                     aria-label=i18n.text(|t| t.runs.filter)
@@ -76,6 +78,7 @@ pub(super) fn Toolbar(
                         }
                     }
                 />
+                <FilterTerms />
             </label>
             <Chips />
             <span class="small ink2 kept" data-part="kept">
@@ -212,7 +215,7 @@ fn GroupBy() -> impl IntoView {
             return i18n.texts().lineage.group_by.to_owned();
         }
         let (least, most) = model.view.with(|view| {
-            let sizes = || view.members.iter().map(Vec::len);
+            let sizes = || view.runs_of_rows().map(<[String]>::len);
             (
                 sizes().min().unwrap_or(0) as u64,
                 sizes().max().unwrap_or(0) as u64,

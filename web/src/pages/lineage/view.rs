@@ -10,8 +10,8 @@ use trainscope_api::table::{CellValue, Cells, TableAnswer};
 pub(super) struct View {
     /// Name of each row: a run, or the values that make a group.
     pub(super) names: Vec<String>,
-    /// Runs of each row.
-    pub(super) members: Vec<Vec<String>>,
+    /// Runs of each group; empty if rows are runs.
+    members: Vec<Vec<String>>,
     pub(super) columns: BTreeMap<String, Column>,
     /// `true` if rows are groups.
     pub(super) is_grouped: bool,
@@ -44,7 +44,7 @@ impl View {
             (column.key.clone(), Column { cells, spread })
         });
         Self {
-            members: names.iter().map(|name| vec![name.clone()]).collect(),
+            members: Vec::new(),
             columns: columns.collect(),
             names,
             is_grouped: false,
@@ -107,10 +107,24 @@ impl View {
         self.columns.get(key)?.cells.number(row)
     }
 
+    /// Runs of a row; none if there is no such row.
+    pub(super) fn runs(&self, row: usize) -> &[String] {
+        if self.is_grouped {
+            self.members.get(row).map_or(&[], Vec::as_slice)
+        } else {
+            self.names.get(row).map_or(&[], std::slice::from_ref)
+        }
+    }
+
+    /// Runs of all rows, in their order.
+    pub(super) fn runs_of_rows(&self) -> impl Iterator<Item = &[String]> {
+        (0..self.len()).map(|row| self.runs(row))
+    }
+
     /// Position of a run's row.
     pub(super) fn row_of(&self, run: &str) -> Option<usize> {
-        let has = |members: &Vec<String>| members.iter().any(|own| own == run);
-        self.members.iter().position(has)
+        self.runs_of_rows()
+            .position(|runs| runs.iter().any(|own| own == run))
     }
 }
 
@@ -204,7 +218,7 @@ mod tests {
         ]);
         let view = View::of(&table, |_| true).grouped(&["lr".to_owned()]);
         assert_eq!(view.len(), 2);
-        assert_eq!(view.members[1], ["r2", "r3"]);
+        assert_eq!(view.runs(1), ["r2", "r3"]);
         assert_eq!(view.number("loss", 0), Some(2.0));
         assert_eq!(view.number("loss", 1), Some(5.0));
         let spread = view.columns["loss"].spread.clone().unwrap();

@@ -20,7 +20,10 @@ impl Model {
     /// Runs that a request names: those of the page, if they are not all; reactive.
     pub(in super::super) fn asked_runs(self) -> Option<Vec<String>> {
         let is_part = !self.named.with(Vec::is_empty) || !self.hidden.with(BTreeSet::is_empty);
-        is_part.then(|| self.view.with(|view| view.members.concat()))
+        is_part.then(|| {
+            self.view
+                .with(|view| view.runs_of_rows().flatten().cloned().collect())
+        })
     }
 
     /// Sets the brush of an axis, or removes it.
@@ -116,10 +119,9 @@ impl Model {
     fn runs_where(self, is_kept: bool) -> Vec<String> {
         let view = self.view.get_untracked();
         self.kept.with_untracked(|kept| {
-            let rows = view.members.iter().zip(&kept.marks);
+            let rows = view.runs_of_rows().zip(&kept.marks);
             let own = rows.filter(|(_, mark)| **mark == is_kept);
-            own.flat_map(|(members, _)| members.iter().cloned())
-                .collect()
+            own.flat_map(|(runs, _)| runs.iter().cloned()).collect()
         })
     }
 
