@@ -29,7 +29,7 @@ const MAX_WAITING: usize = 1_000;
 /// Maximum number of notifications per judgement, since more would not be read.
 const MAX_AT_ONCE: usize = 100;
 /// Timeout of a command.
-const COMMAND_LIMIT: Duration = Duration::from_secs(30);
+pub(crate) const COMMAND_LIMIT: Duration = Duration::from_secs(30);
 /// Timeout of a webhook.
 const POST_LIMIT: Duration = Duration::from_secs(10);
 /// Delays between attempts to reach a webhook.
@@ -135,7 +135,7 @@ fn work(settings: &AlarmSettings, waiting: &Mutex<Receiver<Arc<[u8]>>>) {
 }
 
 /// Runs a program with this text on its standard input, and kills its process group after the timeout.
-fn run(command: &[String], text: &[u8], limit: Duration) -> Result<(), String> {
+pub(crate) fn run(command: &[String], text: &[u8], limit: Duration) -> Result<(), String> {
     let said = |error: std::io::Error| error.to_string();
     let (program, arguments) = command.split_first().ok_or("there is no program")?;
     // A file, not a pipe: a program that does not read it cannot block.

@@ -11,6 +11,7 @@ use trainscope_analysis::watchpoint::catalogue::Target;
 use trainscope_format::session::WatchpointTable;
 
 use crate::judging::{Judgements, NewJudgement};
+pub use machine::Limits;
 pub use registry::Sessions;
 
 /// The watchpoints of a run for its training; `None` if they are the recommended ones, so that it keeps its own.

@@ -15,6 +15,7 @@ use trainscope_analysis::watchpoint::config::name_of;
 use trainscope_format::Severity;
 
 use crate::alarm::AlarmSettings;
+use crate::session::Limits;
 
 /// Environment variable with several folders, separated as in `PATH`.
 const BASE_DIRS_VARIABLE: &str = "TRAINSCOPE_SUMMARY_BASE_DIR";
@@ -104,6 +105,16 @@ pub struct StartFlags {
     )]
     pub on_hit_severity: Severity,
 
+    /// Program to run each time that a training begins to wait; it gets the session as JSON on its standard input. As
+    /// `--on-hit`, without a shell
+    #[arg(long, value_name = "COMMAND", env = "TRAINSCOPE_ON_WAIT")]
+    pub on_wait: Option<String>,
+
+    /// Longest waits of connected trainings in seconds: for a decision at a gate, for a pause, and for a pause whose
+    /// connection is lost
+    #[arg(long, value_name = "GATE,PAUSE,LOST", default_value = "2,600,10", env = "TRAINSCOPE_SESSION_LIMITS", value_parser = session_limits)]
+    pub session_limits: Limits,
+
     /// Run in the background and return once the page answers
     #[arg(long)]
     pub background: bool,
@@ -147,6 +158,23 @@ fn seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// Parses three numbers of seconds.
+fn session_limits(text: &str) -> Result<Limits, String> {
+    let numbers: Vec<Duration> = text
+        .split(',')
+        .map(|part| seconds(part.trim()))
+        .collect::<Result<_, _>>()?;
+    let [gate, hold, grace] = numbers[..] else {
+        return Err("wants three numbers of seconds, as in 2,600,10".to_owned());
+    };
+    Ok(Limits {
+        gate,
+        hold,
+        grace,
+        ..Limits::default()
+    })
+}
+
 /// Checked settings of the server.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
@@ -177,6 +205,10 @@ pub struct Settings {
     pub file_events: bool,
     /// Notifications about hits.
     pub alarm: AlarmSettings,
+    /// Limits of the waits of connected trainings.
+    pub session_limits: Limits,
+    /// Program, with its arguments, that runs when a training begins to wait.
+    pub on_wait: Option<Vec<String>>,
     /// Folder to serve the page from.
     pub web_dir: Option<PathBuf>,
     /// True to run in the background.
@@ -283,6 +315,8 @@ impl Settings {
                 webhook: flags.webhook.map(address).transpose()?,
                 severity: flags.on_hit_severity,
             },
+            session_limits: flags.session_limits,
+            on_wait: flags.on_wait.map(command).transpose()?,
             web_dir: flags.web_dir.map(canonical_dir).transpose()?,
             background: flags.background,
             quiet: flags.quiet,

@@ -78,7 +78,10 @@ fn a_report_against_another_run_says_what_diff_says() {
     assert!(section.contains(first), "{first}");
     for setting in answer["configuration"].as_array().unwrap().iter().take(10) {
         let key = setting["key"].as_str().unwrap();
-        assert!(section.contains(&format!("<td>{key}</td>")), "{key}: {section}");
+        assert!(
+            section.contains(&format!("<td>{key}</td>")),
+            "{key}: {section}"
+        );
     }
     // A run beside itself has nothing to list.
     let (_, page) = report(&base, &["--against", &a, "--lang", "zh"]);

@@ -66,6 +66,26 @@ fn a_training_is_paused_looked_at_and_goes_on_with_the_same_result() {
         assert_eq!(value.to_bits(), weight.to_bits());
     }
     assert_eq!(answer["source"], "session");
+    // Statistics and files of the same memory; without a recorded step there is nothing to compare with.
+    let ask = |path: &str, more: &[(&str, &str)]| {
+        let pairs = [
+            ("run", "a"),
+            ("tensor", "fc.weight"),
+            ("session", &session.id),
+        ];
+        server.get(&format!("{path}?{}", query(&[&pairs[..], more].concat())))
+    };
+    let summary = ask("/api/tensor_summary", &[("bins", "4")]).json();
+    assert_eq!(summary["stats"]["count"], 6, "{summary}");
+    assert_eq!(summary["step"], session.step);
+    let file = ask("/api/tensor_file", &[("format", "npy")]);
+    assert_eq!(file.status, 200);
+    assert!(
+        file.body
+            .ends_with(&[weight; 6].map(f32::to_le_bytes).concat())
+    );
+    let compared = ask("/api/tensor", &[("compare", "previous")]);
+    assert_eq!(compared.status, 404, "{}", compared.json());
     assert_eq!(read("fc.bias", ":").0, 404);
     assert_eq!(read("fc.weight", "7, :").0, 400);
     let (status, session) = server.command("a", &json!({"name": "step", "n": 5}));
@@ -83,6 +103,37 @@ fn a_training_is_paused_looked_at_and_goes_on_with_the_same_result() {
     assert_eq!(serde_json::to_value(session.end).unwrap(), "finished");
     assert_eq!(server.command("a", &json!({"name": "pause"})).0, 400);
     assert_eq!(read("fc.weight", ":, :").0, 409);
+}
+
+#[test]
+fn a_program_runs_each_time_that_a_training_begins_to_wait() {
+    let lab = Lab::new();
+    let told = lab.path("told");
+    let command = format!("sh -c 'cat >> \"$0\"' {}", told.display());
+    let server = lab.start_with(&["--on-wait", &command]);
+    let training = Training::start(&Setup::new(&lab.base().join("a"), Some(&server)));
+    server.wait_for_state("a", SessionState::Running);
+    for times in 1..=2 {
+        server.command("a", &json!({"name": "pause"}));
+        let held = server.wait_for_state("a", SessionState::Waiting);
+        let session = wait_for("the program", || {
+            let text = std::fs::read_to_string(&told).ok()?;
+            let all: Vec<Value> = text
+                .lines()
+                .filter_map(|own| serde_json::from_str(own).ok())
+                .collect();
+            (all.len() == times).then(|| all.last().cloned())?
+        });
+        assert_eq!(session["step"], held.step);
+        assert_eq!(
+            (&session["run"], &session["state"]),
+            (&json!("a"), &json!("waiting"))
+        );
+        server.command("a", &json!({"name": "continue"}));
+        server.wait_for_state("a", SessionState::Running);
+    }
+    server.command("a", &json!({"name": "stop"}));
+    training.end();
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use trainscope_api::sessions::SessionState;
 
@@ -61,6 +62,49 @@ fn a_stopped_server_lets_its_trainings_go_on_at_once() {
     assert!(text.contains("1 training that waited goes on."), "{text}");
     training.wait_until_moving();
     assert!(!has_text(&run, LOST), "it goes on before the grace is over");
+}
+
+#[test]
+fn a_server_that_comes_back_in_time_finds_the_training_waiting() {
+    let lab = Lab::new();
+    let server = lab.start();
+    let port = server.address().rsplit(':').next().unwrap().to_owned();
+    let training = Training::start(&Setup::new(&lab.base().join("a"), Some(&server)));
+    server.wait_for_state("a", SessionState::Running);
+    server.command("a", &json!({"name": "pause"}));
+    let before = server.wait_for_state("a", SessionState::Waiting);
+    training.wait_until_still();
+    server.crash();
+    let server = lab.start_with(&["--port", &port]);
+    let session = server.wait_for_state("a", SessionState::Waiting);
+    assert_eq!((session.step, &session.place), (before.step, &before.place));
+    training.wait_until_still();
+    assert_eq!(server.command("a", &json!({"name": "continue"})).0, 200);
+    training.wait_until_moving();
+    server.command("a", &json!({"name": "stop"}));
+    training.end();
+}
+
+#[test]
+fn a_server_that_stalls_holds_no_training() {
+    let lab = Lab::new();
+    let server = lab.start_with(&["--session-limits", "1,600,10"]);
+    let pid = Pid::from_raw(i32::try_from(server.status().pid).unwrap()).unwrap();
+    let training = Training::start(&Setup::new(&lab.base().join("a"), Some(&server)));
+    server.wait_for_state("a", SessionState::Running);
+    // Each step asks at its gate.
+    server.command("a", &json!({"name": "step", "n": 1_000_000}));
+    server.wait_for_state("a", SessionState::Stepping);
+    kill_process(pid, Signal::STOP).unwrap();
+    training.wait_until_still();
+    // After three gates without an answer the training asks no longer.
+    training.wait_until_moving();
+    for _ in 0..100 {
+        training.wait_until_moving();
+    }
+    kill_process(pid, Signal::CONT).unwrap();
+    server.command("a", &json!({"name": "stop"}));
+    training.end();
 }
 
 #[test]

@@ -68,6 +68,30 @@ async fn a_hit_pauses_and_the_page_says_which() {
     browser
         .wait_for_text("a watchpoint was hit · fc.weight.grad")
         .await;
+    // The sentence comes with the pause; every page says that a training waits.
+    browser
+        .wait_for_element("[data-part=session-hits] li")
+        .await;
+    browser
+        .wait_until("return document.title.startsWith('● waiting')")
+        .await;
+    browser
+        .wait_for_element("[data-part=sessions] a[data-state=waiting]")
+        .await;
+    browser.wait_for_text("1 waiting").await;
+    // Values of the memory of the training: the gradient that was hit.
+    browser.click("[role=region] [data-part=now]").await;
+    browser.wait_for_text("fc.weight.grad").await;
+    browser
+        .wait_for_count("[data-part=sheet] [data-kind=nan]", 6)
+        .await;
+    assert!(browser.url().await.contains("step=now"));
+    browser
+        .goto(&server, "/run/a/tensors?tensor=fc.weight")
+        .await;
+    browser.click("[data-part=now]").await;
+    browser.wait_for_element("[data-part=live]").await;
+    browser.goto(&server, "/run/a/debugger").await;
     browser.click_text(BUTTON, "Continue").await;
     browser.wait_for_element(&in_state("finished")).await;
     training.end();

@@ -8,6 +8,7 @@ use crate::pages::{Chunks, PageOnDemand, RunPages};
 use crate::prelude::*;
 use crate::registry::Page;
 use crate::route::Place;
+use crate::sessions::Sessions;
 use crate::theme::ThemeState;
 use crate::{format, route, state};
 
@@ -19,6 +20,7 @@ pub fn App() -> impl IntoView {
     Palette::provide();
     format::provide_clock();
     state::provide_all();
+    Sessions::provide();
     Address::provide();
     Chunks::provide();
     let place = route::use_place();

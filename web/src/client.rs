@@ -46,7 +46,7 @@ pub use profiles::{
     timeline_slice, timeline_step,
 };
 
-pub use sessions::{session_attach, session_command, sessions};
+pub use sessions::{session_attach, session_command, session_tensors, sessions};
 pub use table::{importance, importance_pair, pipeline_kinds, table, table_columns, table_row};
 
 /// Reason why there is no answer.
@@ -337,6 +337,7 @@ pub fn tensor_url(path: &str, query: &TensorQuery) -> String {
         ("bins", query.bins.map(|bins| bins.to_string())),
         ("low", number(query.low)),
         ("high", number(query.high)),
+        ("session", query.session.clone()),
         ("format", query.format.clone()),
     ];
     let mut address = url(path);

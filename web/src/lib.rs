@@ -33,6 +33,7 @@ pub mod registry;
 pub mod route;
 pub mod run_colour;
 pub mod run_name;
+pub mod sessions;
 pub mod state;
 pub mod storage;
 pub mod theme;

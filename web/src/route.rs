@@ -212,6 +212,18 @@ pub fn tensors_href(run: &str, tensor: &str, rank: u32, step: Option<i64>) -> St
     format!("{href}?tensor={}{rank}{step}", url_state::encode(tensor))
 }
 
+/// The address of the values in the memory of a training that waits: of a tensor, else of the first.
+pub fn tensor_now_href(run: &str, tensor: Option<&str>, rank: u32) -> String {
+    let href = run_href(run, RunPage::Tensors);
+    let tensor = tensor.map(|tensor| format!("&tensor={}", url_state::encode(tensor)));
+    let rank = (rank > 0).then(|| format!("&rank={rank}"));
+    format!(
+        "{href}?step=now{}{}",
+        tensor.unwrap_or_default(),
+        rank.unwrap_or_default()
+    )
+}
+
 fn run_path(run: &str, page: RunPage) -> String {
     let mut path = String::from("/run/");
     if run != "." {

@@ -144,6 +144,7 @@ async fn serve(
             index.notices().clone(),
             &settings.base_dirs,
             server,
+            settings.session_limits,
             move |run| crate::session::watchpoints_of(judged_by.get()?, run),
         )
     };
@@ -205,6 +206,11 @@ async fn serve(
     listen_for_signals(end, marks.clone()).map_err(cannot)?;
     if answers(&state).await {
         marks.set()?;
+    }
+    if let Some(command) = settings.on_wait.clone() {
+        let (sessions, index) = (sessions.clone(), index.clone());
+        let ending = ending.clone();
+        tokio::spawn(session_lines::run_on_wait(command, sessions, index, ending));
     }
     announce(&settings, &state)?;
     let quiet = settings.quiet;

@@ -20,7 +20,7 @@ use super::request::Params;
 use super::{Site, blocking, json, stream};
 use crate::session::source;
 use crate::tensors::export::{self, MAX_CSV_ELEMENTS};
-use crate::tensors::find::TensorError;
+use crate::tensors::find::{OpenTensor, TensorError};
 use crate::tensors::{history, list, summary, values};
 
 /// Media type of bare elements.
@@ -39,6 +39,16 @@ impl From<TensorError> for Failure {
             TensorError::Unreadable { .. } | TensorError::Opaque { .. } => {
                 Self::new(ErrorCode::SourceUnreadable, message)
             }
+        }
+    }
+}
+
+impl Site {
+    /// The tensor of a query: recorded, or in the memory of a training that waits.
+    fn open_tensor(&self, query: &TensorQuery) -> Result<OpenTensor, Failure> {
+        match &query.session {
+            Some(session) => source::open(&self.sessions, &self.index, session, query),
+            None => Ok(values::open(&self.index, query)?),
         }
     }
 }
@@ -81,7 +91,7 @@ pub(super) async fn values(
     let wants_bytes = accept.is_some_and(|accept| accept.contains(OCTETS));
     blocking(move || {
         let (answer, bytes) = match &query.session {
-            Some(session) => source::values(&site.sessions, session, &query)?,
+            Some(session) => source::values(&site.sessions, &site.index, session, &query)?,
             None => values::values(&site.index, &query)?,
         };
         let mut response = if wants_bytes {
@@ -108,7 +118,11 @@ pub(super) async fn summary(
     let gone = CancellationToken::new();
     // Dropped with this request, which ends when the client disconnects.
     let _is_asking = gone.clone().drop_guard();
-    long(move || json(&summary::summary(&site.index, &query, &gone)?)).await
+    long(move || {
+        let opened = site.open_tensor(&query)?;
+        json(&summary::summary(&site.index, &query, opened, &gone)?)
+    })
+    .await
 }
 
 /// A tensor over steps
@@ -145,7 +159,7 @@ pub(super) async fn file(
         }
     };
     let (opened, slice, name) = blocking(move || {
-        let opened = values::open(&site.index, &query)?;
+        let opened = site.open_tensor(&query)?;
         let slice = values::slice_or_whole(&query, &opened.stored.shape)?;
         if is_csv && (slice.free().len() > 2 || slice.len() > MAX_CSV_ELEMENTS) {
             return Err(TensorError::TooLarge(format!(

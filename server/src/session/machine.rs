@@ -23,21 +23,21 @@ pub(crate) use command::{Command, CommandError};
 
 /// Limits of all waits.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Limits {
+pub struct Limits {
     /// Wait of a rank for the decision about its gate. The server decides after 9/10 of it.
-    pub(crate) gate: Duration,
+    pub gate: Duration,
     /// Hold.
-    pub(crate) hold: Duration,
+    pub hold: Duration,
     /// Hold of ranks whose connection is lost.
-    pub(crate) grace: Duration,
+    pub grace: Duration,
     /// Time from the first rank until the others are no longer waited for.
-    pub(crate) join: Duration,
+    pub join: Duration,
     /// Time without a message after which a rank counts as lost.
-    pub(crate) silence: Duration,
+    pub silence: Duration,
     /// Time from a stop until the session counts as finished.
-    pub(crate) ending: Duration,
+    pub ending: Duration,
     /// Time that an ended session stays in the list.
-    pub(crate) kept: Duration,
+    pub kept: Duration,
 }
 
 impl Default for Limits {

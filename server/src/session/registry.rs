@@ -112,6 +112,7 @@ impl Sessions {
         notices: Notices,
         base_dirs: &[PathBuf],
         server: attach::Server,
+        limits: Limits,
         watchpoints: impl Fn(&str) -> Option<Vec<WatchpointTable>> + Send + Sync + 'static,
     ) -> Self {
         Self(Arc::new(Inner {
@@ -120,7 +121,7 @@ impl Sessions {
             notices,
             bases: bases(base_dirs),
             server,
-            limits: limits_of_env(),
+            limits,
             watchpoints: Box::new(watchpoints),
         }))
     }
@@ -565,23 +566,4 @@ fn to_command(command: &SessionCommand, has_pausing_watchpoint: bool) -> Command
         },
         SessionCommand::Keep { patterns } => Command::Keep(patterns.clone()),
     }
-}
-
-/// Limits of waits, shorter ones for tests: seconds in `TRAINSCOPE_SESSION_LIMITS` as `gate,hold,grace`.
-fn limits_of_env() -> Limits {
-    let mut limits = Limits::default();
-    let text = std::env::var("TRAINSCOPE_SESSION_LIMITS").unwrap_or_default();
-    let numbers: Vec<Duration> = text
-        .split(',')
-        .filter_map(|part| Duration::try_from_secs_f64(part.trim().parse().ok()?).ok())
-        .collect();
-    if let [gate, hold, grace] = numbers[..] {
-        limits = Limits {
-            gate,
-            hold,
-            grace,
-            ..limits
-        };
-    }
-    limits
 }

@@ -135,6 +135,11 @@ impl<'a> Steps<'a> {
         }
     }
 
+    /// The last step before another one at which elements were recorded.
+    pub(crate) fn before(&self, step: i64) -> Option<i64> {
+        self.elements.range(..step).next_back().map(|at| *at.0)
+    }
+
     /// The index searched.
     pub(super) const fn index(&self) -> &Index {
         self.index
@@ -201,7 +206,7 @@ impl<'a> Steps<'a> {
             dtype: stored.dtype.as_str().to_owned(),
             shape: stored.shape.clone(),
             len_bytes: stored.len_bytes(),
-            previous_step: self.elements.range(..step).next_back().map(|at| *at.0),
+            previous_step: self.before(step),
             next_step: self.elements.range(step + 1..).next().map(|at| *at.0),
         };
         Ok(OpenTensor { stored, place })

@@ -10,17 +10,18 @@ use trainscope_api::tensors::{
 use trainscope_format::tensor::{ChangeStats, DType, Histogram, Select, TensorStats};
 
 use super::find::{OpenTensor, TensorError};
-use super::values::{open, other, slice_or_whole, tolerance};
+use super::values::{other, slice_or_whole, tolerance};
 use crate::index::Index;
 use crate::tensor_files::read::TensorReadError;
 use crate::tensor_files::stored::{Plan, ReadableTensor};
 
-/// Summary of a query's slice.
+/// Summary of a query's slice of an opened tensor.
 ///
 /// It ends early, with an error, once `gone` is cancelled because the client has disconnected.
 pub(crate) fn summary(
     index: &Index,
     query: &TensorQuery,
+    mut opened: OpenTensor,
     gone: &CancellationToken,
 ) -> Result<TensorSlice, TensorError> {
     let bins = query.bins.unwrap_or(0);
@@ -29,7 +30,6 @@ pub(crate) fn summary(
             "`bins` wants 0 to {MAX_BINS}, not {bins}"
         )));
     }
-    let mut opened = open(index, query)?;
     opened.stored.end_with(gone);
     let slice = slice_or_whole(query, &opened.stored.shape)?;
     let size = opened.stored.dtype.size_bytes() as u64;
@@ -38,7 +38,7 @@ pub(crate) fn summary(
             "the slice `{slice}` takes more than {MAX_SUMMARY_BYTES} bytes, which is more than one answer reads"
         )));
     }
-    let other = other(index, query, &opened)?.map(|(_, other)| other);
+    let other = other(index, query, &opened.place)?.map(|(_, other)| other);
     let other = other.filter(|other| other.stored.is_alike(&opened.stored));
     let unread = |unread| TensorError::unread(&opened.place.file, unread);
     let mut seen = ElementSummary::default();

@@ -1,7 +1,7 @@
 //! Elements of a slice, beside those of another step, rank or run.
 
 use trainscope_api::tensors::{
-    Axis, Element, MAX_ELEMENTS, Slice, TensorComparison, TensorQuery, TensorValues,
+    Axis, Element, MAX_ELEMENTS, Slice, TensorComparison, TensorPlace, TensorQuery, TensorValues,
 };
 use trainscope_format::tensor::Tolerance;
 
@@ -15,21 +15,39 @@ pub(crate) fn values(
     query: &TensorQuery,
 ) -> Result<(TensorValues, Vec<u8>), TensorError> {
     let opened = open(index, query)?;
-    let slice = slice(query, &opened.stored.shape)?;
+    let window = window_of(query, &opened.stored.shape)?;
+    let unread = |unread| TensorError::unread(&opened.place.file, unread);
+    let (bytes, read_bytes) = opened.stored.read(&window.0).map_err(unread)?;
+    let values = elements(opened.stored.dtype, &bytes);
+    let answer = beside(index, query, opened.place, window, (values, read_bytes))?;
+    Ok((answer, bytes))
+}
+
+/// The part of the requested slice that one answer holds; `true` if that leaves some elements out.
+pub(crate) fn window_of(query: &TensorQuery, shape: &[u64]) -> Result<(Slice, bool), TensorError> {
+    let slice = slice(query, shape)?;
     if slice.free().len() > 2 {
         return Err(TensorError::BadRequest(format!(
             "the slice `{slice}` has {} ranges; at most two axes may be ranges, the others want an index",
             slice.free().len()
         )));
     }
-    let (shown, cut) = window(&slice);
-    let unread = |opened: &OpenTensor, unread| TensorError::unread(&opened.place.file, unread);
-    let (bytes, mut read_bytes) = opened.stored.read(&shown).map_err(|e| unread(&opened, e))?;
-    let values = elements(opened.stored.dtype, &bytes);
-    let compared = match other(index, query, &opened)? {
+    Ok(window(&slice))
+}
+
+/// Elements of a window with those that they are compared with. `read_bytes` were read for the elements.
+pub(crate) fn beside(
+    index: &Index,
+    query: &TensorQuery,
+    place: TensorPlace,
+    (shown, cut): (Slice, bool),
+    (values, mut read_bytes): (Vec<Element>, u64),
+) -> Result<TensorValues, TensorError> {
+    let compared = match other(index, query, &place)? {
         None => None,
         Some((run, other)) => {
-            let (bytes, read) = other.stored.read(&shown).map_err(|e| unread(&other, e))?;
+            let unread = |unread| TensorError::unread(&other.place.file, unread);
+            let (bytes, read) = other.stored.read(&shown).map_err(unread)?;
             read_bytes += read;
             let others = elements(other.stored.dtype, &bytes);
             let (differences, beyond) = differences(&values, &others, tolerance(query));
@@ -43,16 +61,15 @@ pub(crate) fn values(
             })
         }
     };
-    let answer = TensorValues {
-        place: opened.place,
+    Ok(TensorValues {
+        place,
         slice: shown.to_string(),
         cut,
         extent: shown.extent(),
         values,
         compared,
         read_bytes,
-    };
-    Ok((answer, bytes))
+    })
 }
 
 pub(crate) fn open(index: &Index, query: &TensorQuery) -> Result<OpenTensor, TensorError> {
@@ -88,7 +105,7 @@ pub(crate) fn tolerance(query: &TensorQuery) -> Tolerance {
 pub(crate) fn other(
     index: &Index,
     query: &TensorQuery,
-    opened: &OpenTensor,
+    place: &TensorPlace,
 ) -> Result<Option<(String, OpenTensor)>, TensorError> {
     let Some(compare) = &query.compare else {
         return Ok(None);
@@ -98,9 +115,9 @@ pub(crate) fn other(
             "`compare` is `{compare}`; it wants `previous`, `step:`, `rank:` or `run:` with a value behind it"
         ))
     };
-    let (mut run, mut rank, mut step) = (&*query.run, query.rank, opened.place.step);
+    let (mut run, mut rank, mut step) = (&*query.run, query.rank, place.step);
     match compare.split_once(':') {
-        None if compare == "previous" => match opened.place.previous_step {
+        None if compare == "previous" => match place.previous_step {
             Some(previous) => step = previous,
             None => {
                 return Err(TensorError::Unknown(format!(
@@ -116,17 +133,17 @@ pub(crate) fn other(
     }
     let steps = Steps::find(index, run, &query.tensor, rank)?;
     let other = steps.open(steps.step(Some(step))?, None)?;
-    if other.stored.shape != opened.stored.shape {
+    if other.stored.shape != place.shape {
         return Err(TensorError::BadRequest(format!(
             "shapes differ: {:?} here and {:?} there",
-            opened.stored.shape, other.stored.shape
+            place.shape, other.stored.shape
         )));
     }
     Ok(Some((run.to_owned(), other)))
 }
 
 /// Cuts a slice to the columns and then rows that one answer holds; true if that leaves some out.
-pub(crate) fn window(slice: &Slice) -> (Slice, bool) {
+fn window(slice: &Slice) -> (Slice, bool) {
     let mut shown = slice.clone();
     let mut most = MAX_ELEMENTS;
     for axis in shown.axes.iter_mut().rev() {

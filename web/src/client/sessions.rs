@@ -2,13 +2,28 @@
 
 use gloo_net::http::Request;
 use trainscope_api::paths;
-use trainscope_api::sessions::{AttachAnswer, AttachRequest, CommandRequest, Session, SessionList};
+use trainscope_api::sessions::{
+    AttachAnswer, AttachRequest, CommandRequest, Session, SessionItems, SessionItemsQuery,
+    SessionList,
+};
 
 use super::{ClientError, get, send, url};
 
 /// Trainings that are or were connected.
 pub async fn sessions() -> Result<SessionList, ClientError> {
     get(paths::SESSIONS, &[]).await
+}
+
+/// Tensors that a training shows while it waits.
+pub async fn session_tensors(query: &SessionItemsQuery) -> Result<SessionItems, ClientError> {
+    let (rank, offset) = (query.rank.to_string(), query.offset.to_string());
+    let pairs = [
+        ("session", &*query.session),
+        ("rank", &rank),
+        ("pattern", &query.pattern),
+        ("offset", &offset),
+    ];
+    get(paths::SESSION_TENSORS, &pairs).await
 }
 
 /// Gives a command to a training; the session after it.

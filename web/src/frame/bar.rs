@@ -7,12 +7,13 @@ use super::search::Search;
 use super::switcher::Switcher;
 use crate::components::{IconButton, IconName, RunChip, RunStatusLabel};
 use crate::format::{self, use_now_secs};
-use crate::i18n::{self, Locale, use_i18n};
+use crate::i18n::{self, I18n, Locale, use_i18n};
 use crate::live::use_live;
 use crate::prelude::*;
 use crate::registry::Page;
 use crate::route::{Place, SitePage, use_place};
 use crate::run_name::split_name;
+use crate::sessions::use_sessions;
 use crate::state::use_app_state;
 use crate::theme::{Theme, use_theme};
 use crate::url_state::{History, use_url_state};
@@ -55,12 +56,24 @@ pub(super) fn Bar() -> impl IntoView {
     }
 }
 
+/// Title of the browser's tab; a training that waits comes first.
+fn set_title(title: &str, waits: bool, i18n: I18n) {
+    let waiting = i18n.texts().session.waiting;
+    document().set_title(&if waits {
+        format!("● {waiting} · {title}")
+    } else {
+        title.to_owned()
+    });
+}
+
 #[component]
 fn RunTitle(run: String) -> impl IntoView {
     let i18n = use_i18n();
     let state = use_app_state();
-    let title = format!("{run} · trainscope");
-    document().set_title(&title);
+    let (sessions, title) = (use_sessions(), format!("{run} · trainscope"));
+    let own = run.clone();
+    let waits = Memo::new(move |_| sessions.is_waiting(Some(&own)));
+    Effect::new(move || set_title(&title, waits.get(), i18n));
     let (folder, name) = split_name(&run);
     let folder = if folder.is_empty() {
         String::new()
@@ -118,7 +131,9 @@ fn SiteTitle(place: Memo<Place>) -> impl IntoView {
         Some(Page::Site(page)) => (page.entry().title)(i18n.texts()),
         _ => "",
     };
-    Effect::new(move || document().set_title(&format!("{} · trainscope", title())));
+    let sessions = use_sessions();
+    let waits = Memo::new(move |_| sessions.is_waiting(None));
+    Effect::new(move || set_title(&format!("{} · trainscope", title()), waits.get(), i18n));
     let reading = Memo::new(move |_| live.ingest.get().filter(|ingest| !ingest.idle));
     let summary = move || {
         let texts = &i18n.texts().frame;

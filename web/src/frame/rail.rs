@@ -1,13 +1,19 @@
 //! The navigation rail: pages for all runs and for this one.
 
+use trainscope_api::sessions::SessionState;
+
 use super::FrameState;
 use crate::components::{Icon, IconName, RunChip};
 use crate::format;
 use crate::i18n::{I18n, use_i18n};
 use crate::prelude::*;
 use crate::registry::{Count, PAGES, Page, PageEntry, SITE_PAGES, SiteEntry};
-use crate::route::{self, Place, use_place};
+use crate::route::{self, Place, RunPage, use_place};
+use crate::sessions::use_sessions;
 use crate::state::{AppState, use_app_state};
+
+/// Maximum number of sessions in the list.
+const MOST_SESSIONS: usize = 8;
 
 /// The rail at the left edge.
 #[component]
@@ -47,6 +53,7 @@ pub(super) fn Rail() -> impl IntoView {
             <div class="group">{SITE_PAGES.iter().map(site_nav).collect_view()}</div>
             {move || run.get().map(|run| run_group(&run, state, place, i18n))}
             <div class="foot">
+                <LiveSessions />
                 <button
                     type="button"
                     class="nav"
@@ -62,6 +69,66 @@ pub(super) fn Rail() -> impl IntoView {
                 </button>
             </div>
         </nav>
+    }
+}
+
+/// Connected trainings, those that wait first.
+#[component]
+fn LiveSessions() -> impl IntoView {
+    let i18n = use_i18n();
+    let state = use_app_state();
+    let sessions = use_sessions();
+    let open = Memo::new(move |_| {
+        let mut open = sessions.open();
+        open.sort_by_key(|own| own.state != SessionState::Waiting);
+        open
+    });
+    let waiting = move || {
+        let count = open.with(|open| {
+            let waiting = open.iter().filter(|own| own.state == SessionState::Waiting);
+            waiting.count() as u64
+        });
+        (count > 0).then(|| (i18n.texts().session.number_waiting)(count))
+    };
+    let rows = move || {
+        let texts = i18n.texts().session;
+        let all = open.get();
+        let more = all.len().saturating_sub(MOST_SESSIONS) as u64;
+        let rows = all.into_iter().take(MOST_SESSIONS).map(|own| {
+            let word = texts.states[own.state as usize];
+            let (dot, key) = match own.state {
+                SessionState::Waiting => ("dot wait", "waiting"),
+                SessionState::Lost => ("dot", "lost"),
+                _ => ("dot live", "live"),
+            };
+            let name = match &own.run {
+                Some(run) => state.short_name(run),
+                None => own.name.clone(),
+            };
+            let href = own.run.map(|run| route::run_href(&run, RunPage::Debugger));
+            view! {
+                <a class="nav session-link" href=href title=own.name data-state=key>
+                    <i class=dot aria-hidden="true"></i>
+                    <span class="cut">{name}</span>
+                    <span class="count">{word}</span>
+                </a>
+            }
+        });
+        view! {
+            {rows.collect_view()}
+            {(more > 0).then(|| view! { <span class="micro ink3 cap">{format!("+{}", format::count(more))}</span> })}
+        }
+    };
+    view! {
+        <Show when=move || open.with(|open| !open.is_empty())>
+            <div class="live-sessions" role="group" aria-label=i18n.text(|t| t.session.list) data-part="sessions">
+                <div class="cap">
+                    <span class="cut">{i18n.text(|t| t.session.list)}</span>
+                    <span class="count" role="status">{waiting}</span>
+                </div>
+                {rows}
+            </div>
+        </Show>
     }
 }
 

@@ -5,6 +5,17 @@ use crate::format;
 /// Texts of the bar of a live session.
 pub struct SessionTexts {
     pub bar: &'static str,
+    /// Heading of the list of connected trainings.
+    pub list: &'static str,
+    /// Word in the title of a tab.
+    pub waiting: &'static str,
+    pub number_waiting: fn(u64) -> String,
+    /// States in the order of the API.
+    pub states: [&'static str; 8],
+    /// The step at which a training waits, as a step of its tensors.
+    pub now: &'static str,
+    pub now_title: &'static str,
+    pub live_values: &'static str,
     /// A training that runs and is not connected.
     pub not_connected: &'static str,
     pub attach: &'static str,
@@ -47,6 +58,22 @@ pub struct SessionTexts {
 
 pub(super) const EN: SessionTexts = SessionTexts {
     bar: "Live session",
+    list: "Live sessions",
+    waiting: "waiting",
+    number_waiting: |count| format!("{} waiting", format::count(count)),
+    states: [
+        "connecting",
+        "running",
+        "pausing",
+        "waiting",
+        "stepping",
+        "stopping",
+        "ended",
+        "lost",
+    ],
+    now: "now",
+    now_title: "Values in the memory of the training, which waits",
+    live_values: "Values now",
     not_connected: "This training runs and is not connected.",
     attach: "Attach",
     asked: "Asked: it connects within a second or two if it records with trainscope on this machine.",
@@ -116,6 +143,22 @@ pub(super) const EN: SessionTexts = SessionTexts {
 
 pub(super) const ZH: SessionTexts = SessionTexts {
     bar: "实时会话",
+    list: "实时会话",
+    waiting: "等待中",
+    number_waiting: |count| format!("{} 个等待中", format::count(count)),
+    states: [
+        "连接中",
+        "运行中",
+        "暂停中",
+        "等待中",
+        "单步中",
+        "停止中",
+        "已结束",
+        "无消息",
+    ],
+    now: "当前",
+    now_title: "训练内存中的值，训练正在等待",
+    live_values: "当前值",
     not_connected: "该训练正在运行，尚未连接。",
     attach: "连接",
     asked: "已请求：如果它在本机用 trainscope 记录，将在一两秒内连接。",

@@ -1,6 +1,8 @@
-//! Event lines of `start` about connected trainings: one for each that connects, waits, goes on or ends.
+//! Events of connected trainings while `start` runs: a line for each that connects, waits, goes on or ends, and the
+//! program that runs when one waits.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
@@ -8,13 +10,59 @@ use trainscope_api::sessions::{Session, SessionState};
 
 use super::events::{Event, lines, time_of_day};
 use super::write_out;
+use crate::alarm::{self, COMMAND_LIMIT};
 use crate::index::Index;
 use crate::session::Sessions;
 
+/// States of sessions by id.
+type States = BTreeMap<String, SessionState>;
+
 /// Prints events until the server ends. Write errors are ignored.
-pub(super) async fn tell(sessions: Sessions, index: Index, mut ending: watch::Receiver<bool>) {
+pub(super) async fn tell(sessions: Sessions, index: Index, ending: watch::Receiver<bool>) {
+    follow(&sessions, &index, ending, |known, list| {
+        let text = lines(&events(known, list), &time_of_day());
+        text.is_empty() || write_out(&text).is_ok()
+    })
+    .await;
+}
+
+/// Runs a program each time that a training begins to wait, with the session as JSON on its standard input.
+pub(super) async fn run_on_wait(
+    command: Vec<String>,
+    sessions: Sessions,
+    index: Index,
+    ending: watch::Receiver<bool>,
+) {
+    let command = Arc::new(command);
+    follow(&sessions, &index, ending, |known, list| {
+        let begin = list.iter().filter(|own| {
+            let before = known.get(&own.id);
+            own.state == SessionState::Waiting && before != Some(&SessionState::Waiting)
+        });
+        for own in begin {
+            let text = serde_json::to_vec(own).unwrap_or_default();
+            let command = Arc::clone(&command);
+            tokio::task::spawn_blocking(move || {
+                if let Err(error) = alarm::run(&command, &text, COMMAND_LIMIT) {
+                    tracing::warn!("--on-wait {}: {error}", command.join(" "));
+                }
+            });
+        }
+        true
+    })
+    .await;
+}
+
+/// Calls a function with the states so far and the sessions now whenever one changes, until it returns `false` or the
+/// server ends.
+async fn follow(
+    sessions: &Sessions,
+    index: &Index,
+    mut ending: watch::Receiver<bool>,
+    mut look: impl FnMut(&States, &[Session]) -> bool,
+) {
     let mut notices = index.notices().subscribe();
-    let mut known = BTreeMap::new();
+    let mut known = States::new();
     loop {
         let is_changed = tokio::select! {
             _ = ending.wait_for(|ending| *ending) => return,
@@ -28,16 +76,16 @@ pub(super) async fn tell(sessions: Sessions, index: Index, mut ending: watch::Re
             continue;
         }
         let list = sessions.list().sessions;
-        let text = lines(&events(&known, &list), &time_of_day());
+        let goes_on = look(&known, &list);
         known = list.iter().map(|own| (own.id.clone(), own.state)).collect();
-        if !text.is_empty() && write_out(&text).is_err() {
+        if !goes_on {
             return;
         }
     }
 }
 
 /// Events between known states and the sessions now.
-fn events<'a>(known: &BTreeMap<String, SessionState>, now: &'a [Session]) -> Vec<Event<'a>> {
+fn events<'a>(known: &States, now: &'a [Session]) -> Vec<Event<'a>> {
     let event = |own: &'a Session| {
         let before = known.get(&own.id).copied();
         let word = word(before, own.state)?;

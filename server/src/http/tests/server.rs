@@ -79,6 +79,7 @@ impl Server {
                 index.notices().clone(),
                 std::slice::from_ref(&base_dir),
                 crate::session::attach::Server::default(),
+                crate::session::Limits::default(),
                 |_| None,
             ),
             tensors: crate::tensors::Memory::default(),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leptos::task::spawn_local;
+use trainscope_api::findings::Words;
 use trainscope_api::runs::RunStatus;
 use trainscope_api::sessions::{
     AttachRequest, CommandRequest, Session, SessionCommand, SessionNoteKind, SessionRankState,
@@ -12,17 +13,19 @@ use trainscope_api::sessions::{
 use trainscope_format::session::{ByeReason, HoldReason, PauseLevel};
 
 use crate::client::{self, ClientError};
-use crate::components::{IconName, Popover, ToolButton, fixed_icon};
+use crate::components::{IconName, Popover, ToolButton, fixed_icon, severity_icon};
 use crate::format;
 use crate::i18n::{SessionTexts, use_i18n};
 use crate::keys::use_keys;
-use crate::live::use_live;
 use crate::prelude::*;
-use crate::query::query;
+use crate::route;
+use crate::sessions::{Sessions, use_sessions};
 use crate::state::use_app_state;
 
 /// Seconds that a press adds to a pause.
 const MORE_SECS: u64 = 600;
+/// Hits that are listed; the debugger below lists all.
+const MOST_HITS: usize = 3;
 /// Interval of the countdown.
 const TICK: Duration = Duration::from_secs(1);
 /// Levels in the order of their texts.
@@ -39,8 +42,7 @@ struct Bar {
     session: Memo<Option<Arc<Session>>>,
     /// Answer to the last command, if it was refused.
     refusal: RwSignal<Option<String>>,
-    /// Version of the list of sessions: a command that was carried out changes it at once.
-    version: RwSignal<u64>,
+    sessions: Sessions,
     unreachable: Signal<String>,
 }
 
@@ -79,7 +81,7 @@ impl Bar {
         });
         // The page may have been left.
         self.refusal.try_set(text);
-        self.version.try_update(|version| *version += 1);
+        self.sessions.ask_again();
     }
 }
 
@@ -87,22 +89,13 @@ impl Bar {
 #[component]
 pub(super) fn SessionBar(run: Memo<String>) -> impl IntoView {
     let i18n = use_i18n();
-    let live = use_live();
     let state = use_app_state();
-    let version = RwSignal::new(0_u64);
-    let list = query(|| Some(()), |()| async { client::sessions().await });
-    let list = list.again_with(move || live.sessions_version.get() + version.get());
-    let session = Memo::new(move |_| {
-        let answer = list.answer.get()?;
-        let own = run.get();
-        let mut sessions = answer.sessions.iter();
-        let found = sessions.find(|session| session.run.as_ref() == Some(&own))?;
-        Some(Arc::new(found.clone()))
-    });
+    let sessions = use_sessions();
+    let session = Memo::new(move |_| run.with(|run| sessions.of_run(run)).map(Arc::new));
     let bar = Bar {
         session,
         refusal: RwSignal::new(None),
-        version,
+        sessions,
         unreachable: i18n.label(|t| t.session.unreachable),
     };
     let is_over = move || {
@@ -237,6 +230,14 @@ fn Connected(bar: Bar) -> impl IntoView {
             >
                 {i18n.text(|t| t.session.more_time)}
             </button>
+            <a
+                class="link small"
+                data-part="now"
+                href=move || values_href(&session())
+                title=i18n.text(|t| t.session.now_title)
+            >
+                {i18n.text(|t| t.session.live_values)}
+            </a>
         }
     };
     let question = move || {
@@ -318,8 +319,49 @@ fn Connected(bar: Bar) -> impl IntoView {
                 />
             </Show>
             <Show when=move || may_stop.get() && asks.get()>{question()}</Show>
+            <Show when=move || waits.get()>
+                <Hits bar />
+            </Show>
         </div>
     }
+}
+
+/// The values in memory of the tensor that was hit first, else of the first in the list.
+fn values_href(own: &Session) -> String {
+    let run = own.run.clone().unwrap_or_default();
+    let hit = own.hits.first().map(|hit| hit.tensor.as_str());
+    let held = own.ranks.iter();
+    let mut held = held.filter(|rank| rank.state == SessionRankState::Held);
+    route::tensor_now_href(&run, hit, held.next().map_or(0, |rank| rank.rank))
+}
+
+/// Sentences of the hits that came with the pause, before the files are read.
+#[component]
+fn Hits(bar: Bar) -> impl IntoView {
+    let i18n = use_i18n();
+    let rows = move || {
+        let own = bar.session.get()?;
+        if own.reason != Some(HoldReason::Hit) {
+            return None;
+        }
+        let rows = own.hits.iter().take(MOST_HITS).map(|hit| {
+            let (class, icon) = severity_icon(hit.severity);
+            let words = Words {
+                en: hit.sentence.en.clone(),
+                zh: hit.sentence.zh.clone(),
+            };
+            view! {
+                <li class="flex small">
+                    <span class=class>{fixed_icon(icon, 14)}</span>
+                    <bdi class="med">{hit.tensor.clone()}</bdi>
+                    <span class="cut">{i18n.words_of(&words, &hit.tensor)}</span>
+                </li>
+            }
+        });
+        let rows = rows.collect_view();
+        Some(view! { <ul class="session-hits" data-part="session-hits">{rows}</ul> })
+    };
+    move || rows()
 }
 
 /// The state as in the API.

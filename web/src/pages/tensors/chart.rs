@@ -249,6 +249,9 @@ fn Head() -> impl IntoView {
                     }
                 />
                 <b>{step}</b>
+                <Show when=move || model.is_now.get()>
+                    <span class="tok" data-part="live">{i18n.text(|t| t.session.now)}</span>
+                </Show>
                 <IconButton
                     icon=IconName::Right
                     label=i18n.label(|t| t.tensors.next_step)
@@ -258,6 +261,16 @@ fn Head() -> impl IntoView {
                     }
                 />
             </span>
+            <Show when=move || model.held.with(Option::is_some) && !model.is_now.get()>
+                <a
+                    class="btn live-now"
+                    data-part="now"
+                    href=move || model.now_href()
+                    title=i18n.text(|t| t.session.now_title)
+                >
+                    {i18n.text(|t| t.session.live_values)}
+                </a>
+            </Show>
         </div>
     }
 }

@@ -5,23 +5,28 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trainscope_api::findings::{Findings, FindingsQuery};
+use trainscope_api::sessions::{SessionItemsQuery, SessionState};
 use trainscope_api::tensors::{
     HistoryPoint, Slice, TensorEntry, TensorHistory, TensorIndex, TensorQuery, TensorSource,
 };
 use trainscope_format::Severity;
+use trainscope_format::session::SessionItem;
 
-use super::names::{arrange, default_tensor};
+use super::names::{add_live, arrange, default_tensor};
 use super::steps::{last_step, step_from};
 use crate::client::{self, ClientError};
 use crate::components::tensor::{Plane, Tile, Window, around, short};
 use crate::prelude::*;
 use crate::query::{Load, Query, query};
 use crate::route::use_run;
+use crate::sessions::use_sessions;
 use crate::url_state::{History, UrlState, use_url_state};
 
 const TENSOR: &str = "tensor";
 const RANK: &str = "rank";
 const STEP: &str = "step";
+/// Value of [`STEP`] for the memory of a training that waits.
+const NOW: &str = "now";
 const SLICE: &str = "slice";
 const SWAP: &str = "swap";
 const AT: &str = "at";
@@ -31,6 +36,8 @@ const ABSOLUTE: &str = "atol";
 const RELATIVE: &str = "rtol";
 const SEARCH: &str = "q";
 const ROLE: &str = "role";
+/// Tensors in memory that the list shows at most.
+const MOST_LIVE: usize = 5_000;
 /// Time between requests for statistics that the server has not read yet.
 const PENDING_PAUSE: Duration = Duration::from_millis(30);
 
@@ -41,6 +48,15 @@ pub(super) enum CellContent {
     Current,
     Other,
     Difference,
+}
+
+/// A training that waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct HeldTraining {
+    session: String,
+    /// Changes with each hold: another one has other values.
+    turn: u64,
+    pub(super) step: i64,
 }
 
 /// The page's state. `Copy`: take it with [`use_model`].
@@ -58,6 +74,10 @@ pub(super) struct Model {
     pub(super) tensor: Memo<String>,
     pub(super) rank: Memo<u32>,
     pub(super) history: Memo<Arc<TensorHistory>>,
+    /// The session of the run while its training waits.
+    pub(super) held: Memo<Option<HeldTraining>>,
+    /// `true` if values are those in the memory of the training.
+    pub(super) is_now: Memo<bool>,
     /// The step that is looked at: the one of the address, else that of the first cause, else the last.
     pub(super) step: Memo<Option<i64>>,
     /// The slice as the address has it.
@@ -101,9 +121,30 @@ impl Model {
         let (named, rank, step) = (url.param(TENSOR), url.param(RANK), url.param(STEP));
         let (slice_text, swap) = (url.param(SLICE), url.param(SWAP));
         let (at, compare, show) = (url.param(AT), url.param(COMPARE), url.param(SHOW));
-        let in_list = move || Some((run.get(), search.get(), role.get()));
-        let index = query(in_list, |(run, search, role)| async move {
+        let sessions = use_sessions();
+        let held = Memo::new(move |_| {
+            let own = run.with(|run| sessions.of_run(run))?;
+            (own.state == SessionState::Waiting).then_some(HeldTraining {
+                session: own.id,
+                turn: own.turn,
+                step: own.step,
+            })
+        });
+        let is_now = Memo::new(move |_| {
+            step.with(|text| text.as_deref() == Some(NOW)) && held.with(Option::is_some)
+        });
+        let asked_rank = move || rank.with(|text| text.as_ref().and_then(|text| text.parse().ok()));
+        let in_list = move || {
+            let held = held.get().filter(|_| is_now.get());
+            Some((run.get(), search.get(), role.get(), held, asked_rank()))
+        };
+        let index = query(in_list, |(run, search, role, held, rank)| async move {
             let mut found = client::tensor_index(&run, &search, role.as_deref()).await?;
+            if let Some(held) = held {
+                let rank = rank.unwrap_or(0);
+                let items = live_items(held.session, rank, search).await;
+                add_live(&mut found, items, rank, role.as_deref());
+            }
             arrange(&mut found.tensors);
             Ok(found)
         });
@@ -144,7 +185,7 @@ impl Model {
             })
         });
         let rank = Memo::new(move |_| {
-            let asked = rank.with(|text| text.as_ref().and_then(|text| text.parse().ok()));
+            let asked = asked_rank();
             let first = entry.with(|entry| entry.as_ref().and_then(|e| e.ranks.first().copied()));
             asked.or(first).unwrap_or(0)
         });
@@ -166,6 +207,9 @@ impl Model {
         repeat_while_pending(recorded);
         let history = Memo::new(move |_| recorded.answer.get().unwrap_or_default());
         let step = Memo::new(move |_| {
+            if let Some(held) = held.get().filter(|_| is_now.get()) {
+                return Some(held.step);
+            }
             let asked = step.with(|text| text.as_ref().and_then(|text| text.parse().ok()));
             let is_named = named.with(Option::is_some);
             let cause = cause
@@ -215,8 +259,9 @@ impl Model {
         });
         let view = RwSignal::new(Window::default());
         let elements = move || {
-            let (step, source) = (step.get()?, source_at(history, step.get()?)?);
-            if source == TensorSource::Statistics {
+            let step = step.get()?;
+            let held = held.get().filter(|_| is_now.get());
+            if held.is_none() && source_at(history, step)? == TensorSource::Statistics {
                 return None;
             }
             let plane = plane.get().and_then(Result::ok);
@@ -235,11 +280,12 @@ impl Model {
                 compare: compare.get(),
                 absolute,
                 relative,
+                session: held.as_ref().map(|held| held.session.clone()),
                 ..TensorQuery::default()
             };
-            Some((wanted, shown))
+            Some((wanted, shown, held))
         };
-        values.start(elements, |(wanted, shown)| async move {
+        values.start(elements, |(wanted, shown, _)| async move {
             let values = client::tensor_values(&wanted).await?;
             // Without a slice the answer reports the shape; the next request has a slice.
             let whole = || {
@@ -255,9 +301,10 @@ impl Model {
             })
         });
         values.cleared_with(move || (run.get(), tensor.get()));
+        // A tensor that the training shows need not have been recorded.
         let loaded = Memo::new(move |_| match recorded.load() {
-            Load::Failed(error) => Load::Failed(error),
-            Load::Loading | Load::Ready(_) => values.load(),
+            Load::Failed(error) if !is_now.get() => Load::Failed(error),
+            _ => values.load(),
         });
         let model = Self {
             url,
@@ -270,6 +317,8 @@ impl Model {
             tensor,
             rank,
             history,
+            held,
+            is_now,
             step,
             slice_text,
             is_swapped,
@@ -289,6 +338,9 @@ impl Model {
     /// Source of the step's elements; reactive. For a step that was thinned out or deleted, the server answers with
     /// those available.
     pub(super) fn source(self) -> Option<TensorSource> {
+        if self.is_now.get() {
+            return Some(TensorSource::Session);
+        }
         source_at(self.history, self.step.get()?)
     }
 
@@ -320,8 +372,18 @@ impl Model {
             tensor: self.tensor.get(),
             rank: self.rank.get(),
             step: self.step.get(),
+            session: self
+                .held
+                .get()
+                .filter(|_| self.is_now.get())
+                .map(|held| held.session),
             ..TensorQuery::default()
         }
+    }
+
+    /// The address of the values in the memory of the training; reactive.
+    pub(super) fn now_href(self) -> String {
+        self.url.href(&[(STEP, Some(NOW))])
     }
 
     /// The address of another tensor at the same step; reactive.
@@ -439,6 +501,26 @@ impl Model {
         }
         next.is_some()
     }
+}
+
+/// Tensors that a rank shows while it waits; those that have arrived if it does not answer.
+async fn live_items(session: String, rank: u32, search: String) -> Vec<SessionItem> {
+    let mut query = SessionItemsQuery {
+        session,
+        rank,
+        pattern: search,
+        offset: 0,
+    };
+    let mut items = Vec::new();
+    while let Ok(mut page) = client::session_tensors(&query).await {
+        let is_last = !page.cut || page.items.is_empty() || items.len() >= MOST_LIVE;
+        items.append(&mut page.items);
+        if is_last {
+            break;
+        }
+        query.offset = items.len() as u64;
+    }
+    items
 }
 
 /// A tolerance is a number, and none is below zero.

@@ -1,8 +1,10 @@
 //! Order and groups of tensors by their names.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use trainscope_api::tensors::{TensorEntry, TensorIndex};
+use trainscope_format::Role;
+use trainscope_format::session::SessionItem;
 
 /// Splits a name before its last part.
 pub(super) fn split(name: &str) -> (&str, &str) {
@@ -36,10 +38,44 @@ pub(super) fn arrange(tensors: &mut [TensorEntry]) {
     tensors.sort_by_key(|entry| places.get(split(&entry.tensor).0).copied());
 }
 
+/// Adds tensors that a training shows and has not recorded, of a role if one is chosen.
+pub(super) fn add_live(
+    index: &mut TensorIndex,
+    items: Vec<SessionItem>,
+    rank: u32,
+    role: Option<&str>,
+) {
+    let known: HashSet<String> = index
+        .tensors
+        .iter()
+        .map(|entry| entry.tensor.clone())
+        .collect();
+    let items = items.into_iter().filter(|item| {
+        !known.contains(&item.name) && role.is_none_or(|role| role == name_of(item.role))
+    });
+    for item in items {
+        index.total += 1;
+        *index.roles.entry(name_of(item.role)).or_default() += 1;
+        index.tensors.push(TensorEntry {
+            tensor: item.name,
+            role: item.role,
+            ranks: vec![rank],
+            dtype: item.dtype.map(|dtype| dtype.as_str().to_owned()),
+            shape: Some(item.shape),
+            sources: Vec::new(),
+        });
+    }
+}
+
+/// Name of a role in the API.
+fn name_of(role: Role) -> String {
+    let name = serde_json::to_value(role).ok();
+    name.and_then(|name| Some(name.as_str()?.to_owned()))
+        .unwrap_or_default()
+}
+
 #[cfg(test)]
 pub(super) mod tests {
-    use trainscope_format::Role;
-
     use super::*;
 
     pub(in super::super) fn entry(name: &str) -> TensorEntry {
@@ -65,6 +101,32 @@ pub(super) mod tests {
         ] {
             assert_eq!(split(name), parts);
         }
+    }
+
+    #[test]
+    fn what_only_the_training_shows_joins_the_list() {
+        let item = |name: &str, role| SessionItem {
+            name: name.to_owned(),
+            role,
+            dtype: None,
+            shape: vec![2],
+            place: None,
+        };
+        let mut index = TensorIndex {
+            tensors: vec![entry("fc.weight")],
+            total: 1,
+            ..TensorIndex::default()
+        };
+        let items = vec![
+            item("fc.weight", Role::Weight),
+            item("fc.bias", Role::Weight),
+            item("fc.weight.grad", Role::Gradient),
+        ];
+        add_live(&mut index, items, 3, Some("weight"));
+        assert_eq!(index.total, 2);
+        let added = &index.tensors[1];
+        assert_eq!((&*added.tensor, &*added.ranks), ("fc.bias", &[3][..]));
+        assert_eq!(added.shape, Some(vec![2]));
     }
 
     #[test]

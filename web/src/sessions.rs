@@ -1,0 +1,78 @@
+//! Trainings that are or were connected, for all pages.
+
+use trainscope_api::sessions::{Session, SessionList, SessionState};
+
+use crate::client;
+use crate::live::use_live;
+use crate::prelude::*;
+use crate::query::{Query, query};
+use crate::state::use_app_state;
+
+/// The list of sessions; asked for once a run has one. `Copy`: take it with [`use_sessions`].
+#[derive(Clone, Copy)]
+pub struct Sessions {
+    list: Query<SessionList>,
+    /// Grows when this page has given a command: its effect is shown at once.
+    version: RwSignal<u64>,
+}
+
+impl Sessions {
+    /// Provides the list from now on.
+    pub fn provide() {
+        let (live, state) = (use_live(), use_app_state());
+        let version = RwSignal::new(0_u64);
+        let is_any = Memo::new(move |_| {
+            let has_session = || {
+                state
+                    .runs
+                    .with(|list| list.runs.iter().any(|run| run.session.is_some()))
+            };
+            live.sessions_version.get() + version.get() > 0 || has_session()
+        });
+        let list = query(
+            move || is_any.get().then_some(()),
+            |()| async { client::sessions().await },
+        );
+        let list = list.again_with(move || live.sessions_version.get() + version.get());
+        provide_context(Self { list, version });
+    }
+
+    /// Asks for the list again.
+    pub fn ask_again(self) {
+        self.version.try_update(|version| *version += 1);
+    }
+
+    /// The newest session of a run; reactive.
+    pub fn of_run(self, run: &str) -> Option<Session> {
+        self.list.answer.with(|answer| {
+            let mut sessions = answer.as_ref()?.sessions.iter();
+            sessions
+                .find(|own| own.run.as_deref() == Some(run))
+                .cloned()
+        })
+    }
+
+    /// Sessions that have not ended, the newest first; reactive.
+    pub fn open(self) -> Vec<Session> {
+        self.list.answer.with(|answer| {
+            let all = answer.iter().flat_map(|answer| &answer.sessions);
+            let open = all.filter(|own| own.state != SessionState::Finished);
+            open.cloned().collect()
+        })
+    }
+
+    /// `true` if the training of a run waits, or without a run any of them; reactive.
+    pub fn is_waiting(self, run: Option<&str>) -> bool {
+        self.list.answer.with(|answer| {
+            let mut all = answer.iter().flat_map(|answer| &answer.sessions);
+            all.any(|own| {
+                own.state == SessionState::Waiting && (run.is_none() || own.run.as_deref() == run)
+            })
+        })
+    }
+}
+
+/// The sessions of this page.
+pub fn use_sessions() -> Sessions {
+    expect_context()
+}
