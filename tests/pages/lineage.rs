@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 
 use crate::support::lab::workspace_root;
-use crate::support::{Browser, Lab, Server};
+use crate::support::{Browser, Lab, Server, wait_for};
 
 const ROWS: &str = "[role=table] [role=row][data-run]:not([hidden])";
 /// The key of `WebDriver`.
@@ -174,10 +174,67 @@ async fn kinds_of_pipelines_are_rows_and_a_kind_keeps_its_runs() {
     browser
         .wait_for_element("[data-part=kinds] [data-kind=A]")
         .await;
-    browser.click("[data-kind=A] td button").await;
+    let keep = "[data-kind=A] [data-part=keep-kind]";
+    let all = browser.text_of(keep).await.unwrap();
+    browser.click(keep).await;
     browser
         .wait_for_element("[data-brush='data:pipeline']")
         .await;
+    browser
+        .wait_for_element(&format!("{keep}[aria-pressed=true]"))
+        .await;
+    assert_eq!(browser.text_of(keep).await.unwrap(), all);
+    // Another selection is seen here too.
+    browser.click(keep).await;
+    browser.set("input[list]", "name:nothing").await;
+    browser
+        .wait_for(&format!("0 of {all}"), async || {
+            let text = browser.text_of(keep).await?;
+            text.contains(&format!("0 of {all}")).then_some(())
+        })
+        .await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn notes_are_edited_in_the_row_and_the_filter_suggests_columns_and_values() {
+    const ENTER: char = '\u{e007}';
+    const ESCAPE: char = '\u{e00c}';
+    const FIELD: &str = "[data-part=note-field]";
+    let lab = Lab::new();
+    let server = sweep(&lab);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/lineage").await;
+    browser.wait_for_element(ROWS).await;
+    let type_in = async |key: char, text: &str, end: char| {
+        browser.press(key).await;
+        browser.wait_for_element(FIELD).await;
+        for letter in text.chars() {
+            browser.press(letter).await;
+        }
+        browser.press(end).await;
+        browser.wait_for_count(FIELD, 0).await;
+    };
+    browser.press('j').await;
+    type_in('t', "good, old", ENTER).await;
+    type_in('n', "why <b>so</b>", ENTER).await;
+    type_in('n', "not this", ESCAPE).await;
+    let notes = wait_for("the notebook", || {
+        let book = server.get("/api/notebook").json();
+        let runs = book["runs"].as_object()?.clone();
+        let own = runs.into_iter().next()?;
+        (own.1["note"] == "why <b>so</b>").then_some(own.1)
+    });
+    assert_eq!(notes["tags"], serde_json::json!(["good", "old"]));
+    browser.wait_for_text("why <b>so</b>").await;
+    browser.set("input[list]", "opt").await;
+    browser.wait_for_element("option[value='optimizer:']").await;
+    browser.set("input[list]", "optimizer:s").await;
+    browser
+        .wait_for_element("option[value='optimizer:sgd']")
+        .await;
+    browser.set("input[list]", "optimizer:sgd").await;
+    wait_for_kept(&browser, "12 of 36 kept").await;
     browser.close().await;
 }
 

@@ -70,7 +70,7 @@ async fn a_hit_pauses_and_the_page_says_which() {
         .await;
     // The sentence comes with the pause; every page says that a training waits.
     browser
-        .wait_for_element("[data-part=session-hits] li")
+        .wait_for_text("fc.weight.grad: all 6 elements are NaN")
         .await;
     browser
         .wait_until("return document.title.startsWith('● waiting')")

@@ -41,6 +41,11 @@ impl Cores {
 /// Reads all files below `folder` into the page cache, then waits until the cores are idle.
 pub(super) fn settle(folder: &Path) -> Result<()> {
     read_through(folder)?;
+    wait_until_idle()
+}
+
+/// Waits until the cores are idle.
+pub(super) fn wait_until_idle() -> Result<()> {
     let begun = Instant::now();
     while begun.elapsed() < PATIENCE {
         let (idle_before, total_before) = processor_times()?;

@@ -97,13 +97,15 @@ for (const type of ["keydown", "click"]) {
 // The end of a drag, by the browser's own clock.
 window.addEventListener("pointerup", (event) => (bench.released = event.timeStamp), { capture: true });
 
-// Plots are drawn over a cleared canvas: the last drawing of one is the picture that stays.
-const { clearRect } = CanvasRenderingContext2D.prototype;
-CanvasRenderingContext2D.prototype.clearRect = function (...rectangle) {
-  const after = isInFrame ? afterFrame : afterPaint;
-  if (this.canvas.getAttribute("role") === "img") after((now) => (bench.drawn = now));
-  return clearRect.apply(this, rectangle);
-};
+// Plots are drawn over a cleared canvas, or as pixels: the last drawing of one is the picture that stays.
+for (const name of ["clearRect", "putImageData"]) {
+  const draw = CanvasRenderingContext2D.prototype[name];
+  CanvasRenderingContext2D.prototype[name] = function (...all) {
+    const after = isInFrame ? afterFrame : afterPaint;
+    if (this.canvas.getAttribute("role") === "img") after((now) => (bench.drawn = now));
+    return draw.apply(this, all);
+  };
+}
 
 const { fetch } = window;
 window.fetch = async (...request) => {

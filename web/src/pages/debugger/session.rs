@@ -13,9 +13,9 @@ use trainscope_api::sessions::{
 use trainscope_format::session::{ByeReason, HoldReason, PauseLevel};
 
 use crate::client::{self, ClientError};
-use crate::components::{IconName, Popover, ToolButton, fixed_icon, severity_icon};
+use crate::components::{IconName, Popover, ToolButton, fixed_icon};
 use crate::format;
-use crate::i18n::{SessionTexts, use_i18n};
+use crate::i18n::{I18n, SessionTexts, use_i18n};
 use crate::keys::use_keys;
 use crate::prelude::*;
 use crate::route;
@@ -24,8 +24,6 @@ use crate::state::use_app_state;
 
 /// Seconds that a press adds to a pause.
 const MORE_SECS: u64 = 600;
-/// Hits that are listed; the debugger below lists all.
-const MOST_HITS: usize = 3;
 /// Interval of the countdown.
 const TICK: Duration = Duration::from_secs(1);
 /// Levels in the order of their texts.
@@ -190,7 +188,12 @@ fn Connected(bar: Bar) -> impl IntoView {
     });
     let rest = move || {
         let ends = ends_millis.get()?;
-        let text = format::duration(((ends - now.get()) / 1_000.0).max(0.0).round());
+        let secs = format::whole_secs(((ends - now.get()) / 1_000.0).max(0.0));
+        let text = if secs < 3_600 {
+            format!("{}:{:02}", secs / 60, secs % 60)
+        } else {
+            format::duration(secs as f64)
+        };
         Some((i18n.texts().session.goes_on)(&text))
     };
     let is = move |states: &'static [SessionState]| {
@@ -222,7 +225,10 @@ fn Connected(bar: Bar) -> impl IntoView {
     };
     let more = move || {
         view! {
-            <span class="small">{rest}</span>
+            <span class="small cut" data-part="reason" title=move || reason(&session(), i18n)>
+                {move || reason(&session(), i18n)}
+            </span>
+            <span class="small ink2 once">{rest}</span>
             <button
                 type="button"
                 class="link small"
@@ -274,8 +280,8 @@ fn Connected(bar: Bar) -> impl IntoView {
             <span class="grow"></span>
             <Refusal bar />
             <Ranks bar />
-            <Level bar />
             <Show when=move || may_pause.get()>
+                <Level bar />
                 <ToolButton
                     icon=IconName::Pause
                     label=i18n.label(|t| t.session.pause)
@@ -319,9 +325,6 @@ fn Connected(bar: Bar) -> impl IntoView {
                 />
             </Show>
             <Show when=move || may_stop.get() && asks.get()>{question()}</Show>
-            <Show when=move || waits.get()>
-                <Hits bar />
-            </Show>
         </div>
     }
 }
@@ -335,33 +338,24 @@ fn values_href(own: &Session) -> String {
     route::tensor_now_href(&run, hit, held.next().map_or(0, |rank| rank.rank))
 }
 
-/// Sentences of the hits that came with the pause, before the files are read.
-#[component]
-fn Hits(bar: Bar) -> impl IntoView {
-    let i18n = use_i18n();
-    let rows = move || {
-        let own = bar.session.get()?;
-        if own.reason != Some(HoldReason::Hit) {
-            return None;
-        }
-        let rows = own.hits.iter().take(MOST_HITS).map(|hit| {
-            let (class, icon) = severity_icon(hit.severity);
+/// Reason of a pause: of a hit its sentence, which is there before the files are read.
+fn reason(own: &Session, i18n: I18n) -> Option<String> {
+    let texts = i18n.texts().session;
+    let reason = own.reason?;
+    let word = texts.reasons[reason_place(reason)];
+    let hit = own.hits.first().filter(|_| reason == HoldReason::Hit);
+    Some(match hit {
+        Some(hit) => {
             let words = Words {
                 en: hit.sentence.en.clone(),
                 zh: hit.sentence.zh.clone(),
             };
-            view! {
-                <li class="flex small">
-                    <span class=class>{fixed_icon(icon, 14)}</span>
-                    <bdi class="med">{hit.tensor.clone()}</bdi>
-                    <span class="cut">{i18n.words_of(&words, &hit.tensor)}</span>
-                </li>
-            }
-        });
-        let rows = rows.collect_view();
-        Some(view! { <ul class="session-hits" data-part="session-hits">{rows}</ul> })
-    };
-    move || rows()
+            let more = own.hits_total.saturating_sub(1);
+            let sentence = (texts.hits)(&i18n.words_of(&words, &hit.tensor), more);
+            format!("{word} · {sentence}")
+        }
+        None => word.to_owned(),
+    })
 }
 
 /// The state as in the API.
@@ -392,23 +386,13 @@ fn sentence(own: &Session, texts: &SessionTexts) -> String {
             (texts.running)(&step, of.as_deref())
         }
         SessionState::Pausing => (texts.pausing)(waiting(), own.world_size.into()),
-        SessionState::Waiting => {
-            let place = match own.place.as_deref() {
-                Some("before_update") => (texts.before_update)(&step),
-                Some(place) if place.starts_with("node:") => {
-                    (texts.at_node)(&step, place.trim_start_matches("node:"))
-                }
-                _ => (texts.after_step)(&step),
-            };
-            let reason = own.reason.map(|reason| texts.reasons[reason_place(reason)]);
-            let hit = own
-                .hits
-                .first()
-                .filter(|_| own.reason == Some(HoldReason::Hit));
-            let hit = hit.map(|hit| (texts.hits)(&hit.tensor, own.hits_total.saturating_sub(1)));
-            let parts = [Some(place), reason.map(str::to_owned), hit];
-            parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
-        }
+        SessionState::Waiting => match own.place.as_deref() {
+            Some("before_update") => (texts.before_update)(&step),
+            Some(place) if place.starts_with("node:") => {
+                (texts.at_node)(&step, place.trim_start_matches("node:"))
+            }
+            _ => (texts.after_step)(&step),
+        },
         SessionState::Stepping => {
             let [done, of] = own.steps.unwrap_or_default();
             (texts.stepping)(done, of)
@@ -573,7 +557,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_says_where_and_why() {
+    fn a_pause_says_where() {
         let texts = Locale::En.texts().session;
         let own = Session {
             place: Some("before_update".to_owned()),
@@ -582,7 +566,7 @@ mod tests {
         };
         assert_eq!(
             sentence(&own, texts),
-            "Waiting before the update of step 2,731 · paused by hand"
+            "Waiting before the update of step 2,731"
         );
         let own = Session {
             total_steps: Some(5_000),

@@ -102,6 +102,7 @@ fn NoteField(run: String, part: EditedNote) -> impl IntoView {
     view! {
         <input
             class="field lt-note-field"
+            data-part="note-field"
             type="text"
             node_ref=field
             aria-label=label

@@ -20,8 +20,10 @@ use crate::route;
 /// Heights of the two rows of heads together, and of a row, CSS pixels.
 const HEAD: f64 = 46.0;
 const ROW: f64 = 28.0;
-/// Widths of the first column and of tags with the note, CSS pixels.
-const NAME_WIDTH: f64 = 208.0;
+/// Width of the first column beside the name, its least and most, and that of tags with the note, CSS pixels.
+const NAME_SPACE: f64 = 94.0;
+const NAME_LEAST: f64 = 144.0;
+const NAME_MOST: f64 = 260.0;
 const NOTE_WIDTH: f64 = 150.0;
 /// Width of a column by its texts: least, most, and space beside them; of the bar of the coloured column.
 const LEAST: f64 = 58.0;
@@ -75,9 +77,11 @@ pub(super) fn Table() -> impl IntoView {
         RowHeights::Equal(model.order.with(|order| order.len()), ROW)
     });
     let left = RwSignal::new(0.0_f64);
-    let placed = Memo::new(move |_| Arc::new(place(&model)));
+    let name_width = Memo::new(move |_| name_width(&model));
+    let placed = Memo::new(move |_| Arc::new(place(&model, name_width.get())));
     let width = Memo::new(move |_| {
-        placed.with(|all| all.last().map_or(NAME_WIDTH, |own| own.left + own.width)) + NOTE_WIDTH
+        let columns = placed.with(|all| all.last().map(|own| own.left + own.width));
+        columns.unwrap_or_else(|| name_width.get()) + NOTE_WIDTH
     });
     let columns = Memo::new(move |_| {
         let (room, _, _) = list.size.get();
@@ -192,6 +196,7 @@ pub(super) fn Table() -> impl IntoView {
                     aria-label=i18n.text(|t| t.lineage.table)
                     aria-rowcount=move || model.order.with(|order| order.len() + 1).to_string()
                     style:width=move || format!("{}px", width.get())
+                    style:--name=move || format!("{}px", name_width.get())
                 >
                     <div class="lt-heads" role="row">
                         <span class="lt-name lt-corner" role="columnheader">
@@ -226,12 +231,30 @@ pub(super) fn Table() -> impl IntoView {
     }
 }
 
+/// Width of the first column by the names of the first rows; reactive.
+fn name_width(model: &super::model::Model) -> f64 {
+    let model = *model;
+    let view = model.view.get();
+    let text = |name: &String| {
+        if view.is_grouped {
+            name.clone()
+        } else {
+            model.state.short_name(name)
+        }
+    };
+    let names = view.names.iter().take(MEASURED).map(text);
+    let widest = names
+        .map(|name| label::width(&name) * LETTERS)
+        .fold(0.0, f64::max);
+    (widest + NAME_SPACE).clamp(NAME_LEAST, NAME_MOST).ceil()
+}
+
 /// Places of all columns from left to right; reactive.
-fn place(model: &super::model::Model) -> Vec<PlaceOfColumn> {
+fn place(model: &super::model::Model, name_width: f64) -> Vec<PlaceOfColumn> {
     let model = *model;
     let view = model.view.get();
     let colour = model.colour.get();
-    let mut left = NAME_WIDTH;
+    let mut left = name_width;
     let mut before = None;
     let front = model.pareto.with(Vec::len) >= 2;
     let mut keys = model.table_keys.get();

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::super::browser::{Browser, WATCH, in_browser};
 use super::super::report::{Report, Samples};
 use super::super::server::Server;
-use super::{at_rest, samples};
+use super::{BACKSPACE, at_rest, samples, take_samples};
 
 /// Rows of the table, and the plot of the lines.
 const ROW: &str = "[data-run]";
@@ -14,8 +14,8 @@ const PLOT: &str = "[data-part=lines] canvas";
 /// Number of moves of the pointer in one brush, and their length in pixels.
 const MOVES: usize = 150;
 const MOVE_PIXELS: i64 = 2;
-/// Keys of a filter that leaves fewer rows with each.
-const KEYS: [char; 7] = ['r', 'u', 'n', '_', '0', '1', '2'];
+/// Keys of a filter of names that leaves fewer rows with each.
+const KEYS: [char; 4] = ['1', '2', '3', '4'];
 
 /// Measures the page on a server that has the table in memory.
 pub(in super::super) fn measure(server: &Server, report: &mut Report) -> Result<()> {
@@ -38,8 +38,9 @@ pub(in super::super) fn measure(server: &Server, report: &mut Report) -> Result<
             None,
         );
         report.millis("the same: until all columns are drawn", whole, None);
-        let keys = filter(browser).await?;
-        report.spread("the same: from a key of the filter to its paint", &keys);
+        let (painted, drawn) = filter(browser).await?;
+        report.spread("the same: from a key of the filter to its paint", &painted);
+        report.spread("the same: until all lines are drawn", &drawn);
         let (frames, end) = brush(browser).await?;
         report.frames("the same: frames while a brush is drawn", &frames);
         report.millis(
@@ -51,16 +52,22 @@ pub(in super::super) fn measure(server: &Server, report: &mut Report) -> Result<
     })
 }
 
-/// Milliseconds from each key to the paint that shows it.
-async fn filter(browser: &Browser) -> Result<Samples> {
+/// Milliseconds from each key to the paint that follows, and to the last drawing of lines.
+async fn filter(browser: &Browser) -> Result<(Samples, Samples)> {
     browser.press('/').await?;
     at_rest(browser, false).await?;
-    let mut times = Samples::new();
+    take_samples(browser, "painted").await?;
+    let mut drawn = Samples::new();
     for key in KEYS {
         browser.press(key).await?;
-        times.push(at_rest(browser, true).await?);
+        drawn.push(at_rest(browser, true).await?);
     }
-    Ok(times)
+    let painted = take_samples(browser, "painted").await?;
+    for _ in KEYS {
+        browser.press(BACKSPACE).await?;
+        at_rest(browser, true).await?;
+    }
+    Ok((painted, drawn))
 }
 
 /// Frames while a brush is drawn along an axis and back, and the milliseconds from its end to the last paint.
