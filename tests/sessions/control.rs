@@ -176,6 +176,43 @@ fn the_first_of_two_commands_wins() {
 }
 
 #[test]
+fn a_training_that_waits_judges_its_step_again_by_other_watchpoints() {
+    let lab = Lab::new();
+    let server = lab.start();
+    let mut setup = Setup::new(&lab.base().join("a"), Some(&server));
+    setup.nan = Some((0, 20));
+    setup.at_hit = Some(AtHit::Pause);
+    let training = Training::start(&setup);
+    let session = server.wait_for_state("a", SessionState::Waiting);
+    assert_eq!(session.hits[0].condition, "gradient_exploding");
+    wait_for("the run", || server.run("a"));
+    let change = |conditions: &[&str]| {
+        let list = server.get("/api/watchpoints?run=a").json();
+        let keys = conditions.iter().map(|own| json!({"condition": own}));
+        let body = json!({
+            "run": "a", "only_this_run": true, "version": list["version"],
+            "watchpoints": keys.collect::<Vec<_>>(),
+        });
+        assert_eq!(server.put("/api/watchpoints", &body).status, 200);
+    };
+    let hits = |wanted: &[&str]| {
+        wait_for(&format!("{wanted:?}"), || {
+            let own = server.session_of("a")?;
+            let found: Vec<&str> = own.hits.iter().map(|hit| &*hit.condition).collect();
+            assert_eq!(own.state, SessionState::Waiting);
+            (found == wanted).then_some(())
+        });
+    };
+    change(&["loss_nan"]);
+    hits(&[]);
+    change(&["loss_nan", "tensor_overflow"]);
+    hits(&["tensor_overflow"]);
+    assert_eq!(server.session_of("a").unwrap().step, 20);
+    server.command("a", &json!({"name": "stop"}));
+    training.end();
+}
+
+#[test]
 fn a_hit_pauses_before_the_update_and_check_agrees() {
     let lab = Lab::new();
     let server = lab.start();

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use trainscope_format::float::Float;
 use trainscope_format::session::{
-    Capability, FailureCode, Hello, HoldReport, ToServer, ToTraining, Welcome,
+    Capability, FailureCode, GateReport, Hello, HoldReport, MAX_HITS, ToServer, ToTraining, Welcome,
 };
 
 use super::core::{Core, MAX_REQUESTS, Request};
@@ -205,14 +205,27 @@ fn handle(live: &LiveState, text: &str, heartbeat: &mut Duration) {
         ToTraining::Level { pause_at } => Some(*pause_at),
         _ => None,
     };
-    let mistake = {
+    let (mistake, hits) = {
         let mut judge = live.judge();
         if let Some(level) = level {
             judge.set_level(level);
         }
-        watchpoints.and_then(|list| judge.set_watchpoints(list).err())
+        let mistake = watchpoints.and_then(|list| judge.set_watchpoints(list).err());
+        // Of the newest step, which a training that waits has judged again.
+        let hits = matches!(message, ToTraining::Watchpoints { .. }).then(|| judge.hits_again());
+        (mistake, hits)
     };
     let mut core = live.core();
+    if let (Some(hits), Phase::Held(hold)) = (hits, &core.machine.phase) {
+        let hits_total = hits.len() as u64;
+        let report = GateReport {
+            at: hold.at.clone(),
+            hits: hits.into_iter().take(MAX_HITS).collect(),
+            hits_total,
+            is_target: false,
+        };
+        core.send(&ToServer::Gate(report));
+    }
     if let Some(mistake) = mistake {
         core.notes.push(format!(
             "Live session: watchpoints of the server: {mistake}."

@@ -169,6 +169,12 @@ impl Judge {
         hits
     }
 
+    /// Hits of the newest step by the watchpoints now, whether or not they pause.
+    pub(crate) fn hits_again(&mut self) -> Vec<SessionHit> {
+        let step = self.newest.step;
+        self.hits(step, Some(Severity::Info))
+    }
+
     fn is_worth_asking(&self, fresh: &FreshHit) -> bool {
         let key = (fresh.watchpoint, fresh.tensor.clone());
         self.muted

@@ -7,7 +7,8 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::{mpsc, oneshot};
 use trainscope_api::sessions::LastCommand;
 use trainscope_format::session::{
-    FailureCode, Hello, ItemList, PauseLevel, SessionHit, SliceHead, ToTraining, WatchpointTable,
+    FailureCode, GateReport, Hello, ItemList, PauseLevel, SessionHit, SliceHead, ToTraining,
+    WatchpointTable,
 };
 
 use super::machine::{Action, Event, Machine};
@@ -69,6 +70,14 @@ impl Entry {
             }
         }
         is_forgotten
+    }
+
+    /// Takes over the hits of a gate; without any, earlier ones stay.
+    pub(super) fn set_hits(&mut self, report: GateReport) {
+        if !report.hits.is_empty() {
+            self.machine.hits_total = report.hits_total;
+            self.hits = report.hits;
+        }
     }
 
     pub(super) fn is_changed(&mut self) -> bool {

@@ -348,6 +348,12 @@ impl Machine {
         Some(own)
     }
 
+    /// `true` if a rank waits at this gate.
+    pub(crate) fn is_held(&self, rank: u32, at: &Gate) -> bool {
+        let own = self.ranks.get(&rank);
+        own.is_some_and(|own| matches!(&own.state, RankState::Held(held) if held == at))
+    }
+
     pub(crate) fn is_finished(&self) -> bool {
         matches!(self.state, State::Finished(_))
     }

@@ -351,7 +351,7 @@ impl Sessions {
         }
     }
 
-    /// Sends new watchpoints to the trainings of a run.
+    /// Sends new watchpoints to the trainings of a run. Those that wait judge their step again.
     pub(crate) fn set_watchpoints(&self, run: &str) {
         let list = (self.0.watchpoints)(run);
         let has_pausing = self.has_pausing_watchpoint(Some(run));
@@ -359,6 +359,11 @@ impl Sessions {
         let of_run = table.sessions.values_mut();
         for entry in of_run.filter(|own| own.run.as_deref() == Some(run)) {
             entry.machine.has_pausing_watchpoint = has_pausing;
+            if list.is_some() && matches!(entry.machine.state, State::Waiting { .. }) {
+                entry.hits.clear();
+                entry.machine.hits_total = 0;
+                entry.machine.turn += 1;
+            }
             entry.send_level(entry.machine.level, list.clone());
         }
     }
@@ -475,17 +480,22 @@ impl Connection {
         let event = match message {
             ToServer::Status { step, .. } => Event::Alive { rank, step },
             ToServer::Armed { from } => Event::Armed { rank, from },
+            ToServer::Gate(report) if entry.machine.is_held(rank, &report.at) => {
+                // It has judged the held step again, by other watchpoints.
+                let step = report.at.step;
+                entry.set_hits(report);
+                entry.machine.turn += 1;
+                Event::Alive { rank, step }
+            }
             ToServer::Gate(report) => {
                 let pauses = report.hits.iter().any(|hit| hit.pauses);
-                if !report.hits.is_empty() {
-                    entry.machine.hits_total = report.hits_total;
-                    entry.hits = report.hits;
-                }
+                let (at, is_target) = (report.at.clone(), report.is_target);
+                entry.set_hits(report);
                 Event::Gate {
                     rank,
-                    at: report.at,
+                    at,
                     pauses,
-                    is_target: report.is_target,
+                    is_target,
                 }
             }
             ToServer::Held { at, reason } => Event::Held { rank, at, reason },

@@ -29,6 +29,8 @@ pub struct SessionTexts {
     pub at_node: fn(&str, &str) -> String,
     /// Reasons of a hold: a hit, a person, steps, a node, the begin.
     pub reasons: [&'static str; 5],
+    /// The watchpoints that paused it were changed.
+    pub no_hit_now: &'static str,
     pub goes_on: fn(&str) -> String,
     pub stepping: fn(u64, u64) -> String,
     pub stopping: &'static str,
@@ -105,6 +107,7 @@ pub(super) const EN: SessionTexts = SessionTexts {
         "the node is reached",
         "at its first step",
     ],
+    no_hit_now: "no watchpoint is hit at this step now",
     goes_on: |time| format!("goes on by itself in {time}"),
     stepping: |done, of| format!("Stepping, {} of {}", format::count(done), format::count(of)),
     stopping: "Stopping at the next step",
@@ -190,6 +193,7 @@ pub(super) const ZH: SessionTexts = SessionTexts {
         "已到达节点",
         "在第一步",
     ],
+    no_hit_now: "该步现在没有命中监测点",
     goes_on: |time| format!("{time} 后自动继续"),
     stepping: |done, of| format!("单步执行，{} / {}", format::count(done), format::count(of)),
     stopping: "将在下一步停止",

@@ -31,7 +31,10 @@ pub(super) fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
     server.wait_for_commit(runs::RECORDS)?;
     report.figure(
         "10,000 runs: memory of the server once they are read",
-        &format!("{:.0} MB", machine::resident_bytes(server.pid())? as f64 / 1e6),
+        &format!(
+            "{:.0} MB",
+            machine::resident_bytes(server.pid())? as f64 / 1e6
+        ),
     );
     let begun = Instant::now();
     let columns = columns(&server)?;
@@ -40,11 +43,14 @@ pub(super) fn measure(bench: &Bench, report: &mut Report) -> Result<()> {
         begun.elapsed().as_secs_f64() * 1e3,
         None,
     );
-    // What follows is measured when all runs are judged.
+    // All runs are judged before the rest is measured.
     machine::wait_until_idle()?;
     report.figure(
         "the same: memory of the server then",
-        &format!("{:.0} MB", machine::resident_bytes(server.pid())? as f64 / 1e6),
+        &format!(
+            "{:.0} MB",
+            machine::resident_bytes(server.pid())? as f64 / 1e6
+        ),
     );
     let found = columns.len();
     report.figure("the same: columns", &found.to_string());

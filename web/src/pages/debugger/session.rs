@@ -354,6 +354,8 @@ fn reason(own: &Session, i18n: I18n) -> Option<String> {
             let sentence = (texts.hits)(&i18n.words_of(&words, &hit.tensor), more);
             format!("{word} · {sentence}")
         }
+        // New watchpoints have no hit at this step.
+        None if reason == HoldReason::Hit => texts.no_hit_now.to_owned(),
         None => word.to_owned(),
     })
 }
