@@ -22,6 +22,7 @@ const early = new Map([
   ['/api/runs', runs],
   ['/api/notebook', runs.then(() => ask('api/notebook'))],
 ]);
+if (location.pathname.endsWith('/lineage')) early.set('/api/table/columns', ask('api/table/columns'));
 window.takeEarly = (path) => {
   const body = early.get(path);
   early.delete(path);

@@ -186,6 +186,11 @@ pub fn is_number(own: f64, wanted: &str, text: &dyn Fn(f64) -> String) -> bool {
 pub fn contains(text: &str, wanted: &str) -> bool {
     if wanted.contains('*') {
         like(&text.to_lowercase(), &format!("*{wanted}*"))
+    } else if text.is_ascii() {
+        // Without a copy: thousands of names are searched at each key.
+        let (text, wanted) = (text.as_bytes(), wanted.as_bytes());
+        let mut parts = text.windows(wanted.len().max(1));
+        wanted.is_empty() || parts.any(|part| part.eq_ignore_ascii_case(wanted))
     } else {
         text.to_lowercase().contains(wanted)
     }

@@ -208,7 +208,7 @@ fn ReadOut() -> impl IntoView {
         let texts = i18n.texts().landscape;
         let own = model.own()?;
         let Some((x, y)) = model.at.get() else {
-            return Some(view! { <span class="ink3">{texts.press}</span> }.into_any());
+            return Some(view! { <span class="ink3 hide-small">{texts.press}</span> }.into_any());
         };
         let loss = own.surface.at((x, y))?;
         let distance = own

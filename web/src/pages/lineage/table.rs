@@ -21,7 +21,7 @@ use crate::route;
 const HEAD: f64 = 46.0;
 const ROW: f64 = 28.0;
 /// Width of the first column beside the name, its least and most, and that of tags with the note, CSS pixels.
-const NAME_SPACE: f64 = 94.0;
+const NAME_SPACE: f64 = 108.0;
 const NAME_LEAST: f64 = 144.0;
 const NAME_MOST: f64 = 260.0;
 const NOTE_WIDTH: f64 = 150.0;

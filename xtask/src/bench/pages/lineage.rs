@@ -1,6 +1,6 @@
 //! The page about many runs: time to its first rows and lines, keys in the filter, and frames while a brush is drawn.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde_json::json;
 
 use super::super::browser::{Browser, WATCH, in_browser};
@@ -84,6 +84,8 @@ async fn brush(browser: &Browser) -> Result<(Samples, f64)> {
     browser.run("bench.watchFrames()").await?;
     browser.drag(from, MOVE_PIXELS, MOVES).await?;
     let frames = samples(&browser.run("return bench.stopFrames()").await?)?;
+    let is_drawn = browser.run("return !!document.querySelector('[data-part=brush]')");
+    ensure!(is_drawn.await? == true, "the drag draws no brush");
     let end = browser.run_async(
         "const [done] = arguments; bench.quiet(250, false).then(() => done(bench.drawn - bench.released));",
         vec![],
