@@ -330,7 +330,7 @@ fn read_rows(index: &Index, due: &[Due], notes: &Notebook) -> Vec<Result<Row, Re
         let workers: Vec<_> = parts
             .map(|part| scope.spawn(move || part.iter().map(read).collect::<Vec<_>>()))
             .collect();
-        let rows = workers.into_iter().map(|worker| worker.join());
+        let rows = workers.into_iter().map(std::thread::ScopedJoinHandle::join);
         rows.flat_map(|rows| rows.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .collect()
     })
