@@ -43,18 +43,10 @@ fn sweep(lab: &Lab) -> Server {
     server
 }
 
-/// Drags on an axis from one distance below its head to another.
+/// Drags on an axis with the mouse, from one distance below its head to another.
 async fn drag_down(browser: &Browser, axis: &str, (from, to): (f64, f64)) {
-    let script = format!(
-        "const head = document.querySelector('[data-axis=\"{axis}\"]');
-        const {{ left, width, top }} = head.getBoundingClientRect();
-        const at = (y) => ({{ bubbles: true, button: 0, pointerId: 1, clientX: left + width / 2, clientY: top + y }});
-        const plot = head.parentElement;
-        plot.dispatchEvent(new PointerEvent('pointerdown', at({from})));
-        plot.dispatchEvent(new PointerEvent('pointermove', at({to})));
-        plot.dispatchEvent(new PointerEvent('pointerup', at({to})));"
-    );
-    browser.run(&script).await;
+    let head = format!("[data-axis=\"{axis}\"]");
+    browser.drag_below(&head, from, to).await;
 }
 
 async fn wait_for_kept(browser: &Browser, wanted: &str) {

@@ -240,18 +240,31 @@ impl Browser {
     /// Drags over an element, from and to shares of its width, at half of its height.
     pub(crate) async fn drag_over(&self, selector: &str, from: f64, to: f64) {
         let (x, y, width, height) = self.rectangle(selector).await;
-        let middle = y + height / 2.0;
-        let at = |share: f64| PointerAction::MoveTo {
+        let at = |share: f64| (x + width * share, y + height / 2.0);
+        self.drag(at(from), at(to)).await;
+    }
+
+    /// Drags below the middle of an element's upper edge, from and to distances in CSS pixels.
+    pub(crate) async fn drag_below(&self, selector: &str, from: f64, to: f64) {
+        let (x, y, width, _) = self.rectangle(selector).await;
+        let at = |down: f64| (x + width / 2.0, y + down);
+        self.drag(at(from), at(to)).await;
+    }
+
+    /// Drags between two places of the window.
+    async fn drag(&self, from: (f64, f64), to: (f64, f64)) {
+        let at = |(x, y): (f64, f64)| PointerAction::MoveTo {
             duration: None,
-            x: x + width * share,
-            y: middle,
+            x,
+            y,
         };
+        let middle = (f64::midpoint(from.0, to.0), f64::midpoint(from.1, to.1));
         let actions = MouseActions::new("mouse".to_owned())
             .then(at(from))
             .then(PointerAction::Down {
                 button: fantoccini::actions::MOUSE_BUTTON_LEFT,
             })
-            .then(at(f64::midpoint(from, to)))
+            .then(at(middle))
             .then(at(to))
             .then(PointerAction::Up {
                 button: fantoccini::actions::MOUSE_BUTTON_LEFT,

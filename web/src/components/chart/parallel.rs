@@ -308,9 +308,10 @@ pub fn ParallelChart(
         });
     });
     Effect::new(move || {
-        let (layout, palette, lines, names) =
-            (layout.get(), palette.get(), lines.get(), names.get());
+        let (layout, palette, names) = (layout.get(), palette.get(), names.get());
         let hovered = hovered.get();
+        // Axes do not change with the selection: they are drawn again for a line that stands out.
+        let lines = hovered.map(|_| lines.get());
         let Some(canvas) = top.get() else { return };
         top_ticket.ask_first(move || {
             let Some(backend) = prepare(&canvas, &layout) else {
@@ -320,8 +321,8 @@ pub fn ParallelChart(
             let row = hovered
                 .map(|row| row as usize)
                 .filter(|row| *row < layout.rows);
-            if let Some(row) = row {
-                let stroke = stroke(&lines, row, MARKED_WIDTH, theme);
+            if let (Some(row), Some(lines)) = (row, &lines) {
+                let stroke = stroke(lines, row, MARKED_WIDTH, theme);
                 let _never = draw_lines(backend, &layout, &[stroke], theme);
                 if let Some(backend) = canvas::resume(&canvas) {
                     let _never = draw_axes(backend, &layout, names, theme);

@@ -24,6 +24,8 @@ const GRIP: f64 = 5.0;
 #[derive(Clone, Copy)]
 pub(super) struct Gestures {
     holder: NodeRef<Div>,
+    /// The element with the handlers, which captures the pointer: captured by another one it would send them nothing.
+    chart: NodeRef<Div>,
     layout: Memo<Arc<Layout>>,
     gesture: StoredValue<Option<Gesture>>,
     /// Last position of the pointer, and `true` if a frame will look at it.
@@ -32,9 +34,14 @@ pub(super) struct Gestures {
 }
 
 impl Gestures {
-    pub(super) fn new(holder: NodeRef<Div>, layout: Memo<Arc<Layout>>) -> Self {
+    pub(super) fn new(
+        holder: NodeRef<Div>,
+        chart: NodeRef<Div>,
+        layout: Memo<Arc<Layout>>,
+    ) -> Self {
         Self {
             holder,
+            chart,
             layout,
             gesture: StoredValue::new(None),
             last: StoredValue::new(((0.0, 0.0), false)),
@@ -92,9 +99,9 @@ impl Gestures {
             self.gesture.set_value(Some(Gesture::Line { from: (x, y) }));
             return;
         };
-        if let Some(holder) = self.holder.get_untracked() {
+        if let Some(chart) = self.chart.get_untracked() {
             // Without capture a drag only ends when it leaves the plot, which is acceptable.
-            let _ignored = holder.set_pointer_capture(event.pointer_id());
+            let _ignored = chart.set_pointer_capture(event.pointer_id());
         }
         event.prevent_default();
         let brush = self

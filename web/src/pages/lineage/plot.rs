@@ -24,7 +24,7 @@ pub(super) fn Plot() -> impl IntoView {
     let i18n = model.i18n;
     let palette = use_palette();
     let shades = use_shades();
-    let holder = NodeRef::<Div>::new();
+    let (holder, chart) = (NodeRef::<Div>::new(), NodeRef::<Div>::new());
     let size = use_size(holder);
     let layout = Memo::new(move |_| {
         let (width, height, dpr) = size.get();
@@ -94,7 +94,7 @@ pub(super) fn Plot() -> impl IntoView {
             .unwrap_or_default();
         (texts.picture)(all, kept, &best)
     };
-    let gestures = Gestures::new(holder, layout);
+    let gestures = Gestures::new(holder, chart, layout);
     let pointer = RwSignal::new((0.0, 0.0));
     let on_move = move |event: web_sys::PointerEvent| {
         let Some(at) = gestures.place(&event) else {
@@ -139,6 +139,7 @@ pub(super) fn Plot() -> impl IntoView {
             <div class="pc-scroll" node_ref=holder>
                 <div
                     class="chart pc"
+                    node_ref=chart
                     style:width=move || format!("{}px", layout.with(|layout| layout.width))
                     on:pointerdown=move |event| gestures.begin(&event)
                     on:pointermove=on_move
