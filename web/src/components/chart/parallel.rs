@@ -310,7 +310,7 @@ pub fn ParallelChart(
     Effect::new(move || {
         let (layout, palette, names) = (layout.get(), palette.get(), names.get());
         let hovered = hovered.get();
-        // Axes do not change with the selection: they are drawn again for a line that stands out.
+        // Axes do not change with the selection: they are drawn again for a line under the pointer.
         let lines = hovered.map(|_| lines.get());
         let Some(canvas) = top.get() else { return };
         top_ticket.ask_first(move || {
