@@ -73,7 +73,7 @@ async fn a_hit_pauses_and_the_page_says_which() {
         .wait_for_text("fc.weight.grad: all 6 elements are NaN")
         .await;
     browser
-        .wait_until("return document.title.startsWith('● waiting')")
+        .wait_until("document.title.startsWith('● waiting')")
         .await;
     browser
         .wait_for_element("[data-part=sessions] a[data-state=waiting]")

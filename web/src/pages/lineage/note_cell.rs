@@ -69,13 +69,17 @@ fn NoteField(run: String, part: EditedNote) -> impl IntoView {
     };
     let run = StoredValue::new(run);
     let keep = move || {
-        let Some(field) = field.get_untracked() else {
+        // The field loses the focus when it is removed too: then its state is gone, or another one is edited.
+        let is_edited = run.try_with_value(|run| {
+            let own = |edited: &(String, EditedNote)| edited.0 == *run && edited.1 == part;
+            model
+                .edited_note
+                .with_untracked(|edited| edited.as_ref().is_some_and(own))
+        });
+        let field = field.try_get_untracked().flatten();
+        let (Some(true), Some(field)) = (is_edited, field) else {
             return;
         };
-        // Leaving the field after Escape or Enter is no second change.
-        if model.edited_note.with_untracked(Option::is_none) {
-            return;
-        }
         let text = field.value();
         let before = untrack(|| run.with_value(|run| model.notebook.notes(run)));
         let mut after = before.clone();
