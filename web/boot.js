@@ -22,7 +22,6 @@ const early = new Map([
   ['/api/runs', runs],
   ['/api/notebook', runs.then(() => ask('api/notebook'))],
 ]);
-if (location.pathname.endsWith('/lineage')) early.set('/api/table/columns', ask('api/table/columns'));
 window.takeEarly = (path) => {
   const body = early.get(path);
   early.delete(path);
@@ -44,6 +43,7 @@ const [, run, page] = /\/run\/(.*?)([^/]*)\/?$/.exec(location.pathname) ?? [];
 const shared = { images: 'recorded', text: 'recorded', pr_curves: 'recorded' };
 // Pages about many runs have one segment; without one, it is the list of runs.
 const site = location.pathname.split('/').pop();
+if (run === undefined && site === 'lineage') early.set('/api/table/columns', ask('api/table/columns'));
 const part = run === undefined ? (site in pages ? site : 'runs') : (shared[page] ?? page);
 for (const file of pages[part] ?? pages.overview) {
   const link = document.createElement('link');

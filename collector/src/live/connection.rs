@@ -205,21 +205,24 @@ fn handle(live: &LiveState, text: &str, heartbeat: &mut Duration) {
         ToTraining::Level { pause_at } => Some(*pause_at),
         _ => None,
     };
+    let mut core = live.core();
+    // A training that waits judges its step again at once; one that runs has its hits at the next gate.
+    let held = match (&message, &core.machine.phase) {
+        (ToTraining::Watchpoints { .. }, Phase::Held(hold)) => Some(hold.at.clone()),
+        _ => None,
+    };
     let (mistake, hits) = {
         let mut judge = live.judge();
         if let Some(level) = level {
             judge.set_level(level);
         }
         let mistake = watchpoints.and_then(|list| judge.set_watchpoints(list).err());
-        // Of the newest step, which a training that waits has judged again.
-        let hits = matches!(message, ToTraining::Watchpoints { .. }).then(|| judge.hits_again());
-        (mistake, hits)
+        (mistake, held.map(|at| (at, judge.hits_again())))
     };
-    let mut core = live.core();
-    if let (Some(hits), Phase::Held(hold)) = (hits, &core.machine.phase) {
+    if let Some((at, hits)) = hits {
         let hits_total = hits.len() as u64;
         let report = GateReport {
-            at: hold.at.clone(),
+            at,
             hits: hits.into_iter().take(MAX_HITS).collect(),
             hits_total,
             is_target: false,

@@ -363,6 +363,8 @@ impl Sessions {
                 entry.hits.clear();
                 entry.machine.hits_total = 0;
                 entry.machine.turn += 1;
+                entry.announced = entry.machine.turn;
+                self.0.notices.announce_sessions();
             }
             entry.send_level(entry.machine.level, list.clone());
         }

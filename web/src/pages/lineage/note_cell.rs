@@ -23,22 +23,27 @@ pub(super) fn NoteCell(run: Memo<String>) -> impl IntoView {
     });
     let edit = move |part| model.edited_note.set(Some((run.get_untracked(), part)));
     let texts = move || {
-        let tags = notes.with(|notes| {
-            let tags = notes.tags.iter().cloned();
-            tags.map(|tag| view! { <span class="tok" data-part="word">{tag}</span> })
-                .collect_view()
+        let tags = notes.with(|notes| notes.tags.clone());
+        let has_tags = !tags.is_empty();
+        let tags = tags
+            .into_iter()
+            .map(|tag| view! { <span class="tok" data-part="word">{tag}</span> })
+            .collect_view();
+        let tags = has_tags.then(|| {
+            view! {
+                <button
+                    type="button"
+                    class="note-link"
+                    title=i18n.texts().runs.tags_label
+                    on:click=move |_| edit(EditedNote::Tags)
+                >
+                    {tags}
+                </button>
+            }
         });
         let is_empty = notes.with(|notes| notes.note.is_empty());
         view! {
-            <button
-                type="button"
-                class="note-link"
-                title=move || i18n.texts().runs.tags_label
-                hidden=move || notes.with(|notes| notes.tags.is_empty())
-                on:click=move |_| edit(EditedNote::Tags)
-            >
-                {tags}
-            </button>
+            {tags}
             <button
                 type="button"
                 class="note-link"
