@@ -394,7 +394,7 @@ impl Machine {
                 out.push(Action::Send(hello.rank, ToTraining::Stop { by, hits }));
             }
             // The others are held: this one has to come to the same gate, or they go on.
-            State::Waiting { .. } if self.common_hold().is_none() => {
+            State::Waiting { ref at, .. } if self.common_hold().as_ref() != Some(at) => {
                 self.state = State::Pausing;
                 self.arm(Some(hello.rank), out);
             }

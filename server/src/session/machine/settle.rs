@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use trainscope_format::session::{ByeReason, Gate, HoldReason};
+use trainscope_format::session::{ByeReason, Gate, HoldReason, ToTraining};
 
 use super::{Action, Machine, Note, Rank, RankState, State};
 
@@ -51,7 +51,7 @@ impl Machine {
                 }
                 return;
             }
-            State::Pausing => self.settle_pausing(),
+            State::Pausing => self.settle_pausing(now, out),
             _ => {}
         }
         if is_lost && !matches!(self.state, State::Waiting { .. }) {
@@ -88,12 +88,36 @@ impl Machine {
         }
     }
 
-    fn settle_pausing(&mut self) {
+    fn settle_pausing(&mut self, now: Duration, out: &mut Vec<Action>) {
+        self.resume_behind(now, out);
         if let Some(at) = self.common_hold() {
             let decided = self.decided.iter().rev().find(|own| own.0 == at);
             let reason = decided.and_then(|own| own.1).unwrap_or(HoldReason::Asked);
             self.wanted = None;
             self.state = State::Waiting { at, reason };
+        }
+    }
+
+    /// Lets ranks go on that are held at an earlier gate than others, once no rank computes: one that comes back may
+    /// still be held at a gate that the others have passed.
+    fn resume_behind(&mut self, now: Duration, out: &mut Vec<Action>) {
+        let mut latest: Option<&Gate> = None;
+        for (_, own) in self.connected() {
+            let RankState::Held(at) = &own.state else {
+                return;
+            };
+            latest = latest.filter(|latest| at.is_not_after(latest)).or(Some(at));
+        }
+        let Some(latest) = latest.cloned() else {
+            return;
+        };
+        for (rank, own) in &mut self.ranks {
+            if matches!(&own.state, RankState::Held(at) if *at != latest) {
+                own.state = RankState::Running;
+                own.since = now;
+                let (steps, node) = (None, None);
+                out.push(Action::Send(*rank, ToTraining::Resume { steps, node }));
+            }
         }
     }
 

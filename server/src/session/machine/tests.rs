@@ -558,3 +558,36 @@ fn joining_and_stopping_sessions_only_stop() {
     assert!(command(&mut joining, secs(1), Command::Continue).is_err());
     assert_eq!(joining.ranks[&0].state, RankState::Running);
 }
+
+#[test]
+fn a_rank_that_comes_back_from_an_earlier_hold_goes_on_to_the_gate_of_the_others() {
+    let mut machine = waiting(2, PauseLevel::Never);
+    machine.apply(secs(2), Event::Gone { rank: 1 });
+    command(&mut machine, secs(2), Command::Continue).unwrap();
+    command(&mut machine, secs(2), Command::Pause { partial: true }).unwrap();
+    machine.apply(secs(2), armed(0, 4));
+    machine.apply(secs(2), asks(0, 4, false));
+    machine.apply(secs(2), held(0, 4));
+    let reason = HoldReason::Asked;
+    assert_eq!(machine.state, State::Waiting { at: at(4), reason });
+    let mut behind = hello(1, 2);
+    behind.held = Some(HoldReport {
+        at: at(3),
+        reason,
+        since_secs: 1.0,
+    });
+    let returns =
+        |machine: &mut Machine| machine.apply(secs(3), Event::Hello(Box::new(behind.clone())));
+
+    let mut alone = machine.clone();
+    alone.apply(secs(3), Event::Gone { rank: 0 });
+    returns(&mut alone);
+    assert_eq!(alone.state, State::Waiting { at: at(3), reason });
+
+    assert_eq!(resumes(&returns(&mut machine)), [1]);
+    assert_eq!(machine.state, State::Pausing);
+    machine.apply(secs(3), armed(1, 4));
+    assert_eq!(holds(&machine.apply(secs(3), asks(1, 4, false))), [1]);
+    machine.apply(secs(3), held(1, 4));
+    assert_eq!(machine.state, State::Waiting { at: at(4), reason });
+}
