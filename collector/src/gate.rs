@@ -12,7 +12,7 @@ use crate::collector::Collector;
 use crate::hook::TensorSource;
 use crate::live::core::{Core, Outcome, Request};
 use crate::live::hits;
-use crate::live::machine::{Event, Phase};
+use crate::live::machine::{Event, Phase, Target};
 use crate::live::pace::StopReport;
 use crate::live::probe::Probe;
 use crate::live::settings::{AtHit, Flow};
@@ -23,6 +23,9 @@ use crate::step::StepRecorder;
 const INTERRUPT_INTERVAL: Duration = Duration::from_millis(100);
 /// Steps after a value that is not finite in which every tensor is looked at.
 const CLOSE_STEPS: i64 = 3;
+
+/// Maximum number of nodes: models have some thousand layers.
+const MAX_NODES: usize = 1 << 16;
 
 impl Collector {
     /// Passes a gate: judges what was recorded, and waits if a connected server or a person says so. Every wait has a
@@ -75,6 +78,33 @@ impl Collector {
     /// `true` after a gate has said that the training has to end.
     pub fn wants_stop(&self) -> bool {
         self.live().stop.load(Ordering::Relaxed)
+    }
+
+    /// Declares nodes: layers after whose forward pass the program has a gate [`Place::Node`] of this name while
+    /// [`Self::target_node`] is the name. Names beyond 65,536 are ignored.
+    pub fn nodes<I>(&self, names: I)
+    where
+        I: IntoIterator,
+        I::Item: Into<String>,
+    {
+        let mut nodes = self.live().nodes();
+        for name in names {
+            if nodes.len() >= MAX_NODES {
+                break;
+            }
+            nodes.insert(name.into());
+        }
+    }
+
+    /// The node at which a server wants this rank to ask, if any; at other nodes a gate lets it go on.
+    pub fn target_node(&self) -> Option<String> {
+        if !self.has_gates() {
+            return None;
+        }
+        match &self.live().core().machine.target {
+            Some(Target::Node(name)) => Some(name.clone()),
+            _ => None,
+        }
     }
 
     /// Sets the number of steps of the whole training, for the page and for the time that a stop saves.
@@ -265,14 +295,6 @@ impl<'a> Passage<'a> {
                     let list = ItemList { id, items, cut };
                     live.core().send(&ToServer::Tensors(list));
                 }
-            }
-            Request::Nodes { id, .. } => {
-                let list = ItemList {
-                    id,
-                    items: Vec::new(),
-                    cut: false,
-                };
-                live.core().send(&ToServer::Nodes(list));
             }
             Request::Read { id, tensor, slice } => {
                 let probe = self.probe(Probe::read(id, self.at.step, tensor, slice));

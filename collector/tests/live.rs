@@ -8,7 +8,7 @@ use std::path::Path;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use live_support::{FAR, PATIENCE, Server, bodies, builder, notes, train};
+use live_support::{FAR, PATIENCE, Peer, Server, bodies, builder, notes, train};
 use trainscope_collector::{AtHit, Collector, Flow, Live, Place, Role, SamplePolicy, TensorView};
 use trainscope_format::Body;
 use trainscope_format::session::{
@@ -111,6 +111,52 @@ fn five_steps_are_five_steps() {
         ),
         "{bye:?}"
     );
+    training.end();
+}
+
+#[test]
+fn a_node_is_a_gate_while_it_is_the_target() {
+    let run = tempfile::tempdir().unwrap();
+    let server = Server::new();
+    let settings = builder(run.path()).live(Live::to(server.address()));
+    let training = train(settings, 100_000, PACE, None);
+    let (mut peer, _) = server.welcome([FAR; 3], PauseLevel::Never);
+    loop {
+        if let ToServer::Status { nodes: 2, .. } = peer.read() {
+            break;
+        }
+    }
+    // Names are known while it runs.
+    peer.send(&ToTraining::Nodes {
+        id: 3,
+        pattern: "f*".into(),
+        offset: 0,
+    });
+    let ToServer::Nodes(list) = peer.next() else {
+        panic!("no nodes");
+    };
+    assert_eq!((list.id, list.items.len(), list.cut), (3, 1, false));
+    let place = Place::Node("fc".into());
+    assert_eq!(list.items[0].place.as_ref(), Some(&place));
+    let to_node = |peer: &mut Peer| {
+        let node = Some("fc".to_owned());
+        peer.send(&ToTraining::Resume { steps: None, node });
+    };
+    to_node(&mut peer);
+    let first = peer.gate();
+    assert!(first.is_target && first.at.place == place);
+    peer.hold(&first.at);
+    // The same node again is that of the next step.
+    to_node(&mut peer);
+    let ToServer::Going { .. } = peer.next() else {
+        panic!("it does not go on");
+    };
+    let second = peer.gate();
+    assert_eq!(second.at, Gate::new(first.at.step + 1, place));
+    peer.hold(&second.at);
+    peer.resume();
+    training.wait_for(second.at.step + 3);
+    peer.stop();
     training.end();
 }
 

@@ -47,6 +47,28 @@ pub(crate) fn read_text(path: &Path, max_bytes: u64) -> io::Result<String> {
     String::from_utf8(read(path, max_bytes)?).map_err(invalid)
 }
 
+/// Reads a file below a folder if its real place is in the folder, too: a link out of it could show any file of this
+/// machine.
+pub(crate) fn read_inside(folder: &Path, path: &str, max_bytes: u64) -> io::Result<Vec<u8>> {
+    let place = folder.join(path);
+    // Most runs have few of the files, and finding real places costs many system calls.
+    place.symlink_metadata()?;
+    let (folder, place) = (folder.canonicalize()?, place.canonicalize()?);
+    if !place.starts_with(&folder) {
+        let reason = "it is a link out of the folder of the run";
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
+    }
+    read(&place, max_bytes)
+}
+
+/// `true` for the error of a file that does not exist.
+pub(crate) fn is_absent(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
+
 /// First bytes of a gzip file.
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 

@@ -28,6 +28,7 @@ mod graph;
 mod guard;
 mod headers;
 mod importance;
+mod landscape;
 mod live;
 mod markdown;
 mod neighbours;

@@ -204,6 +204,9 @@ pub enum ToServer {
         /// Number of lost records.
         #[serde(default)]
         lost: u64,
+        /// Number of nodes at which it can be held.
+        #[serde(default)]
+        nodes: u64,
     },
     /// Answer to [`ToTraining::Arm`] and [`ToTraining::Disarm`].
     Armed {

@@ -97,6 +97,12 @@ const PATH: [(f64, f64, f64); 3] = [(-0.8, 0.2, 1.2), (-0.3, -0.2, 0.7), (0.0, 0
 async fn the_landscapes_of_mindspore_are_read_as_they_were_recorded() {
     let lab = Lab::new();
     lab.copy_fixture("ms20-summary/landscape", "lenet");
+    // MindSpore writes this beside the weights that it saves.
+    let settings = r#"{"epoch_group": {"0": [1, 2, 3, 4]}, "model_params_file_map": {"1": "/elsewhere/1.ckpt"},
+        "step_per_epoch": 8, "unit": "epoch", "num_samples": 32, "landscape_size": 9}"#;
+    let weights = lab.base().join("lenet/ckpt_dir");
+    fs::create_dir(&weights).unwrap();
+    fs::write(weights.join("train_metadata.json"), settings).unwrap();
     let server = serve(&lab, 1);
     let browser = Browser::open().await;
     browser.goto(&server, "/run/lenet/landscape").await;
@@ -113,6 +119,11 @@ async fn the_landscapes_of_mindspore_are_read_as_they_were_recorded() {
     );
     assert!(text.contains("number of samples not recorded"), "{text}");
     assert!(text.contains("9 × 9 points"), "{text}");
+    let settings = browser.text_of("[data-part=settings]").await.unwrap();
+    assert_eq!(
+        settings,
+        "train_metadata.json: 9 × 9 points, each the mean loss of 32 samples, 8 steps per epoch, states of epoch 1–4"
+    );
     // The loss in the plane beside that of the training at the same step.
     let saved = browser
         .text_of("table[aria-label='Saved states']")
@@ -150,6 +161,16 @@ async fn the_landscapes_of_mindspore_are_read_as_they_were_recorded() {
     browser.click(MAP).await;
     browser.wait_for_text("from the end").await;
     assert!(browser.url().await.contains("at="));
+
+    fs::write(weights.join("train_metadata.json"), "{").unwrap();
+    let address = |run: &str| format!("{}?{}", paths::LANDSCAPE_SETTINGS, query(&[("run", run)]));
+    let damaged = server.get(&address("lenet")).json();
+    let fault = damaged["fault"].as_str().unwrap();
+    assert!(
+        fault.starts_with("ckpt_dir/train_metadata.json: EOF"),
+        "{fault}"
+    );
+    assert_eq!(server.get(&address("other")).status, 404);
     browser.close().await;
 }
 

@@ -50,9 +50,13 @@ async fn drag_down(browser: &Browser, axis: &str, (from, to): (f64, f64)) {
 }
 
 async fn wait_for_kept(browser: &Browser, wanted: &str) {
+    wait_for_part(browser, KEPT, wanted).await;
+}
+
+async fn wait_for_part(browser: &Browser, selector: &str, wanted: &str) {
     browser
         .wait_for(wanted, async || {
-            let text = browser.text_of(KEPT).await?;
+            let text = browser.text_of(selector).await?;
             text.contains(wanted).then_some(())
         })
         .await;
@@ -133,6 +137,45 @@ async fn a_bar_of_importance_opens_its_scatter_plot() {
         .await;
     assert!(browser.url().await.contains("bar=lr"));
     browser.show("lineage").await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn importances_are_of_all_runs_or_of_the_kept_ones() {
+    let lab = Lab::new();
+    let server = sweep(&lab);
+    let browser = Browser::open().await;
+    browser
+        .goto(&server, "/lineage?q=optimizer:adam%7Csgd&measure=rank")
+        .await;
+    wait_for_kept(&browser, "24 of 36 kept").await;
+    let trust = "[data-part=importance] [data-part=trust]";
+    wait_for_part(&browser, trust, "36 runs").await;
+    browser
+        .click("[data-part=importance] input[type=checkbox]")
+        .await;
+    wait_for_part(&browser, trust, "24 runs").await;
+    assert!(browser.url().await.contains("of=kept"));
+    browser.run("history.back()").await;
+    wait_for_part(&browser, trust, "36 runs").await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn configuration_files_that_cannot_be_read_are_named() {
+    let lab = Lab::new();
+    for (run, text) in [("broken", "a: 1\nb: [2"), ("whole", "a: 1")] {
+        lab.record(run).scalar("loss", 1, 0.5);
+        fs::write(lab.base().join(run).join("params.yaml"), text).unwrap();
+    }
+    let server = lab.start();
+    server.wait_for_points("whole", "loss", 1);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/lineage").await;
+    wait_for_part(&browser, "[data-part=unread]", "1 not read").await;
+    browser.click("[data-part=unread]").await;
+    browser.wait_for_text("broken/params.yaml:").await;
+    browser.wait_for_text("line 2").await;
     browser.close().await;
 }
 

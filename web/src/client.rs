@@ -13,6 +13,7 @@ use trainscope_api::distributions::{DistributionsAnswer, DistributionsRequest};
 use trainscope_api::error::ApiError;
 use trainscope_api::findings::{Findings, FindingsQuery, Neighbours, NeighboursQuery, Progress};
 use trainscope_api::graphs::{GraphScene, SceneQuery};
+use trainscope_api::landscape::LandscapeSettingsAnswer;
 use trainscope_api::notebook::{Notebook, NotebookChange};
 use trainscope_api::paths;
 use trainscope_api::pipeline::PipelineAnswer;
@@ -46,7 +47,7 @@ pub use profiles::{
     timeline_slice, timeline_step,
 };
 
-pub use sessions::{session_attach, session_command, session_tensors, sessions};
+pub use sessions::{session_attach, session_command, session_nodes, session_tensors, sessions};
 pub use table::{importance, importance_pair, pipeline_kinds, table, table_columns, table_row};
 
 /// Reason why there is no answer.
@@ -58,6 +59,16 @@ pub enum ClientError {
     Refused(ApiError),
     /// The answer could not be parsed, most likely because server and page have different versions: reload the page.
     Misunderstood,
+}
+
+impl ClientError {
+    /// The sentence of the server, else the given one.
+    pub fn message_or(self, otherwise: &str) -> String {
+        match self {
+            Self::Refused(error) => error.message,
+            Self::Unreachable | Self::Misunderstood => otherwise.to_owned(),
+        }
+    }
 }
 
 /// Identity and reading progress of the server.
@@ -182,6 +193,11 @@ pub async fn records<T: DeserializeOwned>(
 /// Summary of the graph of a run, or a subset of its fields in `T`.
 pub async fn graph_summary<T: DeserializeOwned>(run: &str) -> Result<T, ClientError> {
     get(paths::GRAPH_SUMMARY, &[("run", run)]).await
+}
+
+/// Settings of the landscapes of a run.
+pub async fn landscape_settings(run: &str) -> Result<LandscapeSettingsAnswer, ClientError> {
+    get(paths::LANDSCAPE_SETTINGS, &[("run", run)]).await
 }
 
 /// Data pipelines of a run, and the time that the training waits for them.

@@ -1,8 +1,11 @@
 //! Trainings that are or were connected, for all pages.
 
-use trainscope_api::sessions::{Session, SessionList, SessionState};
+use leptos::task::spawn_local;
+use trainscope_api::sessions::{
+    CommandRequest, Session, SessionCommand, SessionList, SessionState,
+};
 
-use crate::client;
+use crate::client::{self, ClientError};
 use crate::live::use_live;
 use crate::prelude::*;
 use crate::query::{Query, query};
@@ -40,6 +43,25 @@ impl Sessions {
     /// Asks for the list again.
     pub fn ask_again(self) {
         self.version.try_update(|version| *version += 1);
+    }
+
+    /// Gives a command in view of a session as it is shown; `on_answer` gets the reason of a refusal.
+    pub fn command(
+        self,
+        session: &Session,
+        command: SessionCommand,
+        on_answer: impl FnOnce(Option<ClientError>) + 'static,
+    ) {
+        let request = CommandRequest {
+            session: session.id.clone(),
+            turn: session.turn,
+            command,
+        };
+        spawn_local(async move {
+            let answer = client::session_command(&request).await;
+            on_answer(answer.err());
+            self.ask_again();
+        });
     }
 
     /// The newest session of a run; reactive.

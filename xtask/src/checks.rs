@@ -1,11 +1,11 @@
-//! `test`: all checks and tests in sequence, and a summary with the time of each.
+//! `test`: all checks and tests, and a summary with the time of each. The browser bundle is built beside the lints.
 //!
 //! A check that could not run counts as failed. The last line is `N passed, M failed`, for programs to parse.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 
 use crate::bundle;
 use crate::console;
@@ -42,7 +42,6 @@ struct Step {
 
 /// Runs all steps; the exit status is a failure if any of them failed.
 pub(crate) fn run_all(workspace: &Workspace) -> ExitCode {
-    type Action<'a> = Box<dyn FnOnce(&Workspace) -> Result<Counts> + 'a>;
     let tier = match Tier::of_environment() {
         Ok(tier) => tier,
         Err(error) => {
@@ -51,48 +50,57 @@ pub(crate) fn run_all(workspace: &Workspace) -> ExitCode {
         }
     };
     let packages = python::prepare(workspace, tier);
-    let actions: [(&'static str, Action<'_>); 9] = [
-        ("a browser to test with", Box::new(browser)),
-        (
-            "TensorBoard to test with",
-            Box::new(|workspace| tensorboard::ensure(workspace).map(|()| Counts::default())),
-        ),
-        ("formatting", Box::new(formatting)),
-        (
-            "browser bundle",
-            Box::new(|workspace| bundle::build(workspace).map(|()| Counts::default())),
-        ),
-        ("lints", Box::new(lints)),
-        ("documentation", Box::new(documentation)),
-        ("fuzz targets", Box::new(fuzz_targets)),
-        ("tests", Box::new(tests)),
-        (
-            "Python",
-            Box::new(move |workspace| {
-                let (passed, failed) = python::test(workspace, tier, packages)?;
-                Ok(Counts {
-                    passed,
-                    failed,
-                    ignored: 0,
-                })
-            }),
-        ),
+    let tensorboard =
+        |workspace: &Workspace| tensorboard::ensure(workspace).map(|()| Counts::default());
+    let bundle = |workspace: &Workspace| bundle::build(workspace).map(|()| Counts::default());
+    let python = |workspace: &Workspace| {
+        let (passed, failed) = python::test(workspace, tier, packages)?;
+        let ignored = 0;
+        Ok(Counts {
+            passed,
+            failed,
+            ignored,
+        })
+    };
+    let step = |name, action: Action<'_>| Step::take(name, workspace, action);
+    let mut steps = vec![
+        step("a browser to test with", Box::new(browser)),
+        step("TensorBoard to test with", Box::new(tensorboard)),
+        step("formatting", Box::new(formatting)),
     ];
-    let mut steps = Vec::new();
-    for (name, action) in actions {
+    // Most of the bundle's build is the linker, which uses one core.
+    std::thread::scope(|scope| {
+        let bundle = scope.spawn(|| Step::take("browser bundle", workspace, Box::new(bundle)));
+        steps.push(step("lints", Box::new(lints)));
+        steps.push(step("documentation", Box::new(documentation)));
+        steps.push(step("fuzz targets", Box::new(fuzz_targets)));
+        steps.push(bundle.join().unwrap_or_else(|_| Step {
+            name: "browser bundle",
+            took: Duration::ZERO,
+            outcome: Err(anyhow!("the thread that built it panicked")),
+        }));
+    });
+    steps.push(step("tests", Box::new(tests)));
+    steps.push(step("Python", Box::new(python)));
+    summarise(&steps, tier.sentence())
+}
+
+type Action<'a> = Box<dyn FnOnce(&Workspace) -> Result<Counts> + 'a>;
+
+impl Step {
+    fn take(name: &'static str, workspace: &Workspace, action: Action<'_>) -> Self {
         console::step(name);
         let begun = Instant::now();
         let outcome = action(workspace);
         if let Err(error) = &outcome {
             console::error(&format!("{name}: {error:#}"));
         }
-        steps.push(Step {
+        Self {
             name,
             took: begun.elapsed(),
             outcome,
-        });
+        }
     }
-    summarise(&steps, tier.sentence())
 }
 
 fn browser(_: &Workspace) -> Result<Counts> {

@@ -29,13 +29,17 @@ impl Recorder {
         let place = match place {
             "after_step" => Place::AfterStep,
             "before_update" => Place::BeforeUpdate,
-            other => {
-                let text = format!("a gate is \"after_step\" or \"before_update\", not {other:?}");
-                return Err(PyValueError::new_err(text));
-            }
+            other => match other.strip_prefix("node:").filter(|name| !name.is_empty()) {
+                Some(name) => Place::Node(name.to_owned()),
+                None => {
+                    let text =
+                        format!("a gate is \"after_step\" or \"before_update\", not {other:?}");
+                    return Err(PyValueError::new_err(text));
+                }
+            },
         };
         let py = this.py();
-        if recorder.collector.has_gates() {
+        if recorder.collector.has_gates() && !matches!(place, Place::Node(_)) {
             // Records of this step are judged before it goes on.
             Self::write_open(this);
         }
@@ -66,6 +70,16 @@ impl Recorder {
     /// `True` if a gate may make the training wait or stop.
     fn _has_gates(&self) -> bool {
         self.collector.has_gates()
+    }
+
+    /// Declares the layers at which the training can wait.
+    fn _nodes(&self, names: Vec<String>) {
+        self.collector.nodes(names);
+    }
+
+    /// The layer at which the training is to wait, if any.
+    fn _target_node(&self) -> Option<String> {
+        self.collector.target_node()
     }
 
     /// Sets the number of steps of the whole training.

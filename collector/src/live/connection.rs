@@ -108,6 +108,9 @@ fn hello(live: &LiveState, core: &Core) -> ToServer {
     if live.settings.may_hold {
         can.push(Capability::Stop);
     }
+    if !live.nodes().is_empty() {
+        can.push(Capability::Nodes);
+    }
     let total_steps = live.total_steps.load(Ordering::Relaxed);
     ToServer::Hello(Box::new(Hello {
         launch: own.launch.clone(),
@@ -123,7 +126,7 @@ fn hello(live: &LiveState, core: &Core) -> ToServer {
         total_steps: (total_steps >= 0).then_some(total_steps),
         places: live.places(),
         can,
-        next_gate: live.next_gate(),
+        next_gate: live.next_gate(core.machine.target.as_ref()),
         held,
         armed: core.machine.is_armed,
         pause_at: live.own_level(),
@@ -173,6 +176,7 @@ fn converse(live: &LiveState, mut receiver: Receiver) {
                 step,
                 step_secs,
                 lost,
+                nodes: live.nodes().len() as u64,
             });
         }
     }
@@ -240,7 +244,7 @@ fn handle(live: &LiveState, text: &str, heartbeat: &mut Duration) {
             core.apply(Event::Welcome(limits(&welcome)));
         }
         ToTraining::Arm(_) => {
-            let next = live.next_gate();
+            let next = live.next_gate(core.machine.target.as_ref());
             // A gate that begins now sees that it has to ask.
             core.apply(Event::Arm { next });
             live.publish(&core);
@@ -268,15 +272,7 @@ fn handle(live: &LiveState, text: &str, heartbeat: &mut Duration) {
             id,
             pattern,
             offset,
-        } => ask(
-            &mut core,
-            id,
-            Request::Nodes {
-                id,
-                pattern,
-                offset,
-            },
-        ),
+        } => core.send(&ToServer::Nodes(live.node_list(id, &pattern, offset))),
         ToTraining::Read { id, tensor, slice } => {
             ask(&mut core, id, Request::Read { id, tensor, slice });
         }

@@ -19,11 +19,6 @@ pub(crate) enum Request {
         pattern: String,
         offset: u64,
     },
-    Nodes {
-        id: u64,
-        pattern: String,
-        offset: u64,
-    },
     Read {
         id: u64,
         tensor: String,

@@ -1,20 +1,24 @@
 //! The part of a recording's state that belongs to its live session.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use trainscope_analysis::watchpoint::Needs;
-use trainscope_format::session::{Framework, Gate, PauseLevel, Place};
+use trainscope_format::session::{
+    Framework, Gate, ItemList, MAX_ITEMS, PauseLevel, Place, SessionItem,
+};
 use trainscope_format::statistics::{Role, TensorSummary};
 use trainscope_format::tensor::Tolerance;
 
 use super::attach::{self, AttachFile};
 use super::core::Core;
 use super::judge::Judge;
-use super::machine::{Limits, Machine, Phase, Settings};
+use super::machine::{Limits, Machine, Phase, Settings, Target};
 use super::pace::Pace;
+use super::probe::Filter;
 use super::settings::{AtHit, LiveSettings};
 use crate::entry::Payload;
 use crate::notes;
@@ -63,6 +67,8 @@ pub(crate) struct LiveState {
     last_phase: AtomicU8,
     /// Bits of the phases at which the program has gates.
     phases: AtomicU8,
+    /// Names of the nodes at which the program can wait.
+    nodes: Mutex<BTreeSet<String>>,
     attach: Mutex<AttachWatch>,
     pace: Mutex<Pace>,
 }
@@ -116,6 +122,7 @@ impl LiveState {
             last_step: AtomicI64::new(0),
             last_phase: AtomicU8::new(u8::MAX),
             phases: AtomicU8::new(0),
+            nodes: Mutex::default(),
             attach: Mutex::new(attach),
             pace: Mutex::default(),
         }
@@ -127,6 +134,31 @@ impl LiveState {
 
     pub(crate) fn judge(&self) -> MutexGuard<'_, Judge> {
         self.judge.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn nodes(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Nodes that match a pattern, from an offset on.
+    pub(crate) fn node_list(&self, id: u64, pattern: &str, offset: u64) -> ItemList {
+        let filter = Filter::of(pattern);
+        let nodes = self.nodes();
+        let offset = usize::try_from(offset).unwrap_or(usize::MAX);
+        let mut names = nodes
+            .iter()
+            .filter(|name| filter.matches(name))
+            .skip(offset);
+        let item = |name: &String| SessionItem {
+            name: name.clone(),
+            role: Role::Activation,
+            dtype: None,
+            shape: Vec::new(),
+            place: Some(Place::Node(name.clone())),
+        };
+        let items = names.by_ref().take(MAX_ITEMS).map(item).collect();
+        let cut = names.next().is_some();
+        ItemList { id, items, cut }
     }
 
     /// Durations of steps, measured while gates have something to do.
@@ -166,8 +198,21 @@ impl LiveState {
         self.phases.fetch_or(1 << phase, Ordering::Relaxed);
     }
 
-    /// The first gate after the last one, as far as the places are known.
-    pub(crate) fn next_gate(&self) -> Gate {
+    /// The first gate after the last one, as far as the places are known: of the step, or of the node that is a target.
+    pub(crate) fn next_gate(&self, target: Option<&Target>) -> Gate {
+        let next = self.next_gate_of_step();
+        let Some(Target::Node(name)) = target else {
+            return next;
+        };
+        // Nodes are before the other gates of a step, of which one may have passed.
+        let has_begun = self.last_phase.load(Ordering::SeqCst) != u8::MAX;
+        let step = self.last_step.load(Ordering::SeqCst);
+        let step = step.saturating_add(i64::from(has_begun));
+        let node = Gate::new(step, Place::Node(name.clone()));
+        if next.is_not_after(&node) { next } else { node }
+    }
+
+    fn next_gate_of_step(&self) -> Gate {
         let step = self.last_step.load(Ordering::SeqCst);
         let last = self.last_phase.load(Ordering::SeqCst);
         let phases = self.phases.load(Ordering::Relaxed);

@@ -180,7 +180,7 @@ pub(crate) fn builder(run: &Path) -> CollectorBuilder {
         .flush_every(Duration::from_millis(20))
 }
 
-/// One step: a gradient of 1, or NaN from `nan_at` on, and gates before the update and after the step.
+/// One step: a gradient of 0.01, or NaN from `nan_at` on, and gates at a node, before the update and after the step.
 pub(crate) fn train(
     builder: CollectorBuilder,
     count: i64,
@@ -190,6 +190,7 @@ pub(crate) fn train(
     let (sender, steps) = mpsc::channel();
     let thread = thread::spawn(move || {
         let collector = builder.start().unwrap();
+        collector.nodes(["fc", "other"]);
         let mut weights = vec![1.0_f32; 4];
         let mut last = -1;
         for step in 0..count {
@@ -208,6 +209,11 @@ pub(crate) fn train(
                     view: TensorView::of(&gradient, &shape),
                 },
             ];
+            if collector.target_node().as_deref() == Some("fc")
+                && collector.gate(step, Place::Node("fc".into()), &tensors.as_slice()) == Flow::Stop
+            {
+                break;
+            }
             let mut recorder = collector.step(step);
             recorder.scalars(&[("train/loss", f64::from(weights[0]))]);
             for NamedTensor { name, role, view } in tensors {

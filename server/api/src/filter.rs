@@ -150,6 +150,9 @@ fn comparison(value: &str) -> (Comparison, String) {
     (how, number.replace([',', '_'], ""))
 }
 
+/// Relative distance beyond which two numbers have different texts: lists show at least three digits.
+const SAME_TEXT: f64 = 0.02;
+
 /// `true` if a value is the NaN or the infinity that a text names.
 pub fn is_class(value: f64, text: &str) -> bool {
     match text {
@@ -171,7 +174,8 @@ pub fn is_number(own: f64, wanted: &str, text: &dyn Fn(f64) -> String) -> bool {
         return false;
     };
     let order = |end: f64| {
-        if text(own) == text(end) {
+        let is_near = end.is_finite() && (own - end).abs() <= SAME_TEXT * own.abs().max(end.abs());
+        if is_near && text(own) == text(end) {
             Some(Ordering::Equal)
         } else {
             own.partial_cmp(&end)

@@ -11,6 +11,7 @@ pub mod filter;
 pub mod findings;
 pub mod graphs;
 pub mod importance;
+pub mod landscape;
 pub mod live;
 pub mod markdown;
 mod non_finite;
@@ -123,6 +124,8 @@ pub mod paths {
     pub const IMPORTANCE: &str = "/api/importance";
     /// `POST` [`PairRequest`](crate::importance::PairRequest): [`PairAnswer`](crate::importance::PairAnswer).
     pub const IMPORTANCE_PAIR: &str = "/api/importance/pair";
+    /// `GET ?run=`: [`LandscapeSettingsAnswer`](crate::landscape::LandscapeSettingsAnswer).
+    pub const LANDSCAPE_SETTINGS: &str = "/api/landscape/settings";
     /// `GET ?run=`: [`PipelineAnswer`](crate::pipeline::PipelineAnswer).
     pub const PIPELINE: &str = "/api/pipeline";
     /// `GET` with [`ProfileQuery`](crate::profile::ProfileQuery), as the paths below unless they say otherwise:

@@ -33,6 +33,21 @@ pub struct Notebook {
     pub problems: Vec<String>,
 }
 
+impl Notebook {
+    /// The column that a column of the table is shown in, also over several aliases; of aliases in a circle each stays
+    /// where it is.
+    pub fn shown_column<'a>(&'a self, key: &'a str) -> &'a str {
+        let mut into = key;
+        for _ in 0..=self.aliases.len() {
+            match self.aliases.get(into) {
+                Some(next) => into = next,
+                None => return into,
+            }
+        }
+        key
+    }
+}
+
 /// A saved view of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

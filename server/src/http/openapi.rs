@@ -17,9 +17,9 @@ use utoipa::{Modify, OpenApi, Path};
 
 use super::error::Failure;
 use super::{
-    Site, blob, compare, distributions, findings, graph, importance, json_text, live, markdown,
-    neighbours, notebook, pipeline, profile, records, runs, scalars, sessions, status, table, tags,
-    tensors, timeline, watchpoints,
+    Site, blob, compare, distributions, findings, graph, importance, json_text, landscape, live,
+    markdown, neighbours, notebook, pipeline, profile, records, runs, scalars, sessions, status,
+    table, tags, tensors, timeline, watchpoints,
 };
 
 /// Declares the routes once, for the router and the document.
@@ -88,6 +88,7 @@ routes! {
     records::lineage,
     records::hparams,
     pipeline::get,
+    landscape::settings,
     profile::get,
     profile::overview,
     profile::operators,

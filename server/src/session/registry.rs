@@ -12,7 +12,8 @@ use trainscope_api::sessions::{
     AttachAnswer, LastCommand, MAX_SESSIONS, Session, SessionCommand, SessionList,
 };
 use trainscope_format::session::{
-    FailureCode, Hello, PauseLevel, SliceHead, ToServer, ToTraining, WatchpointTable, Welcome,
+    Capability, FailureCode, Hello, PauseLevel, SliceHead, ToServer, ToTraining, WatchpointTable,
+    Welcome,
 };
 
 use super::attach::{self, AttachError};
@@ -425,7 +426,10 @@ impl Sessions {
             table.next_request += 1;
             let number = table.next_request;
             let entry = table.find(id)?;
-            if !matches!(entry.machine.state, State::Waiting { .. }) {
+            // Names of nodes are known while the training runs.
+            let question = question(number);
+            let is_about_nodes = matches!(question, ToTraining::Nodes { .. });
+            if !is_about_nodes && !matches!(entry.machine.state, State::Waiting { .. }) {
                 return Err(SessionError::NotWaiting);
             }
             let peer = entry.peers.get_mut(&rank);
@@ -433,7 +437,7 @@ impl Sessions {
             let (sender, receiver) = oneshot::channel();
             peer.requests.retain(|_, own| !own.is_closed());
             peer.requests.insert(number, sender);
-            if peer.sender.try_send(question(number)).is_err() {
+            if peer.sender.try_send(question).is_err() {
                 return Err(SessionError::NoRank(rank));
             }
             receiver
@@ -480,7 +484,14 @@ impl Connection {
             }
         };
         let event = match message {
-            ToServer::Status { step, .. } => Event::Alive { rank, step },
+            ToServer::Status { step, nodes, .. } => {
+                // They may have been declared after the connection was made.
+                if nodes > 0 && !entry.hello.can.contains(&Capability::Nodes) {
+                    entry.hello.can.push(Capability::Nodes);
+                    entry.machine.turn += 1;
+                }
+                Event::Alive { rank, step }
+            }
             ToServer::Armed { from } => Event::Armed { rank, from },
             ToServer::Gate(report) if entry.machine.is_held(rank, &report.at) => {
                 // It has judged the held step again, by other watchpoints.

@@ -1,7 +1,6 @@
 //! Configuration files in the folder of a run.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use trainscope_format::formats::config::{ConfigFormat, Leaves, MAX_LEN_BYTES, leaves};
@@ -22,9 +21,9 @@ impl Configurations {
     pub(super) fn read(folder: &Path) -> Self {
         let mut own = Self::default();
         for (path, format) in ConfigFormat::paths() {
-            let result = match read_inside(folder, &path) {
+            let result = match files::read_inside(folder, &path, MAX_LEN_BYTES) {
                 Ok(bytes) => leaves(&bytes, format).map_err(|error| error.to_string()),
-                Err(error) if is_absent(&error) => continue,
+                Err(error) if files::is_absent(&error) => continue,
                 Err(error) => Err(error.to_string()),
             };
             match result {
@@ -34,19 +33,6 @@ impl Configurations {
         }
         own
     }
-}
-
-/// Reads a file whose real place is in the folder: a link out of it could show any file of this machine.
-fn read_inside(folder: &Path, path: &str) -> io::Result<Vec<u8>> {
-    let place = folder.join(path);
-    // Most runs have few of the files, and finding real places costs many system calls.
-    place.symlink_metadata()?;
-    let (folder, place) = (folder.canonicalize()?, place.canonicalize()?);
-    if !place.starts_with(&folder) {
-        let reason = "it is a link out of the folder of the run";
-        return Err(io::Error::new(ErrorKind::PermissionDenied, reason));
-    }
-    files::read(&place, MAX_LEN_BYTES)
 }
 
 /// Number that changes with the configuration files of a folder: their sizes and times.
@@ -67,12 +53,8 @@ pub(crate) fn texts(folder: &Path) -> Vec<(String, String)> {
     let paths = ConfigFormat::paths();
     paths
         .filter_map(|(path, _)| {
-            let bytes = read_inside(folder, &path).ok()?;
+            let bytes = files::read_inside(folder, &path, MAX_LEN_BYTES).ok()?;
             Some((path, String::from_utf8_lossy(&bytes).into_owned()))
         })
         .collect()
-}
-
-fn is_absent(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }

@@ -68,18 +68,6 @@ pub(crate) struct RunJudgement {
     pub(crate) first_cause_step: Option<i64>,
 }
 
-/// The column that a column is shown in, also over several aliases; of aliases in a circle each stays where it is.
-fn target<'a>(aliases: &'a BTreeMap<String, String>, key: &'a str) -> &'a str {
-    let mut into = key;
-    for _ in 0..=aliases.len() {
-        match aliases.get(into) {
-            Some(next) => into = next,
-            None => return into,
-        }
-    }
-    key
-}
-
 /// A run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Row {
@@ -105,7 +93,7 @@ impl Row {
         notes: &Notebook,
     ) -> Result<Self, ReadError> {
         let mut row = Self::settings(index, &run.id, folder)?;
-        row.join(&notes.aliases);
+        row.join(notes);
         row.put_scalars(index)?;
         row.put_facts(run);
         if let Some(notes) = notes.runs.get(&run.id) {
@@ -176,9 +164,9 @@ impl Row {
     }
 
     /// Moves values to the column that theirs is shown together with; a value of that column itself comes first.
-    fn join(&mut self, aliases: &BTreeMap<String, String>) {
-        for key in aliases.keys() {
-            let into = target(aliases, key);
+    fn join(&mut self, notes: &Notebook) {
+        for key in notes.aliases.keys() {
+            let into = notes.shown_column(key);
             if into == key {
                 continue;
             }

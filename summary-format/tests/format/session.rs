@@ -80,6 +80,7 @@ fn to_server() -> Vec<ToServer> {
             step: 3,
             step_secs: Float(0.25),
             lost: 1,
+            nodes: 2,
         },
         ToServer::Armed { from: Some(gate()) },
         ToServer::Armed { from: None },
@@ -199,6 +200,7 @@ fn numbers_that_are_not_finite_survive_the_way() {
         step: 1,
         step_secs: Float(f64::NAN),
         lost: 0,
+        nodes: 0,
     };
     let read = ToServer::read(&message.to_text());
     let Ok(ToServer::Status { step_secs, .. }) = read else {

@@ -16,6 +16,15 @@ pub async fn sessions() -> Result<SessionList, ClientError> {
 
 /// Tensors that a training shows while it waits.
 pub async fn session_tensors(query: &SessionItemsQuery) -> Result<SessionItems, ClientError> {
+    items(paths::SESSION_TENSORS, query).await
+}
+
+/// Layers at which a training can wait.
+pub async fn session_nodes(query: &SessionItemsQuery) -> Result<SessionItems, ClientError> {
+    items(paths::SESSION_NODES, query).await
+}
+
+async fn items(path: &str, query: &SessionItemsQuery) -> Result<SessionItems, ClientError> {
     let (rank, offset) = (query.rank.to_string(), query.offset.to_string());
     let pairs = [
         ("session", &*query.session),
@@ -23,7 +32,7 @@ pub async fn session_tensors(query: &SessionItemsQuery) -> Result<SessionItems, 
         ("pattern", &query.pattern),
         ("offset", &offset),
     ];
-    get(paths::SESSION_TENSORS, &pairs).await
+    get(path, &pairs).await
 }
 
 /// Gives a command to a training; the session after it.

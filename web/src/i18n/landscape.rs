@@ -48,6 +48,11 @@ pub struct LandscapeTexts {
     /// Points along both axes.
     pub points: fn(usize, usize) -> String,
     pub samples: fn(u64) -> String,
+    pub steps_per_epoch: fn(i64) -> String,
+    /// Unit, and groups of saved states.
+    pub saved_groups: fn(&str, &str) -> String,
+    /// All settings.
+    pub settings: fn(&str) -> String,
     /// Plane of principal directions with the number of saved weights, of random directions, of another origin.
     pub principal: fn(usize) -> String,
     pub random: &'static str,
@@ -134,6 +139,9 @@ pub(super) const EN: LandscapeTexts = LandscapeTexts {
     from_end: "from the end",
     press: "press on the map to read a point",
     points: |x, y| format!("{x} × {y} points"),
+    steps_per_epoch: |steps| format!("{steps} steps per epoch"),
+    saved_groups: |unit, groups| format!("states of {unit} {groups}"),
+    settings: |settings| format!("train_metadata.json: {settings}"),
     samples: |samples| match samples {
         0 => "number of samples not recorded".to_owned(),
         1 => "each the loss of 1 sample".to_owned(),
@@ -219,6 +227,9 @@ pub(super) const ZH: LandscapeTexts = LandscapeTexts {
     from_end: "距终点",
     press: "点击图中任意位置读数",
     points: |x, y| format!("{x} × {y} 个点"),
+    steps_per_epoch: |steps| format!("每个 epoch {steps} 步"),
+    saved_groups: |unit, groups| format!("保存的状态（{unit}）：{groups}"),
+    settings: |settings| format!("train_metadata.json：{settings}"),
     samples: |samples| match samples {
         0 => "未记录样本数".to_owned(),
         many => format!("每点为 {} 个样本的平均损失", format::count(many)),

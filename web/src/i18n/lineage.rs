@@ -72,6 +72,15 @@ pub struct LineageTexts {
     pub no_parameters_next: &'static str,
     /// Names of lanes beside axes.
     pub lanes: LaneNames,
+    /// Number of files that cannot be read, and of values and columns beyond a limit.
+    pub unread: fn(u64) -> String,
+    /// Number of configuration files.
+    pub files_unread: fn(u64) -> String,
+    /// Number of values.
+    pub values_left_out: fn(u64) -> String,
+    /// Number of columns.
+    pub columns_left_out: fn(u64) -> String,
+    pub of_kept: &'static str,
     /// Rows that pass, of all.
     pub kept: fn(u64, u64) -> String,
     /// Description of the lines: all rows, kept ones, the first one.
@@ -132,7 +141,7 @@ pub const EN: LineageTexts = LineageTexts {
     no_groups: "No groups",
     group_rows: "Runs are one row if these agree",
     pareto: "Pareto",
-    pareto_hint: "Choose two results",
+    pareto_hint: "Choose two or three results",
     front: "front",
     views: "Views",
     view_name: "Name of this view",
@@ -160,6 +169,13 @@ pub const EN: LineageTexts = LineageTexts {
     less: "less",
     more: "more",
     computing: "Computing …",
+    unread: |count| format!("{count} not read"),
+    files_unread: |count| format!("{count} more configuration files cannot be read"),
+    values_left_out: |count| {
+        format!("{count} values are cut or left out: too long, too many, or too deep in a file")
+    },
+    columns_left_out: |count| format!("{count} columns are left out, which few runs have"),
+    of_kept: "Only of the kept runs",
     no_importance: "The importances could not be computed. The scatter plots and the table stay.",
     pairs: "Together, and neither alone",
     kind: "Kind",
@@ -304,7 +320,7 @@ pub const ZH: LineageTexts = LineageTexts {
     no_groups: "不分组",
     group_rows: "下列参数相同的训练合为一行",
     pareto: "帕累托",
-    pareto_hint: "选择两个结果",
+    pareto_hint: "选择两个或三个结果",
     front: "前沿",
     views: "视图",
     view_name: "此视图的名称",
@@ -332,6 +348,11 @@ pub const ZH: LineageTexts = LineageTexts {
     less: "越小越好",
     more: "越大越好",
     computing: "计算中……",
+    unread: |count| format!("{count} 项未读取"),
+    files_unread: |count| format!("另有 {count} 个配置文件无法读取"),
+    values_left_out: |count| format!("{count} 个值被截断或略去：过长、过多或在文件中嵌套过深"),
+    columns_left_out: |count| format!("略去 {count} 列，只有少数训练含有它们"),
+    of_kept: "仅针对保留的训练",
     no_importance: "无法计算重要性；散点图和表格不受影响。",
     pairs: "共同作用（单独均不显著）",
     kind: "类别",

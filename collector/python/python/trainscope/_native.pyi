@@ -186,6 +186,10 @@ class Recorder:
         tensors as (name, role, tensor). Raises what a signal raises during a wait, as `KeyboardInterrupt`."""
     def _has_gates(self) -> bool:
         """`True` if a gate may make the training wait or stop."""
+    def _nodes(self, names: list[str]) -> None:
+        """Declares the layers at which the training can wait."""
+    def _target_node(self) -> str | None:
+        """The layer at which the training is to wait, if any."""
     def _total_steps(self, steps: int) -> None:
         """Sets the number of steps of the whole training."""
     def _is_forked(self) -> bool:

@@ -301,7 +301,21 @@ class Run(Recorder):
         step = self._step()
         if place == "after_step":
             self._end_step()
-        return self._gate(place, step, self._shown)
+        answer = self._gate(place, step, self._shown)
+        for watch in self._watches:
+            watch.follow_target()
+        return answer
+
+    def _gate_at_node(self, name: str, outputs: list[tuple[str, str, Any]]) -> None:
+        self._stop_at(self._is_stopped_at_node(name, outputs))
+
+    @guarded
+    def _is_stopped_at_node(self, name: str, outputs: list[tuple[str, str, Any]]) -> int:
+        """Passes the gate after the forward pass of a layer; its outputs can be looked at, too."""
+        answer = self._gate(f"node:{name}", self._step(), lambda: outputs + self._shown())
+        for watch in self._watches:
+            watch.follow_target()
+        return answer
 
     @guarded
     def total_steps(self, steps: int) -> None:

@@ -98,6 +98,9 @@ class Watch:
         self._starts: dict[str, int] = {}
         self._forward_hooks: list[Any] = []
         self._optimizer_hooks: list[Any] = []
+        # Layer after whose forward pass the training is to wait, and its hook.
+        self._target: str | None = None
+        self._target_hook: Any = None
         self._scaler_step: ScalerStep | None = None
         # An optimizer without hooks, by the name of its class.
         self._foreign = ""
@@ -114,6 +117,7 @@ class Watch:
                 self._scaler_step = ScalerStep(self, scaler)
                 scaler.step = self._scaler_step
             self.begin(self._now())
+        run._nodes([name for name, _ in self._modules(model)])
 
     # Questions.
 
@@ -171,6 +175,7 @@ class Watch:
         """Begins a step, before its forward pass: sets the forward hooks if it is looked at, else removes them."""
         self._device.send()
         self._device.read()
+        self.follow_target()
         is_over = self._look_step <= self._update_step < step
         if self._look_step >= 0 and (is_over or (step != self._step and not self._has_forward)):
             self._last_look, self._look_step = self._look_step, -1
@@ -209,6 +214,7 @@ class Watch:
         """Removes all hooks, and records what is still on its way from a device. May be called twice."""
         _WATCHES.discard(self)
         self._remove_forward_hooks()
+        self._set_target(None)
         for handle in self._optimizer_hooks:
             handle.remove()
         self._optimizer_hooks.clear()
@@ -446,6 +452,32 @@ class Watch:
         self._run.scalar(f"{self._prefix}amp/skipped", skipped, step)
         if not self._is_fired:
             self._end_update(inner, step)
+
+    # The layer at which the training is to wait.
+
+    def follow_target(self) -> None:
+        """Hooks the layer at which the training is to wait, if it is one of this model."""
+        target = self._run._target_node()
+        if target != self._target:
+            self._set_target(target)
+
+    def _set_target(self, target: str | None) -> None:
+        self._target = target
+        if self._target_hook is not None:
+            self._target_hook.remove()
+            self._target_hook = None
+        model = self._model()
+        if target is None or model is None:
+            return
+        module = dict(self._modules(model)).get(target)
+        if module is not None:
+            self._target_hook = module.register_forward_hook(_Hook(self, Watch._at_target, target))
+
+    def _at_target(self, name: str, module: nn.Module, _args: tuple[Any, ...], output: Any) -> None:
+        if name != self._target or not self._sees(module):
+            return
+        outputs = [(f"{name}:{number}" if number else name, tensor) for number, tensor in enumerate(tensors_in(output))]
+        self._run._gate_at_node(name, [(full, "activation", tensor.detach()) for full, tensor in outputs])
 
     # The forward and the backward pass.
 

@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
-import os
-import re
 import signal
 import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import trainscope
+from live_session import Training, control, server, status, wait_for  # noqa: F401 (a fixture)
 from recorded import PROGRAM
-
-TRAINING = """
-import sys, time
-import trainscope
-
-run = trainscope.start(sys.argv[1], every=1)
-run.total_steps(100_000)
-for number in run.steps(range(100_000)):
-    run.scalar("train/loss", 1.0)
-    run.tensor("w.grad", [0.5, 0.25], role="gradient")
-    time.sleep(0.01)
-    print(number, flush=True)
-"""
-
 
 def test_a_hit_ends_the_training_and_the_run_is_whole(tmp_path: Path) -> None:
     run = trainscope.start(tmp_path / "run", every=1, at_hit="stop")
@@ -63,72 +45,28 @@ def test_options_of_a_session_are_checked(tmp_path: Path) -> None:
         trainscope.start(tmp_path / "run", at_hit_severity="fatal")
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """A server on an empty folder, with a pause that ends a second after its connection."""
-    environment = os.environ | {"TRAINSCOPE_SESSION_LIMITS": "5,1800,1"}
-    arguments = [PROGRAM, "start", "--summary-base-dir", str(tmp_path), "--port", "0", "--cache-dir", str(tmp_path / "cache")]
-    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
-    assert process.stdout is not None
-    for line in process.stdout:
-        if found := re.search(r"http://127\.0\.0\.1:\d+", line):
-            yield found[0], process
-            break
-    process.kill()
-    process.wait()
+TRAINING = """
+import sys, time
+import trainscope
 
-
-class Training:
-    """A training in a process of its own, that prints the number of each step."""
-
-    def __init__(self, folder: Path, server: str) -> None:
-        environment = os.environ | {"TRAINSCOPE_SERVER": server}
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", TRAINING, str(folder)],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
-        )
-
-    def step(self) -> int:
-        """Waits for the next step."""
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        assert line, self.process.stderr.read() if self.process.stderr else ""
-        return int(line)
-
-    def end(self) -> None:
-        """Ends the process."""
-        self.process.kill()
-        self.process.communicate()
+run = trainscope.start(sys.argv[1], every=1)
+run.total_steps(100_000)
+for number in run.steps(range(100_000)):
+    run.scalar("train/loss", 1.0)
+    run.tensor("w.grad", [0.5, 0.25], role="gradient")
+    time.sleep(0.01)
+    print(number, flush=True)
+"""
 
 
 @pytest.fixture
 def training(tmp_path: Path, server: tuple[str, Any]) -> Iterator[Training]:
     """A training that is connected."""
-    training = Training(tmp_path / "a", server[0])
+    training = Training(TRAINING, tmp_path / "a", server[0])
     training.step()
     wait_for(lambda: status(tmp_path / "a", server[0])["state"] == "running")
     yield training
     training.end()
-
-
-def control(folder: Path, server: str, *command: str) -> subprocess.CompletedProcess[str]:
-    """Runs `trainscope control`."""
-    arguments = [PROGRAM, "control", folder.name, *command, "--server", server]
-    return subprocess.run(arguments, capture_output=True, text=True)
-
-
-def status(folder: Path, server: str) -> dict[str, Any]:
-    """The session of a run; without a state before there is one."""
-    answer = control(folder, server, "status", "--json")
-    return json.loads(answer.stdout) if answer.returncode == 0 else {"state": None}
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    """Looks until the condition holds, at most a minute."""
-    until = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.05)
 
 
 def test_a_person_pauses_steps_and_stops_a_training(tmp_path: Path, server: tuple[str, Any], training: Training) -> None:

@@ -2,13 +2,36 @@
 
 from __future__ import annotations
 
+import json
 import math
+import urllib.parse
+import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 import trainscope
+from live_session import Training, control, server, status, wait_for  # noqa: F401 (a fixture)
 from torch import nn
+
+NETWORK = """
+import sys, time
+import torch
+from torch import nn
+import trainscope
+
+model = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 2))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+run = trainscope.start(sys.argv[1], every=100)
+run.watch(model, optimizer)
+for number in run.steps(range(100_000)):
+    optimizer.zero_grad()
+    model(torch.ones(5, 4)).square().mean().backward()
+    optimizer.step()
+    time.sleep(0.01)
+    print(number, flush=True)
+"""
 
 
 @pytest.mark.parametrize("every", [1, 100])
@@ -59,3 +82,42 @@ def test_weights_and_gradients_can_be_looked_at(tmp_path: Path) -> None:
     shown = {name: (role, tuple(tensor.shape)) for name, role, tensor in run._shown()}
     assert shown["weight.grad"] == ("gradient", (2, 4)) and shown["bias"] == ("weight", (2,))
     run.finish()
+
+
+def asked(server: str, path: str, **query: str) -> Any:
+    """The answer of the server as JSON."""
+    with urllib.request.urlopen(f"{server}{path}?{urllib.parse.urlencode(query)}") as answer:
+        return json.load(answer)
+
+
+def test_a_training_waits_after_the_forward_pass_of_a_layer(tmp_path: Path, server: tuple[str, Any]) -> None:  # noqa: F811
+    folder, address = tmp_path / "a", server[0]
+    training = Training(NETWORK, folder, address)
+    try:
+        training.step()
+        wait_for(lambda: "nodes" in status(folder, address).get("can", []))
+        session = status(folder, address)["id"]
+        nodes = asked(address, "/api/session/nodes", session=session, rank="0")["items"]
+        assert [node["name"] for node in nodes] == ["0", "1", "2", "Sequential"]
+        assert control(folder, address, "to", "1").returncode == 0
+        wait_for(lambda: status(folder, address)["state"] == "waiting")
+        held = status(folder, address)
+        assert (held["place"], held["reason"]) == ("node:1", "node")
+        tensors = asked(address, "/api/session/tensors", session=session, rank="0")["items"]
+        shapes = {tensor["name"]: (tensor["role"], tensor["shape"]) for tensor in tensors}
+        assert shapes["1"] == ("activation", [5, 3]) and shapes["0.weight"] == ("weight", [3, 4])
+        values = asked(address, "/api/tensor", run="a", tensor="1", session=session, rank="0", step=str(held["step"]))
+        assert values["shape"] == [5, 3]
+
+        # The next layer is in the same step, the layer before it in the next one.
+        for name, step in [("2", held["step"]), ("0", held["step"] + 1)]:
+            assert control(folder, address, "to", name).returncode == 0
+            wait_for(lambda name=name: status(folder, address).get("place") == f"node:{name}")
+            assert status(folder, address)["step"] == step
+        assert control(folder, address, "continue").returncode == 0
+        wait_for(lambda: status(folder, address)["state"] == "running")
+        training.step()
+        assert control(folder, address, "stop").returncode == 0
+        assert training.process.communicate(timeout=60)[1] == ""
+    finally:
+        training.end()

@@ -201,12 +201,13 @@ impl Machine {
                 self.state = State::Stepping(target);
             }
             Command::ToNode(name) => {
-                self.arm(None, out);
+                // Before they are armed, so that the gate from which they ask is that of the node.
                 let ranks: Vec<u32> = self.connected().map(|own| own.0).collect();
                 for rank in ranks {
                     let node = Some(name.clone());
                     out.push(Action::Send(rank, ToTraining::Resume { steps: None, node }));
                 }
+                self.arm(None, out);
                 self.state = State::Stepping(Target::Node(name));
             }
             Command::Extend(_) => {

@@ -7,13 +7,12 @@ use leptos::task::spawn_local;
 use trainscope_api::findings::Words;
 use trainscope_api::runs::RunStatus;
 use trainscope_api::sessions::{
-    AttachRequest, CommandRequest, Session, SessionCommand, SessionNoteKind, SessionRankState,
-    SessionState,
+    AttachRequest, Session, SessionCommand, SessionNoteKind, SessionRankState, SessionState,
 };
 use trainscope_format::session::{ByeReason, HoldReason, PauseLevel};
 
 use crate::client::{self, ClientError};
-use crate::components::{IconName, Popover, ToolButton, fixed_icon};
+use crate::components::{IconName, NodeMenu, Popover, ToolButton, fixed_icon};
 use crate::format;
 use crate::i18n::{I18n, SessionTexts, use_i18n};
 use crate::keys::use_keys;
@@ -47,18 +46,10 @@ struct Bar {
 impl Bar {
     /// Gives a command in view of the session as it is shown.
     fn command(self, command: SessionCommand) {
-        let Some(session) = self.session.get_untracked() else {
-            return;
-        };
-        let request = CommandRequest {
-            session: session.id.clone(),
-            turn: session.turn,
-            command,
-        };
-        spawn_local(async move {
-            let answer = client::session_command(&request).await;
-            self.told(answer.err());
-        });
+        if let Some(session) = self.session.get_untracked() {
+            self.sessions
+                .command(&session, command, move |error| self.told(error));
+        }
     }
 
     fn attach(self, run: String) {
@@ -73,10 +64,7 @@ impl Bar {
     }
 
     fn told(self, error: Option<ClientError>) {
-        let text = error.map(|error| match error {
-            ClientError::Refused(error) => error.message,
-            _ => self.unreachable.get_untracked(),
-        });
+        let text = error.map(|error| error.message_or(&self.unreachable.get_untracked()));
         // The page may have been left.
         self.refusal.try_set(text);
         self.sessions.ask_again();
@@ -317,6 +305,7 @@ fn Connected(bar: Bar) -> impl IntoView {
                     />
                 </span>
             </Show>
+            <NodeMenu session=bar.session on_answer=move |error| bar.told(error) />
             <Show when=move || may_stop.get() && !asks.get()>
                 <ToolButton
                     icon=IconName::Stop

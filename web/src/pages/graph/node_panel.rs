@@ -6,7 +6,7 @@ use trainscope_format::{Kind, Severity};
 use super::likeness::Likeness;
 use super::model::use_model;
 use super::shape::shape;
-use crate::components::{IconName, ToolButton, fixed_icon, severity_icon};
+use crate::components::{IconName, RunToHere, ToolButton, fixed_icon, severity_icon};
 use crate::format;
 use crate::i18n::{GraphTexts, use_i18n};
 use crate::prelude::*;
@@ -112,6 +112,7 @@ fn of_node(node: &GraphNode) -> AnyView {
                     />
                 }
             })}
+            <RunToHere run=model.run node=node.path.replace('/', ".") />
             <ToolButton
                 icon=IconName::Path
                 label=way.to_owned()

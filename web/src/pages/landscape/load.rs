@@ -6,6 +6,7 @@ use trainscope_analysis::headline;
 use trainscope_analysis::landscape::{
     Conclusion, Figures, Surface, UnfitSurface, conclusion, figures, span_of, steps_of,
 };
+use trainscope_api::landscape::LandscapeSettingsAnswer;
 use trainscope_api::paths;
 use trainscope_api::records::{Records, RecordsQuery};
 use trainscope_api::scalars::ScalarsQuery;
@@ -62,6 +63,8 @@ pub(super) struct RunLandscapes {
     /// The step of the record.
     pub(super) step: Option<i64>,
     pub(super) shown: Result<Arc<LandscapeView>, Absence>,
+    /// Settings that were written beside the records.
+    pub(super) settings: LandscapeSettingsAnswer,
 }
 
 /// The landscapes of runs: of the first the chosen one or its first, of the others that of the same name.
@@ -93,7 +96,11 @@ pub(super) async fn load((runs, which, step): Request) -> Result<Vec<RunLandscap
             steps: Vec::new(),
             step: None,
             shown: Err(Absence::Nothing),
+            settings: LandscapeSettingsAnswer::default(),
         };
+        if all.is_empty() && choice.is_some() {
+            own.settings = client::landscape_settings(&own.run).await?;
+        }
         if let Some(choice) = choice {
             own.fill(&choice, step, &tags).await?;
         }

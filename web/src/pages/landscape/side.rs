@@ -7,6 +7,7 @@ use super::stage::{MapView, SurfaceView};
 use crate::components::FullButton;
 use crate::i18n::{LandscapeTexts, use_i18n};
 use crate::prelude::*;
+use trainscope_api::landscape::LandscapeSettings;
 use trainscope_format::Landscape;
 
 /// The panel.
@@ -34,6 +35,21 @@ pub(super) fn Side() -> impl IntoView {
         let own = model.own()?;
         let points = (texts.points)(own.surface.x().len(), own.surface.y().len());
         Some(origin(&own.landscape, &points, texts))
+    };
+    let settings = move || {
+        let texts = i18n.texts().landscape;
+        let answer = model.load.answer.get()?;
+        let answer = &answer.first()?.settings;
+        let fault = answer.fault.clone();
+        let fault = fault.map(|fault| view! { <p class="micro warn">{fault}</p> });
+        let words = answer
+            .settings
+            .as_ref()
+            .map(|own| settings_words(own, texts));
+        let words = words.map(|words| {
+            view! { <p class="micro ink3 origin" data-part="settings">{words}</p> }
+        });
+        Some((words, fault))
     };
     view! {
         <aside class="insp" aria-label=i18n.text(|t| t.landscape.title)>
@@ -63,8 +79,31 @@ pub(super) fn Side() -> impl IntoView {
                 <SavedTable />
             </section>
             <p class="micro ink3 origin">{origin}</p>
+            {settings}
         </aside>
     }
+}
+
+/// Settings of `MindSpore`: points, samples, steps of an epoch, saved states of each landscape.
+fn settings_words(settings: &LandscapeSettings, texts: &LandscapeTexts) -> String {
+    let groups = settings.epoch_group.values();
+    let groups = groups.filter_map(|group| match &group[..] {
+        [] => None,
+        [only] => Some(only.to_string()),
+        [first, .., last] => Some(format!("{first}–{last}")),
+    });
+    let groups = groups.collect::<Vec<_>>().join(", ");
+    let size = settings
+        .landscape_size
+        .and_then(|size| usize::try_from(size).ok());
+    let parts = [
+        size.map(|size| (texts.points)(size, size)),
+        settings.num_samples.map(texts.samples),
+        settings.step_per_epoch.map(texts.steps_per_epoch),
+        (!groups.is_empty()).then(|| (texts.saved_groups)(&settings.unit, &groups)),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (texts.settings)(&parts.join(", "))
 }
 
 /// Number of points, samples and directions, as far as they were recorded.

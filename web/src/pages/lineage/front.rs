@@ -1,19 +1,19 @@
-//! Pareto fronts of the rows of a view by two results.
+//! Pareto fronts of the rows of a view by two or three results.
 
 use trainscope_analysis::groups::fronts;
 use trainscope_api::table::Direction;
 
 use super::view::View;
 
-/// Front of each row by two results; empty unless there are two.
+/// Front of each row by some results; empty for a single one.
 pub(super) fn fronts_of(
     view: &View,
     keys: &[String],
     directions: &[Option<Direction>],
 ) -> Vec<Option<u32>> {
-    let ([a, b], [first, second]) = (keys, directions) else {
+    if keys.len() < 2 {
         return Vec::new();
-    };
+    }
     let value = |key: &str, direction: Option<Direction>, row: usize| {
         let value = view.number(key, row).unwrap_or(f64::NAN);
         if direction == Some(Direction::More) {
@@ -23,7 +23,12 @@ pub(super) fn fronts_of(
         }
     };
     let results: Vec<Vec<f64>> = (0..view.len())
-        .map(|row| vec![value(a, *first, row), value(b, *second, row)])
+        .map(|row| {
+            let results = keys.iter().zip(directions);
+            results
+                .map(|(key, direction)| value(key, *direction, row))
+                .collect()
+        })
         .collect();
     fronts(&results)
 }

@@ -42,7 +42,7 @@ pub(super) fn ImportanceCard() -> impl IntoView {
                 target: model.target.get()?,
                 goal: model.goal.get(),
                 measure: model.measure.get(),
-                runs: model.asked_runs(),
+                runs: model.judged_runs.get(),
                 ..ImportanceRequest::default()
             })
         },
@@ -144,6 +144,16 @@ pub(super) fn ImportanceCard() -> impl IntoView {
             </div>
             <div class="body">
                 <div class="flex lineage-measures">{measures} {goals}</div>
+                <Show when=move || model.is_part.get() || model.is_of_kept.get()>
+                    <label class="flex small of-kept">
+                        <input
+                            type="checkbox"
+                            prop:checked=move || model.is_of_kept.get()
+                            on:change=move |event| model.set_of_kept(event_target_checked(&event))
+                        />
+                        {i18n.text(|t| t.lineage.of_kept)}
+                    </label>
+                </Show>
                 {content}
                 <Show when=move || !model.bar.with(Vec::is_empty) fallback=move || view! { <Histogram /> }>
                     <ScatterPlot />

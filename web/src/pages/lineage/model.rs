@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use trainscope_api::importance::Measure;
 use trainscope_api::table::{ColumnInfo, Direction, TableColumns};
@@ -14,6 +15,7 @@ use super::front::fronts_of;
 use super::order::{NAME, SortKey, sorted};
 use super::store::Store;
 use super::view::View;
+use crate::frames::after_paint;
 use crate::i18n::{I18n, use_i18n};
 use crate::notebook::{Notes, use_notebook};
 use crate::prelude::*;
@@ -40,8 +42,13 @@ const SELECTED: &str = "sel";
 const PANEL: &str = "panel";
 const BAR: &str = "bar";
 const PARETO: &str = "pareto";
+const OF: &str = "of";
+/// Value of [`OF`] for the kept runs.
+const KEPT: &str = "kept";
 /// Runs at most that are named in the address; of more, the brushes become terms of the filter.
 const MOST_NAMED: usize = 200;
+/// Period in which the table follows a brush during a drag: its cells would cost the lines most of their frames.
+const DRAG_TABLE_PERIOD: Duration = Duration::from_millis(700);
 /// Colour of lines by their run.
 pub(super) const BY_RUN: &str = "run";
 /// Columns whose values differ between repetitions of one training.
@@ -81,7 +88,6 @@ pub(super) struct Model {
     pub(super) columns: Memo<Arc<TableColumns>>,
     /// Runs that a link names; empty for all.
     pub(super) named: Memo<Vec<String>>,
-    pub(super) hidden: Memo<BTreeSet<String>>,
     pub(super) view: Memo<Arc<View>>,
     pub(super) filter: Memo<String>,
     pub(super) axis_keys: Memo<Vec<String>>,
@@ -94,12 +100,20 @@ pub(super) struct Model {
     pub(super) kept: Memo<Arc<Selection>>,
     pub(super) table_keys: Memo<Vec<String>>,
     pub(super) sort: Memo<Vec<SortKey>>,
-    /// Selection rows in the order of the table.
+    /// Rows of the selection in the order of the table.
     pub(super) order: Memo<Arc<Vec<u32>>>,
+    /// The same for the table, a frame later, and during a drag of a brush once a [period](DRAG_TABLE_PERIOD).
+    pub(super) table_order: Memo<Arc<Vec<u32>>>,
     pub(super) colour: Memo<Option<String>>,
     pub(super) target: Memo<Option<String>>,
     pub(super) goal: Memo<Option<Direction>>,
     pub(super) measure: Memo<Option<Measure>>,
+    /// `true` if filter or brushes exclude rows.
+    pub(super) is_part: Memo<bool>,
+    /// `true` if importances are those of the kept rows alone.
+    pub(super) is_of_kept: Memo<bool>,
+    /// Runs whose importances are asked for; `None` for all.
+    pub(super) judged_runs: Memo<Option<Vec<String>>>,
     pub(super) group: Memo<Vec<String>>,
     pub(super) is_data: Memo<bool>,
     pub(super) selected: Memo<Vec<String>>,
@@ -164,10 +178,23 @@ impl Model {
         });
         let filter = text(FILTER);
         let filter = Memo::new(move |_| filter.get().unwrap_or_default());
+        // An address may be older than an alias.
+        let shown_columns = move |keys: Vec<String>| {
+            notebook.with(|book| {
+                let mut shown: Vec<String> = Vec::new();
+                for key in keys {
+                    let key = book.shown_column(&key);
+                    if !shown.iter().any(|own| own == key) {
+                        shown.push(key.to_owned());
+                    }
+                }
+                shown
+            })
+        };
         let (chosen_axes, has_axes) = (url.list(AXES), text(AXES));
         let axis_keys = Memo::new(move |_| {
             if has_axes.with(Option::is_some) {
-                chosen_axes.get()
+                shown_columns(chosen_axes.get())
             } else {
                 columns.with(|columns| axis::first_axes(columns))
             }
@@ -233,7 +260,7 @@ impl Model {
         let (chosen_columns, has_columns) = (url.list(COLUMNS), text(COLUMNS));
         let table_keys = Memo::new(move |_| {
             if has_columns.with(Option::is_some) {
-                chosen_columns.get()
+                shown_columns(chosen_columns.get())
             } else {
                 columns.with(|columns| axis::first_columns(columns, None))
             }
@@ -255,6 +282,23 @@ impl Model {
         });
         let measure = text(MEASURE);
         let measure = Memo::new(move |_| measure.with(|text| parse_measure(text.as_deref()?)));
+        let is_part =
+            Memo::new(move |_| passing.with(|kept| kept.rows.len()) < view.with(|view| view.len()));
+        let of = text(OF);
+        let is_of_kept = Memo::new(move |_| of.with(|text| text.as_deref() == Some(KEPT)));
+        let judged_runs = Memo::new(move |before: Option<&Option<Vec<String>>>| {
+            if is_of_kept.get() && is_part.get() {
+                // The answer would be late for a brush that still moves.
+                if draft.with(Option::is_some) {
+                    return before.cloned().flatten();
+                }
+                let (view, kept) = (view.get(), passing.get());
+                let runs = kept.rows.iter().flat_map(|row| view.runs(*row as usize));
+                return Some(runs.cloned().collect());
+            }
+            let is_all = named.with(Vec::is_empty) && hidden.with(BTreeSet::is_empty);
+            (!is_all).then(|| view.with(|view| view.runs_of_rows().flatten().cloned().collect()))
+        });
         let colour = text(COLOUR);
         let colour = Memo::new(move |_| colour.get().or_else(|| target.get()));
         let sort_list = url.list(SORT);
@@ -285,6 +329,7 @@ impl Model {
             let is_kept = |row: &u32| kept.marks.get(*row as usize) == Some(&true);
             Arc::new(all.iter().copied().filter(is_kept).collect::<Vec<u32>>())
         });
+        let table_order = table_order(view, order, draft);
         let pareto = url.list(PARETO);
         let fronts = Memo::new(move |_| {
             let (view, keys) = (view.get(), pareto.get());
@@ -322,7 +367,6 @@ impl Model {
             i18n,
             columns,
             named,
-            hidden,
             view,
             filter,
             axis_keys,
@@ -334,10 +378,14 @@ impl Model {
             table_keys,
             sort,
             order,
+            table_order,
             colour,
             target,
             goal,
             measure,
+            is_part,
+            is_of_kept,
+            judged_runs,
             group,
             is_data: Memo::new(move |_| tab.with(|text| text.as_deref() == Some("data"))),
             selected: url.list(SELECTED),
@@ -399,6 +447,42 @@ impl Model {
     pub(super) fn info(self, key: &str) -> ColumnInfo {
         self.columns.with(|columns| info_of(columns, key))
     }
+}
+
+/// The order of rows for the table, which changes after the lines are painted. Other rows are there at once.
+fn table_order(
+    view: Memo<Arc<View>>,
+    order: Memo<Arc<Vec<u32>>>,
+    draft: RwSignal<Option<Brushes>>,
+) -> Memo<Arc<Vec<u32>>> {
+    let (ticks, is_due) = (RwSignal::new(0_u64), StoredValue::new(false));
+    let tick = move || {
+        is_due.try_set_value(false);
+        ticks.try_update(|ticks| *ticks += 1);
+    };
+    let is_dragged = Memo::new(move |_| draft.with(Option::is_some));
+    Effect::new(move |was_dragged: Option<bool>| {
+        order.track();
+        let is_dragged = is_dragged.get();
+        let is_released = was_dragged == Some(true) && !is_dragged;
+        if is_released || !is_due.get_value() {
+            is_due.set_value(true);
+            if is_dragged {
+                set_timeout(tick, DRAG_TABLE_PERIOD);
+            } else {
+                after_paint(tick);
+            }
+        }
+        is_dragged
+    });
+    let renewed = Memo::new(move |before: Option<&(u64, Arc<View>, Arc<Vec<u32>>)>| {
+        let (tick, view) = (ticks.get(), view.get());
+        let before = before.filter(|before| before.0 == tick && Arc::ptr_eq(&before.1, &view));
+        before
+            .cloned()
+            .unwrap_or_else(|| (tick, view, order.get_untracked()))
+    });
+    Memo::new(move |_| renewed.with(|renewed| Arc::clone(&renewed.2)))
 }
 
 /// Names of measures in the address.

@@ -1,4 +1,4 @@
-//! Two results against each other: points, the front between them, and the front of each row.
+//! Results against each other: points of the first two, and the front of two or three.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub(super) fn ParetoCard() -> impl IntoView {
         let view = model.view.get();
         let is_there = |row: &usize| {
             let finite = |key: &String| view.number(key, *row).is_some_and(f64::is_finite);
-            keys.len() == 2 && keys.iter().all(finite)
+            keys.len() >= 2 && keys.iter().all(finite)
         };
         (0..view.len()).filter(is_there).collect::<Vec<_>>()
     });
@@ -46,6 +46,12 @@ pub(super) fn ParetoCard() -> impl IntoView {
             .filter(|row| fronts.get(**row).copied().flatten() == Some(1));
         let mut line: Vec<(f64, f64)> = first.map(|row| (value(0, *row), value(1, *row))).collect();
         line.sort_by(|a, b| a.0.total_cmp(&b.0));
+        // By three results the front is a surface, which has no order on this plane.
+        let lines = if keys.len() == 2 {
+            vec![line]
+        } else {
+            Vec::new()
+        };
         let scale = |at: usize| {
             let look = keys
                 .get(at)
@@ -56,7 +62,7 @@ pub(super) fn ParetoCard() -> impl IntoView {
             across: scale(0),
             up: scale(1),
             dots: dots.collect(),
-            lines: vec![line],
+            lines,
             field: None,
         }))
     });

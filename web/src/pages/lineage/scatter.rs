@@ -67,7 +67,7 @@ pub(super) fn ScatterPlot() -> impl IntoView {
                 target: model.target.get()?,
                 pair: [a.clone(), b.clone()],
                 goal: model.goal.get(),
-                runs: model.asked_runs(),
+                runs: model.judged_runs.get(),
                 ..PairRequest::default()
             })
         },

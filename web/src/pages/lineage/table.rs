@@ -74,7 +74,7 @@ pub(super) fn Table() -> impl IntoView {
     let model = use_model();
     let i18n = model.i18n;
     let list = RowList::new(HEAD, move || {
-        RowHeights::Equal(model.order.with(|order| order.len()), ROW)
+        RowHeights::Equal(model.table_order.with(|order| order.len()), ROW)
     });
     let left = RwSignal::new(0.0_f64);
     let name_width = Memo::new(move |_| name_width(&model));
@@ -110,7 +110,7 @@ pub(super) fn Table() -> impl IntoView {
     // The cursor's row comes into view once, and that of the line under the pointer.
     Effect::new(move |before: Option<Option<String>>| {
         let cursor = model.cursor.get();
-        model.order.track();
+        model.table_order.track();
         if before.as_ref() == Some(&cursor) {
             return cursor;
         }
@@ -123,7 +123,7 @@ pub(super) fn Table() -> impl IntoView {
             return;
         };
         let place = model
-            .order
+            .table_order
             .with_untracked(|order| order.iter().position(|own| *own == row));
         if let Some(place) = place {
             list.reveal(place, None);
@@ -194,7 +194,7 @@ pub(super) fn Table() -> impl IntoView {
                     class="lt"
                     role="table"
                     aria-label=i18n.text(|t| t.lineage.table)
-                    aria-rowcount=move || model.order.with(|order| order.len() + 1).to_string()
+                    aria-rowcount=move || model.table_order.with(|order| order.len() + 1).to_string()
                     style:width=move || format!("{}px", width.get())
                     style:--name=move || format!("{}px", name_width.get())
                 >
@@ -375,7 +375,7 @@ fn TableRow(
     let row = Memo::new(move |_| {
         let place = place.get()?;
         model
-            .order
+            .table_order
             .with(|order| order.get(place).map(|row| *row as usize))
     });
     let members = Memo::new(move |_| {

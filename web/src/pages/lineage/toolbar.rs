@@ -17,6 +17,9 @@ use crate::prelude::*;
 use crate::registry::SitePage;
 use crate::url_state::History;
 
+/// Results of a front at most: a further one takes the place of the first.
+const MOST_GOALS: usize = 3;
+
 /// Name of this page among saved views.
 fn page() -> &'static str {
     SitePage::Lineage.entry().segment
@@ -46,8 +49,6 @@ pub(super) fn Toolbar(
             || !model.filter.with(String::is_empty)
             || !model.brushes.with(std::collections::BTreeMap::is_empty)
     };
-    let is_part =
-        move || model.kept.with(|kept| kept.rows.len()) < model.view.with(|view| view.len());
     view! {
         <div class="toolbar lineage-bar">
             <Segmented
@@ -88,7 +89,7 @@ pub(super) fn Toolbar(
                     (i18n.texts().lineage.kept)(kept, all)
                 }}
             </span>
-            <Show when=is_part>
+            <Show when=move || model.is_part.get()>
                 <button type="button" class="link small" on:click=move |_| model.keep_only()>
                     {i18n.text(|t| t.lineage.keep_only)}
                 </button>
@@ -106,6 +107,7 @@ pub(super) fn Toolbar(
                     {i18n.text(|t| t.lineage.reset)}
                 </button>
             </Show>
+            <Unread />
             <span class="grow"></span>
             <ColourBy />
             <GroupBy />
@@ -122,6 +124,65 @@ pub(super) fn Toolbar(
             />
             <Exports />
         </div>
+    }
+}
+
+/// Configuration files that cannot be read, and counts of what exceeds a limit.
+#[component]
+fn Unread() -> impl IntoView {
+    let model = use_model();
+    let i18n = model.i18n;
+    let is_open = RwSignal::new(false);
+    let count = Memo::new(move |_| {
+        model.columns.with(|columns| {
+            (columns.fault_count + columns.values_left_out + columns.left_out) as u64
+        })
+    });
+    let face = move || {
+        view! {
+            <span class="small warn" data-part="unread">
+                {(i18n.texts().lineage.unread)(count.get())}
+            </span>
+        }
+        .into_any()
+    };
+    let content = move || {
+        let texts = i18n.texts().lineage;
+        let columns = model.columns.get();
+        let faults = columns.faults.iter();
+        let faults = faults.map(|fault| {
+            let run = model.state.short_name(&fault.run);
+            view! { <p class="small">{format!("{run}/{}: {}", fault.path, fault.reason)}</p> }
+        });
+        let counts = [
+            (
+                columns.fault_count.saturating_sub(columns.faults.len()),
+                texts.files_unread,
+            ),
+            (columns.values_left_out, texts.values_left_out),
+            (columns.left_out, texts.columns_left_out),
+        ];
+        let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+        let counts =
+            counts.map(|(count, text)| view! { <p class="small">{text(count as u64)}</p> });
+        view! {
+            {faults.collect_view()}
+            {counts.collect_view()}
+        }
+    };
+    view! {
+        <Show when=move || { count.get() > 0 }>
+            <Popover
+                is_open=is_open
+                label=Signal::derive(move || (i18n.texts().lineage.unread)(count.get()))
+                class="btn bare"
+                role="dialog"
+                panel_class="popover"
+                face=ViewFn::from(face)
+            >
+                {content}
+            </Popover>
+        </Show>
     }
 }
 
@@ -299,7 +360,7 @@ fn GroupBy() -> impl IntoView {
     }
 }
 
-/// Two results of a Pareto front.
+/// Results of a Pareto front.
 #[component]
 fn Pareto() -> impl IntoView {
     let model = use_model();
@@ -341,8 +402,7 @@ fn Pareto() -> impl IntoView {
                             } else {
                                 next.push(key.clone());
                             }
-                            // A front is one of two results: a third takes the place of the first.
-                            if next.len() > 2 {
+                            if next.len() > MOST_GOALS {
                                 next.remove(0);
                             }
                             model.set_pareto(&next);

@@ -1,6 +1,6 @@
 //! Changes of the page's state: of the address, and of the notebook.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use trainscope_api::importance::Measure;
 use trainscope_api::notebook::RunNotes;
@@ -10,22 +10,14 @@ use super::super::axis::{self, AxisLook};
 use super::super::brush::{self, Brush, Brushes};
 use super::super::order::{SortKey, pressed};
 use super::{
-    AXES, BAR, BRUSH, COLOUR, COLUMNS, FILTER, GOAL, GROUP, LOOKS, MEASURE, MOST_NAMED, Model,
-    PANEL, PARETO, REPETITIONS, RUNS, SELECTED, SORT, SidePanel, TAB, TARGET, measure_text,
+    AXES, BAR, BRUSH, COLOUR, COLUMNS, FILTER, GOAL, GROUP, KEPT, LOOKS, MEASURE, MOST_NAMED,
+    Model, OF, PANEL, PARETO, REPETITIONS, RUNS, SELECTED, SORT, SidePanel, TAB, TARGET,
+    measure_text,
 };
 use crate::prelude::*;
 use crate::url_state::History;
 
 impl Model {
-    /// Runs that a request names: those of the page, if they are not all; reactive.
-    pub(in super::super) fn asked_runs(self) -> Option<Vec<String>> {
-        let is_part = !self.named.with(Vec::is_empty) || !self.hidden.with(BTreeSet::is_empty);
-        is_part.then(|| {
-            self.view
-                .with(|view| view.runs_of_rows().flatten().cloned().collect())
-        })
-    }
-
     /// Sets the brush of an axis, or removes it.
     pub(in super::super) fn set_brush(self, key: &str, brush: Brush, history: History) {
         let mut brushes = self.brushes.get_untracked();
@@ -227,6 +219,10 @@ impl Model {
     pub(in super::super) fn set_measure(self, measure: Option<Measure>) {
         self.url
             .set(&[(MEASURE, measure.map(measure_text))], History::Push);
+    }
+
+    pub(in super::super) fn set_of_kept(self, is_on: bool) {
+        self.url.set(&[(OF, is_on.then_some(KEPT))], History::Push);
     }
 
     pub(in super::super) fn set_bar(self, keys: &[String]) {
