@@ -1,5 +1,6 @@
 //! The gate: a place where a rank may wait.
 
+use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -88,11 +89,15 @@ impl Collector {
         I::Item: Into<String>,
     {
         let mut nodes = self.live().nodes();
+        let mut known: HashSet<String> = nodes.iter().cloned().collect();
         for name in names {
             if nodes.len() >= MAX_NODES {
                 break;
             }
-            nodes.insert(name.into());
+            let name = name.into();
+            if known.insert(name.clone()) {
+                nodes.push(name);
+            }
         }
     }
 
@@ -185,10 +190,9 @@ impl<'a> Passage<'a> {
         let Some(path) = &live.settings.stop_report else {
             return;
         };
-        let total_steps = live.total_steps.load(Ordering::Relaxed);
         StopReport {
             step: self.at.step,
-            total_steps: (total_steps >= 0).then_some(total_steps),
+            total_steps: live.total_steps(),
             step_secs: live.pace().step_secs(),
             found_after_secs: begun.elapsed().as_secs_f64(),
         }

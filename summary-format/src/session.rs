@@ -207,6 +207,9 @@ pub enum ToServer {
         /// Number of nodes at which it can be held.
         #[serde(default)]
         nodes: u64,
+        /// Number of steps of the whole training, if it is known by now.
+        #[serde(default)]
+        total_steps: Option<i64>,
     },
     /// Answer to [`ToTraining::Arm`] and [`ToTraining::Disarm`].
     Armed {

@@ -35,8 +35,8 @@ def server(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
 class Training:
     """A training in a process of its own, that prints the number of each step."""
 
-    def __init__(self, program: str, folder: Path, server: str) -> None:
-        environment = os.environ | {"TRAINSCOPE_SERVER": server}
+    def __init__(self, program: str, folder: Path, server: str, **environment: str) -> None:
+        environment = os.environ | {"TRAINSCOPE_SERVER": server} | environment
         self.process = subprocess.Popen(
             [sys.executable, "-c", program, str(folder)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,

@@ -111,7 +111,6 @@ fn hello(live: &LiveState, core: &Core) -> ToServer {
     if !live.nodes().is_empty() {
         can.push(Capability::Nodes);
     }
-    let total_steps = live.total_steps.load(Ordering::Relaxed);
     ToServer::Hello(Box::new(Hello {
         launch: own.launch.clone(),
         run_folder: own.run.to_string_lossy().into_owned(),
@@ -123,7 +122,7 @@ fn hello(live: &LiveState, core: &Core) -> ToServer {
         framework: own.framework.clone(),
         collector: env!("CARGO_PKG_VERSION").to_owned(),
         step: live.shared.step.load(Ordering::Relaxed),
-        total_steps: (total_steps >= 0).then_some(total_steps),
+        total_steps: live.total_steps(),
         places: live.places(),
         can,
         next_gate: live.next_gate(core.machine.target.as_ref()),
@@ -177,6 +176,7 @@ fn converse(live: &LiveState, mut receiver: Receiver) {
                 step_secs,
                 lost,
                 nodes: live.nodes().len() as u64,
+                total_steps: live.total_steps(),
             });
         }
     }

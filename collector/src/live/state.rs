@@ -1,6 +1,5 @@
 //! The part of a recording's state that belongs to its live session.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -67,8 +66,8 @@ pub(crate) struct LiveState {
     last_phase: AtomicU8,
     /// Bits of the phases at which the program has gates.
     phases: AtomicU8,
-    /// Names of the nodes at which the program can wait.
-    nodes: Mutex<BTreeSet<String>>,
+    /// Names of the nodes at which the program can wait, in its order.
+    nodes: Mutex<Vec<String>>,
     attach: Mutex<AttachWatch>,
     pace: Mutex<Pace>,
 }
@@ -136,7 +135,7 @@ impl LiveState {
         self.judge.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn nodes(&self) -> MutexGuard<'_, BTreeSet<String>> {
+    pub(crate) fn nodes(&self) -> MutexGuard<'_, Vec<String>> {
         self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -159,6 +158,11 @@ impl LiveState {
         let items = names.by_ref().take(MAX_ITEMS).map(item).collect();
         let cut = names.next().is_some();
         ItemList { id, items, cut }
+    }
+
+    pub(crate) fn total_steps(&self) -> Option<i64> {
+        let steps = self.total_steps.load(Ordering::Relaxed);
+        (steps >= 0).then_some(steps)
     }
 
     /// Durations of steps, measured while gates have something to do.

@@ -484,10 +484,20 @@ impl Connection {
             }
         };
         let event = match message {
-            ToServer::Status { step, nodes, .. } => {
-                // They may have been declared after the connection was made.
-                if nodes > 0 && !entry.hello.can.contains(&Capability::Nodes) {
+            ToServer::Status {
+                step,
+                nodes,
+                total_steps,
+                ..
+            } => {
+                // Both may be declared after the connection was made.
+                let has_nodes = entry.hello.can.contains(&Capability::Nodes);
+                if nodes > 0 && !has_nodes {
                     entry.hello.can.push(Capability::Nodes);
+                    entry.machine.turn += 1;
+                }
+                if total_steps.is_some() && total_steps != entry.hello.total_steps {
+                    entry.hello.total_steps = total_steps;
                     entry.machine.turn += 1;
                 }
                 Event::Alive { rank, step }

@@ -81,6 +81,7 @@ fn to_server() -> Vec<ToServer> {
             step_secs: Float(0.25),
             lost: 1,
             nodes: 2,
+            total_steps: Some(9),
         },
         ToServer::Armed { from: Some(gate()) },
         ToServer::Armed { from: None },
@@ -201,6 +202,7 @@ fn numbers_that_are_not_finite_survive_the_way() {
         step_secs: Float(f64::NAN),
         lost: 0,
         nodes: 0,
+        total_steps: None,
     };
     let read = ToServer::read(&message.to_text());
     let Ok(ToServer::Status { step_secs, .. }) = read else {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -101,4 +101,77 @@ def test_a_training_goes_on_when_the_server_is_killed(
     held = status(folder, address)["step"]
     server[1].kill()
     while training.step() <= held + 1:
+        pass
+
+
+RANK = """
+import os, sys, time
+import trainscope
+
+run = trainscope.start(sys.argv[1], every=1)
+for number in range(100_000):
+    run.scalar("train/loss", 1.0, number)
+    time.sleep(0.01)
+    print(number, flush=True)
+    if "NO_GATES" not in os.environ:
+        run._next_step = number + 1
+        run.gate()
+"""
+
+
+@pytest.fixture
+def ranks(tmp_path: Path, server: tuple[str, Any]) -> Iterator[Callable[..., list[Training]]]:
+    """A function that starts a training of several ranks, each with variables of its own."""
+    started: list[Training] = []
+
+    def start(world: int, *environments: dict[str, str]) -> list[Training]:
+        for rank, own in enumerate(environments):
+            own = {"RANK": str(rank), "WORLD_SIZE": str(world), "TRAINSCOPE_LAUNCH": "launch", **own}
+            started.append(Training(RANK, tmp_path / "a", server[0], **own))
+        return started
+
+    yield start
+    for training in started:
+        training.end()
+
+
+def test_a_rank_that_is_killed_during_a_pause_lets_the_others_go_on(
+    tmp_path: Path, server: tuple[str, Any], ranks: Callable[..., list[Training]]
+) -> None:
+    folder, address = tmp_path / "a", server[0]
+    first, second = ranks(2, {}, {})
+    wait_for(lambda: status(folder, address)["state"] == "running")
+    assert control(folder, address, "pause").returncode == 0
+    wait_for(lambda: status(folder, address)["state"] == "waiting")
+    held = status(folder, address)["step"]
+    second.process.kill()
+    while first.step() <= held + 1:
+        pass
+    after = status(folder, address)
+    assert [rank["state"] for rank in after["ranks"]] == ["running", "lost"]
+    assert "rank_lost" in [note["kind"] for note in after["notes"]]
+
+
+def test_a_rank_without_gates_is_not_waited_for_beyond_the_limit(
+    tmp_path: Path, server: tuple[str, Any], ranks: Callable[..., list[Training]]
+) -> None:
+    folder, address = tmp_path / "a", server[0]
+    first, _second = ranks(2, {}, {"NO_GATES": "1"})
+    wait_for(lambda: status(folder, address)["state"] == "running")
+    assert control(folder, address, "pause").returncode == 0
+    wait_for(lambda: "unaligned" in [note["kind"] for note in status(folder, address)["notes"]])
+    assert status(folder, address)["state"] == "running"
+    first.step()
+
+
+def test_a_rank_that_never_connects_holds_nobody(
+    tmp_path: Path, server: tuple[str, Any], ranks: Callable[..., list[Training]]
+) -> None:
+    folder, address = tmp_path / "a", server[0]
+    (only,) = ranks(2, {})
+    wait_for(lambda: status(folder, address)["state"] == "joining")
+    refused = control(folder, address, "pause")
+    assert refused.returncode != 0 and "still connecting" in refused.stderr
+    before = only.step()
+    while only.step() <= before + 50:
         pass

@@ -98,7 +98,7 @@ def test_a_training_waits_after_the_forward_pass_of_a_layer(tmp_path: Path, serv
         wait_for(lambda: "nodes" in status(folder, address).get("can", []))
         session = status(folder, address)["id"]
         nodes = asked(address, "/api/session/nodes", session=session, rank="0")["items"]
-        assert [node["name"] for node in nodes] == ["0", "1", "2", "Sequential"]
+        assert [node["name"] for node in nodes] == ["Sequential", "0", "1", "2"]
         assert control(folder, address, "to", "1").returncode == 0
         wait_for(lambda: status(folder, address)["state"] == "waiting")
         held = status(folder, address)

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use trainscope_api::table::{CellValue, ColumnGroup, ColumnKind, SOURCES_DIFFER, Unit};
+use trainscope_api::table::{CellValue, ColumnGroup, ColumnInfo, ColumnKind, SOURCES_DIFFER, Unit};
 use trainscope_charts::label;
 
 use super::model::use_model;
@@ -78,7 +78,8 @@ pub(super) fn Table() -> impl IntoView {
     });
     let left = RwSignal::new(0.0_f64);
     let name_width = Memo::new(move |_| name_width(&model));
-    let placed = Memo::new(move |_| Arc::new(place(&model, name_width.get())));
+    let room = Memo::new(move |_| list.size.get().0);
+    let placed = Memo::new(move |_| Arc::new(place(&model, name_width.get(), room.get())));
     let width = Memo::new(move |_| {
         let columns = placed.with(|all| all.last().map(|own| own.left + own.width));
         columns.unwrap_or_else(|| name_width.get()) + NOTE_WIDTH
@@ -249,13 +250,11 @@ fn name_width(model: &super::model::Model) -> f64 {
     (widest + NAME_SPACE).clamp(NAME_LEAST, NAME_MOST).ceil()
 }
 
-/// Places of all columns from left to right; reactive.
-fn place(model: &super::model::Model, name_width: f64) -> Vec<PlaceOfColumn> {
+/// Places of all columns from left to right: by group, but the coloured one first if it were out of view; reactive.
+fn place(model: &super::model::Model, name_width: f64, room: f64) -> Vec<PlaceOfColumn> {
     let model = *model;
     let view = model.view.get();
     let colour = model.colour.get();
-    let mut left = name_width;
-    let mut before = None;
     let front = model.pareto.with(Vec::len) >= 2;
     let mut keys = model.table_keys.get();
     if front {
@@ -268,23 +267,48 @@ fn place(model: &super::model::Model, name_width: f64) -> Vec<PlaceOfColumn> {
         info.group = ColumnGroup::Result;
     }
     infos.sort_by_key(|info| info.group);
-    let made = infos.into_iter().map(|info| {
+    let is_number =
+        |info: &ColumnInfo| matches!(info.kind, ColumnKind::Number | ColumnKind::Integer);
+    let width = |info: &ColumnInfo| {
         let texts = (0..view.len().min(MEASURED))
             .map(|row| cell_text(&view.value(&info.key, row), info.unit));
         let widest = texts.map(|text| label::width(&text)).fold(0.0, f64::max);
         let has_bar = colour.as_ref() == Some(&info.key);
         let bar = if has_bar { BAR } else { 0.0 };
         let needed = (widest * LETTERS + bar).max(label::width(&info.label) + 14.0) + PADDING;
-        let is_number = matches!(info.kind, ColumnKind::Number | ColumnKind::Integer);
-        let most = if is_number { f64::INFINITY } else { MOST };
+        let most = if is_number(info) { f64::INFINITY } else { MOST };
+        needed.clamp(LEAST, most).ceil()
+    };
+    let mut sized: Vec<(ColumnInfo, f64)> = infos
+        .into_iter()
+        .map(|info| {
+            let width = width(&info);
+            (info, width)
+        })
+        .collect();
+    let coloured = sized
+        .iter()
+        .position(|(info, _)| colour.as_ref() == Some(&info.key));
+    if let Some(at) = coloured {
+        let right: f64 = sized.iter().take(at + 1).map(|(_, width)| width).sum();
+        if room > 0.0 && name_width + right > room {
+            sized
+                .get_mut(..=at)
+                .into_iter()
+                .for_each(|first| first.rotate_right(1));
+        }
+    }
+    let mut left = name_width;
+    let mut before = None;
+    let made = sized.into_iter().map(|(info, width)| {
         let own = PlaceOfColumn {
             left,
-            width: needed.clamp(LEAST, most).ceil(),
-            is_number,
+            width,
+            is_number: is_number(&info),
             unit: info.unit,
             is_edge: before != Some(info.group),
             group: info.group,
-            has_bar,
+            has_bar: colour.as_ref() == Some(&info.key),
             key: info.key,
             label: info.label,
         };
