@@ -29,14 +29,14 @@ impl Recorder {
         let place = match place {
             "after_step" => Place::AfterStep,
             "before_update" => Place::BeforeUpdate,
-            other => match other.strip_prefix("node:").filter(|name| !name.is_empty()) {
-                Some(name) => Place::Node(name.to_owned()),
-                None => {
+            other => {
+                let Some(name) = other.strip_prefix("node:").filter(|name| !name.is_empty()) else {
                     let text =
                         format!("a gate is \"after_step\" or \"before_update\", not {other:?}");
                     return Err(PyValueError::new_err(text));
-                }
-            },
+                };
+                Place::Node(name.to_owned())
+            }
         };
         let py = this.py();
         if recorder.collector.has_gates() && !matches!(place, Place::Node(_)) {

@@ -449,6 +449,9 @@ impl Model {
     }
 }
 
+/// Rows of a view, with the number of the change that brought them.
+type RowsOfView = (u64, Arc<View>, Arc<Vec<u32>>);
+
 /// The order of rows for the table, which changes after the lines are painted. Other rows are there at once.
 fn table_order(
     view: Memo<Arc<View>>,
@@ -475,7 +478,7 @@ fn table_order(
         }
         is_dragged
     });
-    let renewed = Memo::new(move |before: Option<&(u64, Arc<View>, Arc<Vec<u32>>)>| {
+    let renewed = Memo::new(move |before: Option<&RowsOfView>| {
         let (tick, view) = (ticks.get(), view.get());
         let before = before.filter(|before| before.0 == tick && Arc::ptr_eq(&before.1, &view));
         before
