@@ -119,7 +119,7 @@ async fn the_landscapes_of_mindspore_are_read_as_they_were_recorded() {
     );
     assert!(text.contains("number of samples not recorded"), "{text}");
     assert!(text.contains("9 × 9 points"), "{text}");
-    let settings = browser.text_of("[data-part=settings]").await.unwrap();
+    let settings = browser.text_of("[data-part=train-metadata]").await.unwrap();
     assert_eq!(
         settings,
         "train_metadata.json: 9 × 9 points, each the mean loss of 32 samples, 8 steps per epoch, states of epoch 1–4"

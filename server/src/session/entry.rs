@@ -7,8 +7,8 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::{mpsc, oneshot};
 use trainscope_api::sessions::LastCommand;
 use trainscope_format::session::{
-    FailureCode, GateReport, Hello, ItemList, PauseLevel, SessionHit, SliceHead, ToTraining,
-    WatchpointTable,
+    Capability, FailureCode, GateReport, Hello, ItemList, PauseLevel, SessionHit, SliceHead,
+    ToTraining, WatchpointTable,
 };
 
 use super::machine::{Action, Event, Machine};
@@ -77,6 +77,18 @@ impl Entry {
         if !report.hits.is_empty() {
             self.machine.hits_total = report.hits_total;
             self.hits = report.hits;
+        }
+    }
+
+    /// Takes over facts that may be declared after the connection was made.
+    pub(super) fn set_declared(&mut self, has_nodes: bool, total_steps: Option<i64>) {
+        if has_nodes && !self.hello.can.contains(&Capability::Nodes) {
+            self.hello.can.push(Capability::Nodes);
+            self.machine.turn += 1;
+        }
+        if total_steps.is_some() && total_steps != self.hello.total_steps {
+            self.hello.total_steps = total_steps;
+            self.machine.turn += 1;
         }
     }
 

@@ -12,8 +12,7 @@ use trainscope_api::sessions::{
     AttachAnswer, LastCommand, MAX_SESSIONS, Session, SessionCommand, SessionList,
 };
 use trainscope_format::session::{
-    Capability, FailureCode, Hello, PauseLevel, SliceHead, ToServer, ToTraining, WatchpointTable,
-    Welcome,
+    FailureCode, Hello, PauseLevel, SliceHead, ToServer, ToTraining, WatchpointTable, Welcome,
 };
 
 use super::attach::{self, AttachError};
@@ -490,16 +489,7 @@ impl Connection {
                 total_steps,
                 ..
             } => {
-                // Both may be declared after the connection was made.
-                let has_nodes = entry.hello.can.contains(&Capability::Nodes);
-                if nodes > 0 && !has_nodes {
-                    entry.hello.can.push(Capability::Nodes);
-                    entry.machine.turn += 1;
-                }
-                if total_steps.is_some() && total_steps != entry.hello.total_steps {
-                    entry.hello.total_steps = total_steps;
-                    entry.machine.turn += 1;
-                }
+                entry.set_declared(nodes > 0, total_steps);
                 Event::Alive { rank, step }
             }
             ToServer::Armed { from } => Event::Armed { rank, from },

@@ -164,7 +164,7 @@ def test_a_rank_without_gates_is_not_waited_for_beyond_the_limit(
     first.step()
 
 
-def test_a_rank_that_never_connects_holds_nobody(
+def test_a_rank_that_never_connects_holds_no_other(
     tmp_path: Path, server: tuple[str, Any], ranks: Callable[..., list[Training]]
 ) -> None:
     folder, address = tmp_path / "a", server[0]

@@ -47,7 +47,7 @@ pub(super) fn Side() -> impl IntoView {
             .as_ref()
             .map(|own| settings_words(own, texts));
         let words = words.map(|words| {
-            view! { <p class="micro ink3 origin" data-part="settings">{words}</p> }
+            view! { <p class="micro ink3 origin" data-part="train-metadata">{words}</p> }
         });
         Some((words, fault))
     };
