@@ -103,7 +103,7 @@ impl Collector {
 
     /// The node at which a server wants this rank to ask, if any; at other nodes a gate lets it go on.
     pub fn target_node(&self) -> Option<String> {
-        if !self.has_gates() {
+        if !self.has_gates() || !self.live().has_target_node() {
             return None;
         }
         match &self.live().core().machine.target {

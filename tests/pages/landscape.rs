@@ -122,7 +122,7 @@ async fn the_landscapes_of_mindspore_are_read_as_they_were_recorded() {
     let settings = browser.text_of("[data-part=train-metadata]").await.unwrap();
     assert_eq!(
         settings,
-        "train_metadata.json: 9 × 9 points, each the mean loss of 32 samples, 8 steps per epoch, states of epoch 1–4"
+        "train_metadata.json: 9 × 9 points, each the mean loss of 32 samples, 8 steps per epoch, saved at epoch 1–4"
     );
     // The loss in the plane beside that of the training at the same step.
     let saved = browser

@@ -78,8 +78,8 @@ impl Recorder {
     }
 
     /// The layer at which the training is to wait, if any.
-    fn _target_node(&self) -> Option<String> {
-        self.collector.target_node()
+    fn _target_node(&self, py: Python<'_>) -> Option<String> {
+        py.detach(|| self.collector.target_node())
     }
 
     /// Sets the number of steps of the whole training.

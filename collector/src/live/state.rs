@@ -66,6 +66,8 @@ pub(crate) struct LiveState {
     last_phase: AtomicU8,
     /// Bits of the phases at which the program has gates.
     phases: AtomicU8,
+    /// A server wants this rank to ask at a node.
+    has_target_node: AtomicBool,
     /// Names of the nodes at which the program can wait, in its order.
     nodes: Mutex<Vec<String>>,
     attach: Mutex<AttachWatch>,
@@ -121,6 +123,7 @@ impl LiveState {
             last_step: AtomicI64::new(0),
             last_phase: AtomicU8::new(u8::MAX),
             phases: AtomicU8::new(0),
+            has_target_node: AtomicBool::new(false),
             nodes: Mutex::default(),
             attach: Mutex::new(attach),
             pace: Mutex::default(),
@@ -174,6 +177,12 @@ impl LiveState {
     #[inline]
     pub(crate) fn is_active(&self) -> bool {
         self.is_active.load(Ordering::SeqCst)
+    }
+
+    /// `true` if a server wants this rank to ask at a node.
+    #[inline]
+    pub(crate) fn has_target_node(&self) -> bool {
+        self.has_target_node.load(Ordering::SeqCst)
     }
 
     /// `true` if records are judged.
@@ -260,6 +269,9 @@ impl LiveState {
         self.is_judging.store(judges, Ordering::Relaxed);
         self.is_armed
             .store(core.machine.is_armed, Ordering::Relaxed);
+        let has_target_node = matches!(core.machine.target, Some(Target::Node(_)));
+        self.has_target_node
+            .store(has_target_node, Ordering::SeqCst);
         let is_active = judges || core.machine.asks() || !core.requests.is_empty();
         self.is_active.store(is_active, Ordering::SeqCst);
     }

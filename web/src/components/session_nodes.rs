@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use trainscope_api::sessions::{
-    Session, SessionCommand, SessionItems, SessionItemsQuery, SessionState,
+    Session, SessionCommand, SessionItems, SessionItemsQuery, SessionRankState, SessionState,
 };
 use trainscope_format::session::Capability;
 
@@ -28,30 +28,32 @@ fn nodes(
     session: Memo<Option<Arc<Session>>>,
     pattern: impl Fn() -> Option<String> + Send + Sync + 'static,
 ) -> Query<SessionItems> {
-    let id = Memo::new(move |_| {
+    let asked = Memo::new(move |_| {
         session.with(|own| {
-            own.as_ref()
-                .filter(|own| can_run_to(own))
-                .map(|own| own.id.clone())
+            let own = own.as_ref().filter(|own| can_run_to(own))?;
+            let mut ranks = own.ranks.iter();
+            // All ranks have the same layers.
+            let rank = ranks
+                .find(|rank| rank.state != SessionRankState::Lost)?
+                .rank;
+            Some((own.id.clone(), rank))
         })
     });
     query(
-        move || Some((id.get()?, pattern()?)),
-        |(session, pattern)| async move {
-            let rank = 0;
-            let offset = 0;
-            client::session_nodes(&SessionItemsQuery {
+        move || Some((asked.get()?, pattern()?)),
+        |((session, rank), pattern)| async move {
+            let query = SessionItemsQuery {
                 session,
                 rank,
                 pattern,
-                offset,
-            })
-            .await
+                offset: 0,
+            };
+            client::session_nodes(&query).await
         },
     )
 }
 
-/// The button *To node…* with a list of layers.
+/// The button *To layer…* with a list of layers.
 #[component]
 pub fn NodeMenu(
     session: Memo<Option<Arc<Session>>>,

@@ -140,7 +140,7 @@ pub(super) const EN: LandscapeTexts = LandscapeTexts {
     press: "press on the map to read a point",
     points: |x, y| format!("{x} × {y} points"),
     steps_per_epoch: |steps| format!("{steps} steps per epoch"),
-    saved_groups: |unit, groups| format!("states of {unit} {groups}"),
+    saved_groups: |unit, groups| format!("saved at {unit} {groups}"),
     settings: |settings| format!("train_metadata.json: {settings}"),
     samples: |samples| match samples {
         0 => "number of samples not recorded".to_owned(),

@@ -170,11 +170,11 @@ pub const EN: LineageTexts = LineageTexts {
     more: "more",
     computing: "Computing …",
     unread: |count| format!("{count} not read"),
-    files_unread: |count| format!("{count} more configuration files cannot be read"),
+    files_unread: |count| format!("more configuration files that cannot be read: {count}"),
     values_left_out: |count| {
-        format!("{count} values are cut or left out: too long, too many, or too deep in a file")
+        format!("values cut or left out, as too long, too many, or too deep in a file: {count}")
     },
-    columns_left_out: |count| format!("{count} columns are left out, which few runs have"),
+    columns_left_out: |count| format!("columns left out, which few runs have: {count}"),
     of_kept: "Only of the kept runs",
     no_importance: "The importances could not be computed. The scatter plots and the table stay.",
     pairs: "Together, and neither alone",

@@ -301,10 +301,7 @@ class Run(Recorder):
         step = self._step()
         if place == "after_step":
             self._end_step()
-        answer = self._gate(place, step, self._shown)
-        for watch in self._watches:
-            watch.follow_target()
-        return answer
+        return self._pass(place, step, self._shown)
 
     def _gate_at_node(self, name: str, outputs: list[tuple[str, str, Any]]) -> None:
         self._stop_at(self._is_stopped_at_node(name, outputs))
@@ -312,7 +309,10 @@ class Run(Recorder):
     @guarded
     def _is_stopped_at_node(self, name: str, outputs: list[tuple[str, str, Any]]) -> int:
         """Passes the gate after the forward pass of a layer; its outputs can be looked at, too."""
-        answer = self._gate(f"node:{name}", self._step(), lambda: outputs + self._shown())
+        return self._pass(f"node:{name}", self._step(), lambda: outputs + self._shown())
+
+    def _pass(self, place: str, step: int, show: Callable[[], list[tuple[str, str, Any]]]) -> int:
+        answer = self._gate(place, step, show)
         for watch in self._watches:
             watch.follow_target()
         return answer

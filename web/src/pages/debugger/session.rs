@@ -60,6 +60,7 @@ impl Bar {
         spawn_local(async move {
             let answer = client::session_attach(&request).await;
             self.told(answer.err());
+            self.sessions.ask_again();
         });
     }
 
@@ -67,7 +68,6 @@ impl Bar {
         let text = error.map(|error| error.message_or(&self.unreachable.get_untracked()));
         // The page may have been left.
         self.refusal.try_set(text);
-        self.sessions.ask_again();
     }
 }
 

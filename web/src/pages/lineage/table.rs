@@ -292,10 +292,8 @@ fn place(model: &super::model::Model, name_width: f64, room: f64) -> Vec<PlaceOf
     if let Some(at) = coloured {
         let right: f64 = sized.iter().take(at + 1).map(|(_, width)| width).sum();
         if room > 0.0 && name_width + right > room {
-            sized
-                .get_mut(..=at)
-                .into_iter()
-                .for_each(|first| first.rotate_right(1));
+            let own = sized.remove(at);
+            sized.insert(0, own);
         }
     }
     let mut left = name_width;
