@@ -39,18 +39,18 @@ fn main() -> io::Result<()> {
         let plain = fs::read(path)?;
         let packed = gzip(&plain, release)?;
         // The start page is completed by the server; files that do not get smaller, such as images, stay as they are.
-        let content = if name == "index.html" || packed.len() >= plain.len() {
-            let place = fs::canonicalize(path)?.display().to_string();
-            format!("Plain(include_bytes!({place:?}))")
-        } else {
+        let is_gzip = name != "index.html" && packed.len() < plain.len();
+        let place = if is_gzip {
             let place = out.join(format!("asset-{number}.gz"));
             fs::write(&place, packed)?;
-            let place = place.display().to_string();
-            format!("Gzip(include_bytes!({place:?}))")
+            place
+        } else {
+            fs::canonicalize(path)?
         };
+        let place = place.display().to_string();
         writeln!(
             table,
-            "EmbeddedFile {{ name: {name:?}, tag: \"{:016x}\", content: Content::{content} }},",
+            "EmbeddedFile {{ name: {name:?}, tag: \"{:016x}\", content: Content {{ bytes: include_bytes!({place:?}), is_gzip: {is_gzip} }} }},",
             hash(&plain),
         )
         .map_err(io::Error::other)?;

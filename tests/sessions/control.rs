@@ -159,6 +159,8 @@ fn the_first_of_two_commands_wins() {
     ] {
         assert_eq!(server.command("a", &bad).0, 400, "{bad}");
     }
+    // The turn changes once more when the pause has arrived at a gate.
+    server.wait_for_state("a", SessionState::Waiting);
     assert_eq!(server.command("a", &json!({"name": "stop"})).0, 200);
     training.end();
     let session = server.wait_for_state("a", SessionState::Finished);

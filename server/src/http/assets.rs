@@ -36,11 +36,21 @@ struct EmbeddedFile {
     content: Content<&'static [u8]>,
 }
 
-/// Content of a file, as it is or compressed.
+/// Content of a file.
 #[derive(Clone, Copy, Debug)]
-enum Content<T> {
-    Plain(T),
-    Gzip(T),
+struct Content<T> {
+    bytes: T,
+    /// True if `bytes` are compressed with gzip.
+    is_gzip: bool,
+}
+
+impl<T> Content<T> {
+    const fn plain(bytes: T) -> Self {
+        Self {
+            bytes,
+            is_gzip: false,
+        }
+    }
 }
 
 static EMBEDDED: &[EmbeddedFile] = include!(concat!(env!("OUT_DIR"), "/assets.rs"));
@@ -85,14 +95,15 @@ impl Assets {
         }
         let version = format!("{:016x}", hasher.finish());
         let files = EMBEDDED.iter().map(|file| {
-            let content = match file.content {
-                Content::Plain(bytes) => Content::Plain(Bytes::from_static(bytes)),
-                Content::Gzip(bytes) => Content::Gzip(Bytes::from_static(bytes)),
+            let content = Content {
+                bytes: Bytes::from_static(file.content.bytes),
+                is_gzip: file.content.is_gzip,
             };
             let mut asset = Asset::new(file.name, content, file.tag, prefix);
-            if let (INDEX, Content::Plain(page)) = (file.name, &asset.content) {
+            if file.name == INDEX {
                 let names = EMBEDDED.iter().map(|file| file.name);
-                asset.content = Content::Plain(with_version(page, names, &version));
+                let page = with_version(&asset.content.bytes, names, &version);
+                asset.content = Content::plain(page);
                 asset.tag.push_str(&version);
             }
             (file.name, asset)
@@ -137,7 +148,7 @@ impl Assets {
                         let mut hasher = DefaultHasher::new();
                         bytes.hash(&mut hasher);
                         let tag = format!("{:016x}", hasher.finish());
-                        let content = Content::Plain(bytes.into());
+                        let content = Content::plain(bytes.into());
                         Ok(Some(Asset::new(name, content, &tag, prefix)))
                     }
                     Err(error)
@@ -162,10 +173,10 @@ impl Assets {
 
 impl Asset {
     fn new(name: &str, mut content: Content<Bytes>, tag: &str, prefix: &str) -> Self {
-        if let (INDEX, Content::Plain(page)) = (name, &content)
-            && let Ok(page) = std::str::from_utf8(page)
+        if name == INDEX
+            && let Ok(page) = std::str::from_utf8(&content.bytes)
         {
-            content = Content::Plain(with_base(page, prefix).into());
+            content = Content::plain(with_base(page, prefix).into());
         }
         let mime = mime_guess::from_path(name).first_or_octet_stream();
         let text =
@@ -184,16 +195,19 @@ impl Asset {
     }
 
     fn answer(self, is_kept: bool, asked: &HeaderMap) -> Response {
-        let (body, encoding) = match self.content {
-            Content::Plain(bytes) => (bytes, ""),
-            Content::Gzip(bytes) if accepts_gzip(asked) => (bytes, "gzip"),
-            Content::Gzip(bytes) => match unpack(&bytes) {
+        let Content { bytes, is_gzip } = self.content;
+        let (body, encoding) = if !is_gzip {
+            (bytes, "")
+        } else if accepts_gzip(asked) {
+            (bytes, "gzip")
+        } else {
+            match unpack(&bytes) {
                 Ok(bytes) => (bytes, ""),
                 Err(error) => {
                     return Failure::internal("a file of the page cannot be unpacked", &error)
                         .into_response();
                 }
-            },
+            }
         };
         let etag = if encoding.is_empty() {
             format!("\"{}\"", self.tag)

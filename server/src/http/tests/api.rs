@@ -257,6 +257,7 @@ async fn the_description_is_whole_and_valid() {
         (paths::PR_CURVES, &["get"]),
         (paths::CUSTOM_SCALARS, &["get"]),
         (paths::LANDSCAPES, &["get"]),
+        (paths::LANDSCAPE_SETTINGS, &["get"]),
         (paths::EXPLANATIONS, &["get"]),
         (paths::STATISTICS, &["get"]),
         (paths::PROFILES, &["get"]),
