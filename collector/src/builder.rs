@@ -319,6 +319,14 @@ impl CollectorBuilder {
         self
     }
 
+    /// Waits at the first gate until a person continues the training from the page or the command line, at most this
+    /// long. The address of the page is printed to standard error. By default `TRAINSCOPE_WAIT` in seconds, or not at all.
+    #[must_use]
+    pub fn wait(mut self, longest: Duration) -> Self {
+        self.live.start_wait = Some(longest);
+        self
+    }
+
     /// Ends the training instead of going on when the server is lost during a pause.
     #[must_use]
     pub fn stop_if_lost(mut self) -> Self {

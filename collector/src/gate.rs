@@ -172,6 +172,9 @@ impl<'a> Passage<'a> {
             core.unreported = report.hits;
         }
         live.publish(&core);
+        if core.machine.waits_at_start() {
+            self.announce_wait(&core);
+        }
         let outcome = self.wait(core, is_interrupted);
         match outcome {
             Outcome::GoOn => Flow::Continue,
@@ -183,6 +186,25 @@ impl<'a> Passage<'a> {
                 Flow::Stop
             }
         }
+    }
+
+    /// Prints where to continue a training that waits at its first gate, on rank 0.
+    #[expect(clippy::print_stderr, reason = "a person is waited for")]
+    fn announce_wait(&self, core: &Core) {
+        if self.live.identity.rank != 0 {
+            return;
+        }
+        let step = self.at.step;
+        let longest = core.rest_of_hold().unwrap_or_default().as_secs_f64();
+        let place = match &core.address {
+            Some(address) => format!("continue it at {address}"),
+            None => {
+                "no server is known: attach it from the page or with `trainscope attach`".to_owned()
+            }
+        };
+        eprintln!(
+            "trainscope: the training waits at step {step} for at most {longest:.0} s: {place}"
+        );
     }
 
     fn report_stop(&self, begun: Instant) {

@@ -43,6 +43,9 @@ pub struct HoldReport {
     pub reason: HoldReason,
     /// Time since it began, in seconds.
     pub since_secs: f64,
+    /// Seconds after which it goes on by itself; absent for the limit of the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goes_on_secs: Option<f64>,
 }
 
 /// First message of a training, also after each reconnection.
@@ -225,6 +228,9 @@ pub enum ToServer {
         at: Gate,
         /// Reason.
         reason: HoldReason,
+        /// Seconds after which it goes on by itself; absent for the limit of the server.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        goes_on_secs: Option<f64>,
     },
     /// A hold has ended.
     Going {

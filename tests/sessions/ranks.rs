@@ -1,8 +1,11 @@
 //! Several ranks are held together, at one gate.
 
+use std::time::{Duration, Instant};
+
 use serde_json::json;
 use trainscope_api::sessions::{SessionRankState, SessionState};
 use trainscope_collector::AtHit;
+use trainscope_format::session::HoldReason;
 
 use super::training::{Sessions, Setup, Training};
 use crate::support::lab::Lab;
@@ -31,6 +34,34 @@ fn a_hit_in_one_rank_holds_all_at_the_same_gate() {
     assert_eq!(server.command("a", &json!({"name": "continue"})).0, 200);
     let ends = training.end();
     assert!(ends.iter().all(|own| own.1 == 3_299), "{ends:?}");
+}
+
+#[test]
+fn ranks_wait_at_their_first_gate_until_they_are_continued() {
+    let lab = Lab::new();
+    let server = lab.start();
+    let mut setup = Setup::new(&lab.base().join("a"), Some(&server));
+    setup.ranks = 4;
+    setup.wait = Some(Duration::from_mins(5));
+    let training = Training::start(&setup);
+    let session = server.wait_for_state("a", SessionState::Waiting);
+    assert_eq!((session.step, session.reason), (0, Some(HoldReason::Start)));
+    let rest = session.goes_on_secs.unwrap();
+    assert!((200.0..=300.0).contains(&rest), "{rest}");
+    assert_eq!(server.command("a", &json!({"name": "continue"})).0, 200);
+    training.wait_until_moving();
+    assert_eq!(server.command("a", &json!({"name": "stop"})).0, 200);
+    training.end();
+}
+
+#[test]
+fn a_first_gate_without_a_server_is_passed_after_its_limit() {
+    let lab = Lab::new();
+    let mut setup = Setup::new(&lab.base().join("a"), None);
+    (setup.steps, setup.wait) = (3, Some(Duration::from_millis(300)));
+    let begun = Instant::now();
+    assert_eq!(Training::start(&setup).end()[0].1, 2);
+    assert!(begun.elapsed() >= Duration::from_millis(300));
 }
 
 #[test]

@@ -28,6 +28,8 @@ pub(crate) struct Setup {
     /// `None` for the one of the environment.
     pub(crate) at_hit: Option<AtHit>,
     pub(crate) total_steps: Option<i64>,
+    /// Longest wait at the first gate.
+    pub(crate) wait: Option<Duration>,
     pub(crate) ranks: u32,
 }
 
@@ -41,6 +43,7 @@ impl Setup {
             nan: None,
             at_hit: Some(AtHit::Record),
             total_steps: None,
+            wait: None,
             ranks: 1,
         }
     }
@@ -75,6 +78,10 @@ impl Training {
                     .live(live);
                 let builder = match setup.at_hit {
                     Some(at_hit) => builder.at_hit(at_hit),
+                    None => builder,
+                };
+                let builder = match setup.wait {
+                    Some(longest) => builder.wait(longest),
                     None => builder,
                 };
                 let collector = builder.start().unwrap();

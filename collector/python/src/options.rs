@@ -43,6 +43,7 @@ pub(crate) struct Options {
     pub(crate) live: Option<String>,
     at_hit: Option<String>,
     at_hit_severity: Option<String>,
+    pub(crate) wait: Option<f64>,
 }
 
 impl Options {

@@ -317,6 +317,9 @@ impl Recorder {
         if let Some(severity) = options.at_hit_severity()? {
             builder = builder.at_hit_severity(severity);
         }
+        if let Some(wait) = options.wait {
+            builder = builder.wait(seconds("wait", wait)?);
+        }
         let collector = builder
             .start()
             .map_err(|error| PyOSError::new_err(error.to_string()))?;

@@ -101,6 +101,7 @@ fn hello(live: &LiveState, core: &Core) -> ToServer {
             since_secs: core
                 .held_since
                 .map_or(0.0, |since| since.elapsed().as_secs_f64()),
+            goes_on_secs: core.rest_of_hold().map(|rest| rest.as_secs_f64()),
         }),
         _ => None,
     };

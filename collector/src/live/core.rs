@@ -172,6 +172,12 @@ impl Core {
         running.min_by_key(|own| own.0)
     }
 
+    /// Time until the hold ends by itself.
+    pub(crate) fn rest_of_hold(&self) -> Option<Duration> {
+        let end = self.deadlines[Timer::Hold as usize]?;
+        Some(end.saturating_duration_since(Instant::now()))
+    }
+
     /// Ends the timers whose time is over.
     pub(crate) fn expire(&mut self) {
         while let Some((at, timer)) = self.next_deadline()
@@ -208,6 +214,10 @@ fn text_of(note: Note, refusal: &str, hold: Duration) -> String {
         ),
         Note::ServerLost => {
             "Live session: the server was lost during a pause, and the training went on.".to_owned()
+        }
+        Note::StartOver => {
+            "Live session: no command came during the wait at the first gate, and the training went on."
+                .to_owned()
         }
     }
 }

@@ -168,6 +168,8 @@ pub(crate) enum Note {
     HoldOver,
     /// A hold has lost its server.
     ServerLost,
+    /// The wait at the first gate has reached its limit without a command.
+    StartOver,
 }
 
 /// Output of the machine.
@@ -212,6 +214,8 @@ pub(crate) struct Machine {
     /// It asks at each gate, also after a hold.
     pub(crate) is_armed: bool,
     pub(crate) target: Option<Target>,
+    /// Longest wait at the first gate; `None` once it has been passed.
+    pub(crate) start_wait: Option<Duration>,
     /// Gates without an answer, one after the other.
     missed: u32,
     /// Decisions about other gates than that which waits.
@@ -225,13 +229,14 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    pub(crate) fn new(settings: Settings, limits: Limits) -> Self {
+    pub(crate) fn new(settings: Settings, limits: Limits, start_wait: Option<Duration>) -> Self {
         Self {
             phase: Phase::Off,
             settings,
             limits,
             is_armed: false,
             target: None,
+            start_wait,
             missed: 0,
             ignored: 0,
             unreadable: 0,
@@ -249,11 +254,20 @@ impl Machine {
         )
     }
 
+    /// `true` if the training waits at its first gate.
+    pub(crate) fn waits_at_start(&self) -> bool {
+        match &self.phase {
+            Phase::Held(hold) | Phase::LostHeld(hold) => hold.reason == HoldReason::Start,
+            _ => false,
+        }
+    }
+
     /// `true` if a gate has more to do than judging.
     pub(crate) fn asks(&self) -> bool {
+        let is_first = self.start_wait.is_some();
         match self.phase {
-            Phase::Running => self.target.is_some(),
-            Phase::Off | Phase::Connecting => false,
+            Phase::Running => is_first || self.target.is_some(),
+            Phase::Off | Phase::Connecting => is_first,
             _ => true,
         }
     }

@@ -114,6 +114,8 @@ pub(crate) struct LiveSettings {
     pub(crate) severity: Severity,
     pub(crate) stops_if_lost: bool,
     pub(crate) hold_most: Duration,
+    /// Longest wait at the first gate; `None` to pass it like any other.
+    pub(crate) start_wait: Option<Duration>,
     pub(crate) watchpoints: Watchpoints,
     /// File for the report of a stop.
     pub(crate) stop_report: Option<PathBuf>,
@@ -128,6 +130,7 @@ pub(crate) struct ProgramSettings {
     pub(crate) at_hit: Option<AtHit>,
     pub(crate) severity: Option<Severity>,
     pub(crate) stops_if_lost: bool,
+    pub(crate) start_wait: Option<Duration>,
     pub(crate) watchpoints: Option<Watchpoints>,
 }
 
@@ -157,24 +160,31 @@ impl ProgramSettings {
                 },
             )
         });
-        let hold_most = of_env("TRAINSCOPE_HOLD_MOST", &mut mistakes, |text| {
-            let secs = text.parse::<u64>().ok()?;
-            Some(Duration::from_secs(secs))
-        });
+        let secs = |text: &str| text.parse().ok().map(Duration::from_secs);
         let longest = Duration::from_secs(trainscope_format::session::MAX_HOLD_SECS);
+        let hold_most = of_env("TRAINSCOPE_HOLD_MOST", &mut mistakes, secs);
+        let hold_most = hold_most.unwrap_or(longest).min(longest);
+        let start_wait = self
+            .start_wait
+            .or_else(|| of_env("TRAINSCOPE_WAIT", &mut mistakes, secs));
+        let is_allowed = !matches!(&*mode, "0" | "never" | "false");
+        let may_hold = mode != "read";
         let watchpoints = self
             .watchpoints
             .or_else(|| watchpoints_of_env(&mut mistakes))
             .unwrap_or_default();
         LiveSettings {
-            is_allowed: !matches!(&*mode, "0" | "never" | "false"),
-            may_hold: mode != "read",
+            is_allowed,
+            may_hold,
             address: live.address,
             token: live.token,
             at_hit: at_hit.unwrap_or_default(),
             severity: severity.unwrap_or(Severity::Error),
             stops_if_lost: self.stops_if_lost,
-            hold_most: hold_most.unwrap_or(longest).min(longest),
+            hold_most,
+            start_wait: start_wait
+                .filter(|wait| is_allowed && may_hold && !wait.is_zero())
+                .map(|wait| wait.min(hold_most)),
             watchpoints,
             stop_report: env::var_os("TRAINSCOPE_STOP_REPORT").map(PathBuf::from),
             mistakes,

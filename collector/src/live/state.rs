@@ -98,9 +98,11 @@ impl LiveState {
                 hold_most: settings.hold_most,
                 ..Limits::default()
             },
+            settings.start_wait,
         );
         let judge = Judge::new(settings.watchpoints.clone(), settings.level());
         let is_judging = settings.at_hit != AtHit::Record;
+        let is_active = is_judging || settings.start_wait.is_some();
         let attach = AttachWatch {
             path: attach::path_of(&identity.run),
             looked: None,
@@ -113,7 +115,7 @@ impl LiveState {
             core: Mutex::new(Core::new(machine)),
             changed: Condvar::new(),
             judge: Mutex::new(judge),
-            is_active: AtomicBool::new(is_judging),
+            is_active: AtomicBool::new(is_active),
             is_judging: AtomicBool::new(is_judging),
             is_armed: AtomicBool::new(false),
             close_until: AtomicI64::new(i64::MIN),

@@ -151,7 +151,14 @@ impl Peer {
             at: at.clone(),
             reason,
         });
-        assert_eq!(self.next(), ToServer::Held { at, reason });
+        assert_eq!(
+            self.next(),
+            ToServer::Held {
+                at,
+                reason,
+                goes_on_secs: None
+            }
+        );
     }
 
     pub(crate) fn resume(&mut self) {

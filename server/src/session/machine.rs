@@ -9,6 +9,12 @@ mod decide;
 #[cfg(test)]
 mod property;
 mod settle;
+/// A time that a training has sent; `None` for one that is none.
+pub(super) fn rest_of_hold(secs: f64) -> Option<Duration> {
+    let rest = Duration::try_from_secs_f64(secs).ok()?;
+    Some(rest.min(Duration::from_secs(MAX_HOLD_SECS)))
+}
+
 #[cfg(test)]
 mod tests;
 
@@ -16,7 +22,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use trainscope_format::session::{
-    ArmOrder, ByeReason, Gate, GoingReason, Hello, HoldReason, PauseLevel, Place, ToTraining,
+    ArmOrder, ByeReason, Gate, GoingReason, Hello, HoldReason, MAX_HOLD_SECS, PauseLevel, Place,
+    ToTraining,
 };
 
 pub(crate) use command::{Command, CommandError};
@@ -177,6 +184,8 @@ pub(crate) enum Event {
         rank: u32,
         at: Gate,
         reason: HoldReason,
+        /// Time until it ends by itself, if it is not that of a decision.
+        goes_on: Option<Duration>,
     },
     Going {
         rank: u32,
@@ -239,6 +248,8 @@ pub(crate) struct Machine {
     /// All ranks are stopped at the first gate that all of them reach: one that stops earlier would leave the others in
     /// a collective operation.
     stops_together: bool,
+    /// Ranks wait at their first gates by their own settings, and not all of them are there yet.
+    is_starting: bool,
     /// Missed gates in a row.
     missed: u32,
     begun: Option<Duration>,
@@ -263,6 +274,7 @@ impl Machine {
             wanted: None,
             decided: VecDeque::new(),
             stops_together: false,
+            is_starting: false,
             missed: 0,
             begun: None,
         }
@@ -310,9 +322,15 @@ impl Machine {
                 pauses,
                 is_target,
             } => self.gate(now, rank, &at, (pauses, is_target), out),
-            Event::Held { rank, at, .. } => {
+            Event::Held {
+                rank,
+                at,
+                reason,
+                goes_on,
+            } => {
                 if let Some(own) = self.heard(now, rank) {
                     own.state = RankState::Held(at);
+                    self.hold_by_itself(now, reason, goes_on);
                 }
             }
             Event::Going { rank, at, why } => self.going(now, rank, &at, why, out),
@@ -338,6 +356,19 @@ impl Machine {
                 }
             }
             Event::Tick => self.tick(now, out),
+        }
+    }
+
+    /// Notes a hold that a rank has begun without a decision: all wait at their first gate, each with a limit of its own.
+    fn hold_by_itself(&mut self, now: Duration, reason: HoldReason, goes_on: Option<Duration>) {
+        if let Some(rest) = goes_on {
+            self.hold_ends = now + rest;
+        }
+        if reason == HoldReason::Start {
+            self.is_starting = true;
+            if self.state == State::Running {
+                self.state = State::Pausing;
+            }
         }
     }
 
@@ -382,6 +413,10 @@ impl Machine {
         self.ranks.insert(hello.rank, rank);
         if self.is_finished() {
             return;
+        }
+        if let Some(hold) = &hello.held {
+            let rest = hold.goes_on_secs.and_then(rest_of_hold);
+            self.hold_by_itself(now, hold.reason, rest);
         }
         match self.state {
             State::Lost => {
@@ -546,12 +581,15 @@ impl Machine {
             None => (None, None),
         };
         for (rank, own) in &mut self.ranks {
-            if matches!(own.state, RankState::Held(_)) {
+            // Ranks that are not at their first gate yet do not wait there any more.
+            let will_wait = self.is_starting && own.is_connected();
+            if will_wait || matches!(own.state, RankState::Held(_)) {
                 own.state = RankState::Running;
                 let node = node.clone();
                 out.push(Action::Send(*rank, ToTraining::Resume { steps, node }));
             }
         }
+        self.is_starting = false;
     }
 
     fn run(&mut self) {

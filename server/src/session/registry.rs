@@ -17,7 +17,7 @@ use trainscope_format::session::{
 
 use super::attach::{self, AttachError};
 use super::entry::{Entry, Peer, Reply, RuleHit, now_secs};
-use super::machine::{Command, CommandError, Event, Limits, Machine, State};
+use super::machine::{Command, CommandError, Event, Limits, Machine, State, rest_of_hold};
 use super::report;
 use crate::discovery::base::{Base, bases};
 use crate::notices::Notices;
@@ -511,7 +511,16 @@ impl Connection {
                     is_target,
                 }
             }
-            ToServer::Held { at, reason } => Event::Held { rank, at, reason },
+            ToServer::Held {
+                at,
+                reason,
+                goes_on_secs,
+            } => Event::Held {
+                rank,
+                at,
+                reason,
+                goes_on: goes_on_secs.and_then(rest_of_hold),
+            },
             ToServer::Going { at, why } => Event::Going { rank, at, why },
             ToServer::Tensors(list) | ToServer::Nodes(list) => {
                 reply(list.id, Reply::Items(list));

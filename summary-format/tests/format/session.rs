@@ -72,6 +72,7 @@ fn to_server() -> Vec<ToServer> {
                 at: gate(),
                 reason: HoldReason::Start,
                 since_secs: 1.5,
+                goes_on_secs: Some(58.5),
             }),
             armed: true,
             pause_at: PauseLevel::Warning,
@@ -94,6 +95,7 @@ fn to_server() -> Vec<ToServer> {
         ToServer::Held {
             at: gate(),
             reason: HoldReason::Hit,
+            goes_on_secs: Some(60.0),
         },
         ToServer::Going {
             at: gate(),

@@ -50,6 +50,7 @@ def start(
     live: str | None = None,
     at_hit: str | None = None,
     at_hit_severity: str | None = None,
+    wait: float | None = None,
 ) -> Run:
     """Begins to record into `folder`, which is the run, and makes it the one that the functions of this module act on.
 
@@ -73,6 +74,8 @@ def start(
         TRAINSCOPE_SERVER by default. `trainscope attach` connects a training without it.
     at_hit: "record" hits of watchpoints only (the default, or TRAINSCOPE_AT_HIT), "pause" at a gate if the training is
         connected, or "stop" there with `TrainingStopped`. at_hit_severity: "info", "warning" or "error" (the default).
+    wait: waits at the first gate until a person continues the training from the page or with `trainscope control`, at most
+        this many seconds (TRAINSCOPE_WAIT, or not at all). The address of the page is printed to standard error.
 
     Raises OSError if the folder cannot be made, TypeError or ValueError for wrong options. Nothing else ever raises because
     of recording, unless `strict`. Called again while a run is open (a notebook cell that is run again), it finishes that one
@@ -109,6 +112,7 @@ def start(
         live=live,
         at_hit=at_hit,
         at_hit_severity=at_hit_severity,
+        wait=wait,
     )
     if before is not None:
         before.finish()

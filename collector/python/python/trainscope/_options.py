@@ -31,6 +31,7 @@ DEFAULTS: dict[str, Any] = {
     "live": None,
     "at_hit": None,
     "at_hit_severity": None,
+    "wait": None,
 }
 
 RANK_VARIABLES = (

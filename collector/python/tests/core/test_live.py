@@ -43,6 +43,8 @@ def test_options_of_a_session_are_checked(tmp_path: Path) -> None:
         trainscope.start(tmp_path / "run", at_hit="explode")
     with pytest.raises(ValueError, match="at_hit_severity must be"):
         trainscope.start(tmp_path / "run", at_hit_severity="fatal")
+    with pytest.raises(ValueError, match="wait must be"):
+        trainscope.start(tmp_path / "run", wait=-1)
 
 
 TRAINING = """
@@ -67,6 +69,20 @@ def training(tmp_path: Path, server: tuple[str, Any]) -> Iterator[Training]:
     wait_for(lambda: status(tmp_path / "a", server[0])["state"] == "running")
     yield training
     training.end()
+
+
+def test_a_training_waits_at_its_first_gate(tmp_path: Path, server: tuple[str, Any]) -> None:  # noqa: F811
+    folder, address = tmp_path / "a", server[0]
+    waiting = Training(TRAINING.replace("every=1", "every=1, wait=300"), folder, address)
+    wait_for(lambda: status(folder, address)["state"] == "waiting")
+    held = status(folder, address)
+    assert (held["reason"], held["step"]) == ("start", 0)
+    assert control(folder, address, "continue").returncode == 0
+    waiting.step()
+    assert control(folder, address, "stop").returncode == 0
+    message = waiting.process.communicate(timeout=60)[1]
+    assert f"waits at step 0 for at most 300 s: continue it at {address}" in message
+    assert waiting.process.returncode == 0
 
 
 def test_a_person_pauses_steps_and_stops_a_training(tmp_path: Path, server: tuple[str, Any], training: Training) -> None:

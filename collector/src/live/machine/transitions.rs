@@ -53,10 +53,11 @@ impl Machine {
     }
 
     fn address(&mut self) -> Vec<Action> {
-        if self.phase != Phase::Off {
-            return Vec::new();
+        match self.phase {
+            Phase::Off => self.phase = Phase::Connecting,
+            Phase::LostHeld(_) => {}
+            _ => return Vec::new(),
         }
-        self.phase = Phase::Connecting;
         self.delay = FIRST_DELAY;
         self.tried_for = Duration::ZERO;
         vec![Action::Connect]
@@ -86,13 +87,13 @@ impl Machine {
     }
 
     fn refused(&mut self, refusal: Refusal) -> Vec<Action> {
-        if self.phase != Phase::Connecting {
+        let waits_at_start = match &self.phase {
+            Phase::Connecting => false,
+            Phase::LostHeld(hold) if hold.reason == HoldReason::Start => true,
             // A hold goes on to its limits.
-            return match self.phase {
-                Phase::LostHeld(_) => vec![Action::Retry(FIRST_DELAY)],
-                _ => Vec::new(),
-            };
-        }
+            Phase::LostHeld(_) => return vec![Action::Retry(FIRST_DELAY)],
+            _ => return Vec::new(),
+        };
         if refusal == Refusal::Proxy {
             let is_first = !std::mem::replace(&mut self.has_proxy_note, true);
             let note = is_first.then_some(Action::Note(Note::Refused(refusal)));
@@ -102,7 +103,11 @@ impl Machine {
                 .collect();
         }
         self.phase = Phase::Off;
-        vec![Action::Note(Note::Refused(refusal))]
+        let mut actions = vec![Action::Note(Note::Refused(refusal))];
+        if waits_at_start {
+            actions.extend([Action::Cancel(Timer::Hold), Action::GoOn]);
+        }
+        actions
     }
 
     fn unreachable(&mut self, jitter: f64) -> Vec<Action> {
@@ -157,6 +162,9 @@ impl Machine {
         {
             *left = left.saturating_sub(1);
         }
+        if let Some(wait) = self.start_wait.take() {
+            return self.wait_at_start(at, wait);
+        }
         let is_target = self.is_target(&at);
         let is_node = matches!(at.place, Place::Node(_));
         let asks = match self.phase {
@@ -169,6 +177,29 @@ impl Machine {
         }
         self.phase = Phase::Asking(at);
         vec![Action::Ask, Action::Start(Timer::Gate, self.limits.gate)]
+    }
+
+    /// Waits at the first gate, connected or not. All ranks of a launch do so, each by itself.
+    fn wait_at_start(&mut self, at: Gate, wait: Duration) -> Vec<Action> {
+        let reason = HoldReason::Start;
+        let hold = Hold {
+            at: at.clone(),
+            reason,
+        };
+        let mut actions = Vec::new();
+        if matches!(self.phase, Phase::Off | Phase::Connecting) {
+            self.phase = Phase::LostHeld(hold);
+        } else {
+            self.phase = Phase::Held(hold);
+            let goes_on_secs = Some(wait.as_secs_f64());
+            actions.push(Action::Send(ToServer::Held {
+                at,
+                reason,
+                goes_on_secs,
+            }));
+        }
+        actions.push(Action::Start(Timer::Hold, wait));
+        actions
     }
 
     fn arm(&mut self, next: Gate) -> Vec<Action> {
@@ -228,7 +259,11 @@ impl Machine {
         });
         vec![
             Action::Cancel(Timer::Gate),
-            Action::Send(ToServer::Held { at, reason }),
+            Action::Send(ToServer::Held {
+                at,
+                reason,
+                goes_on_secs: None,
+            }),
             Action::Start(Timer::Hold, self.limits.hold),
         ]
     }
@@ -252,6 +287,7 @@ impl Machine {
                 ]
             }
             Phase::Running | Phase::Armed | Phase::Asking(_) => {
+                self.start_wait = None;
                 self.target = target(Place::AfterStep);
                 Vec::new()
             }
@@ -305,16 +341,24 @@ impl Machine {
             }
             (Phase::Held(hold), Timer::Hold) => {
                 let at = hold.at.clone();
+                let note = match hold.reason {
+                    HoldReason::Start => Note::StartOver,
+                    _ => Note::HoldOver,
+                };
                 self.disarm();
                 self.phase = Phase::Running;
                 let why = GoingReason::Limit;
                 vec![
                     Action::Send(ToServer::Going { at, why }),
-                    Action::Note(Note::HoldOver),
+                    Action::Note(note),
                     Action::GoOn,
                 ]
             }
-            (Phase::LostHeld(_), Timer::Hold | Timer::Grace) => {
+            (Phase::LostHeld(hold), Timer::Hold | Timer::Grace) => {
+                let note = match (hold.reason, timer) {
+                    (HoldReason::Start, Timer::Hold) => Note::StartOver,
+                    _ => Note::ServerLost,
+                };
                 self.disarm();
                 let timers = [Action::Cancel(Timer::Hold), Action::Cancel(Timer::Grace)];
                 let (phase, last) = if self.settings.stops_if_lost {
@@ -323,7 +367,7 @@ impl Machine {
                     (Phase::Connecting, Action::GoOn)
                 };
                 self.phase = phase;
-                let rest = [Action::Note(Note::ServerLost), last];
+                let rest = [Action::Note(note), last];
                 timers.into_iter().chain(rest).collect()
             }
             _ => Vec::new(),

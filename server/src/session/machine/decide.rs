@@ -201,7 +201,9 @@ impl Machine {
                 self.miss(now, missing, at.step);
             }
         }
+        // The first steps of ranks may end at different times: they wait at the start as long as they have said.
         let is_holding = self.state == State::Pausing
+            && !self.is_starting
             && self
                 .connected()
                 .any(|(_, own)| matches!(own.state, RankState::Held(_)));

@@ -18,6 +18,9 @@ struct Rank {
     is_connected: bool,
     is_armed: bool,
     step: i64,
+    /// Longest wait at its first gate; `None` once it has passed that.
+    start_wait: Option<Duration>,
+    reason: HoldReason,
     /// Time at which its wait ends by itself.
     limit: Duration,
     has_ended: bool,
@@ -56,12 +59,14 @@ struct World {
 }
 
 impl World {
-    fn new(size: u32, level: PauseLevel) -> Self {
+    fn new(size: u32, level: PauseLevel, start_wait: Option<Duration>) -> Self {
         let rank = Rank {
             state: Side::Computes,
             is_connected: false,
             is_armed: false,
             step: 0,
+            start_wait,
+            reason: HoldReason::Asked,
             limit: Duration::ZERO,
             has_ended: false,
         };
@@ -115,10 +120,12 @@ impl World {
                 (ToTraining::Hold { at, reason }, Side::Asks(asked)) if at == asked => {
                     rank.state = Side::Holds(at.clone());
                     rank.limit = self.now + limits.hold;
+                    rank.reason = reason;
                     Some(Event::Held {
                         rank: number,
                         at,
                         reason,
+                        goes_on: None,
                     })
                 }
                 (ToTraining::Resume { .. }, Side::Holds(at)) => {
@@ -130,6 +137,10 @@ impl World {
                         at,
                         why,
                     })
+                }
+                (ToTraining::Resume { .. }, _) => {
+                    rank.start_wait = None;
+                    None
                 }
                 (ToTraining::Extend { secs }, Side::Holds(_)) => {
                     rank.limit = self.now + Duration::from_secs_f64(secs);
@@ -167,8 +178,9 @@ impl World {
         if let Side::Holds(at) = &rank.state {
             hello.held = Some(HoldReport {
                 at: at.clone(),
-                reason: HoldReason::Asked,
+                reason: rank.reason,
                 since_secs: 0.0,
+                goes_on_secs: Some(rank.limit.saturating_sub(self.now).as_secs_f64()),
             });
         }
         self.apply(Event::Hello(Box::new(hello)));
@@ -180,6 +192,21 @@ impl World {
                 let single = self.size == 1;
                 let rank = self.ranks.get_mut(&number).unwrap();
                 if rank.state != Side::Computes || rank.has_ended {
+                    return;
+                }
+                if let Some(wait) = rank.start_wait.take() {
+                    let at = Self::gate(rank);
+                    rank.state = Side::Holds(at.clone());
+                    rank.reason = HoldReason::Start;
+                    rank.limit = self.now + wait;
+                    if rank.is_connected {
+                        self.apply(Event::Held {
+                            rank: number,
+                            at,
+                            reason: HoldReason::Start,
+                            goes_on: Some(wait),
+                        });
+                    }
                     return;
                 }
                 if !rank.is_connected || !(rank.is_armed || (single && hits)) {
@@ -319,10 +346,11 @@ proptest! {
     fn sessions_hold_together_and_every_hold_ends(
         size in 1_u32..=8,
         pauses: bool,
+        start_wait in prop::option::of((1_u64..120).prop_map(Duration::from_secs)),
         inputs in prop::collection::vec(inputs(), 1..120),
     ) {
         let level = if pauses { PauseLevel::Error } else { PauseLevel::Never };
-        let mut world = World::new(size, level);
+        let mut world = World::new(size, level, start_wait);
         for number in 0..size {
             world.connect(number);
         }

@@ -73,9 +73,14 @@ impl Machine {
         }
         self.state = State::Running;
         if let Some(at) = self.common_hold() {
-            self.hold_ends = now + self.limits.hold;
-            let reason = HoldReason::Asked;
+            if self.hold_ends <= now {
+                self.hold_ends = now + self.limits.hold;
+            }
+            let reason = self.own_reason();
+            self.is_starting = false;
             self.state = State::Waiting { at, reason };
+        } else if self.is_starting && !is_late {
+            self.state = State::Pausing;
         } else if self
             .connected()
             .any(|(_, own)| matches!(own.state, RankState::Held(_)))
@@ -92,9 +97,21 @@ impl Machine {
         self.resume_behind(now, out);
         if let Some(at) = self.common_hold() {
             let decided = self.decided.iter().rev().find(|own| own.0 == at);
-            let reason = decided.and_then(|own| own.1).unwrap_or(HoldReason::Asked);
+            let reason = decided
+                .and_then(|own| own.1)
+                .unwrap_or_else(|| self.own_reason());
             self.wanted = None;
+            self.is_starting = false;
             self.state = State::Waiting { at, reason };
+        }
+    }
+
+    /// Reason of a hold that no decision of this session began.
+    fn own_reason(&self) -> HoldReason {
+        if self.is_starting {
+            HoldReason::Start
+        } else {
+            HoldReason::Asked
         }
     }
 

@@ -72,6 +72,7 @@ fn held(rank: u32, step: i64) -> Event {
         rank,
         at: at(step),
         reason: HoldReason::Asked,
+        goes_on: None,
     }
 }
 
@@ -172,6 +173,7 @@ fn a_session_that_was_held_waits_again_after_a_reconnection() {
         at: at(4),
         reason: HoldReason::Hit,
         since_secs: 3.0,
+        goes_on_secs: None,
     };
     let back = Hello {
         held: Some(hold),
@@ -575,6 +577,7 @@ fn a_rank_that_comes_back_from_an_earlier_hold_goes_on_to_the_gate_of_the_others
         at: at(3),
         reason,
         since_secs: 1.0,
+        goes_on_secs: None,
     });
     let returns =
         |machine: &mut Machine| machine.apply(secs(3), Event::Hello(Box::new(behind.clone())));

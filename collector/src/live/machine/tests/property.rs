@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use trainscope_format::session::{ByeReason, Gate, HoldReason, Place};
 
 use super::super::{Action, Event, Limits, Machine, Phase, Refusal, Timer, step};
-use super::{SINGLE, at, resume};
+use super::{SINGLE, START, at, resume};
 
 fn events() -> impl Strategy<Value = Event> {
     let number = 0_i64..3;
@@ -52,8 +52,9 @@ fn events() -> impl Strategy<Value = Event> {
 proptest! {
     /// No wait is without a running limit, and the training leaves a gate exactly if it waits no longer.
     #[test]
-    fn every_wait_has_a_limit(events in prop::collection::vec(events(), 1..200)) {
-        let mut machine = Machine::new(SINGLE, Limits::default());
+    fn every_wait_has_a_limit(waits: bool, events in prop::collection::vec(events(), 1..200)) {
+        let start_wait = waits.then_some(START);
+        let mut machine = Machine::new(SINGLE, Limits::default(), start_wait);
         let mut running: Vec<Timer> = Vec::new();
         for event in events {
             // A training that waits reaches no gate, and only running timers expire.
@@ -80,9 +81,11 @@ proptest! {
                     _ => {}
                 }
             }
-            let wanted: &[Timer] = match machine.phase {
+            let wanted: &[Timer] = match &machine.phase {
                 Phase::Asking(_) => &[Timer::Gate],
                 Phase::Held(_) => &[Timer::Hold],
+                // It may not have had a connection yet.
+                Phase::LostHeld(hold) if hold.reason == HoldReason::Start => &[Timer::Hold],
                 Phase::LostHeld(_) => &[Timer::Hold, Timer::Grace],
                 _ => &[],
             };
