@@ -366,7 +366,7 @@ impl Machine {
         }
         if reason == HoldReason::Start {
             self.is_starting = true;
-            if self.state == State::Running {
+            if matches!(self.state, State::Running | State::Stepping(_)) {
                 self.state = State::Pausing;
             }
         }
@@ -452,7 +452,7 @@ impl Machine {
             return;
         };
         let was_held = matches!(&own.state, RankState::Held(held) if held == at);
-        if why != GoingReason::Resumed && was_held {
+        if was_held {
             own.state = RankState::Running;
         }
         if why == GoingReason::Limit {

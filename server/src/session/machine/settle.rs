@@ -103,6 +103,15 @@ impl Machine {
             self.wanted = None;
             self.is_starting = false;
             self.state = State::Waiting { at, reason };
+            return;
+        }
+        let waits = |own: &Rank| matches!(own.state, RankState::Held(_));
+        if self.is_starting && !self.connected().any(|(_, own)| waits(own)) {
+            // The rank that waited at its first gate is lost.
+            self.is_starting = false;
+            if self.wanted.is_none() {
+                self.run();
+            }
         }
     }
 
