@@ -15,7 +15,7 @@ use crate::live::core::{Core, Outcome, Request};
 use crate::live::hits;
 use crate::live::machine::{Event, Phase, Target};
 use crate::live::pace::StopReport;
-use crate::live::probe::Probe;
+use crate::live::probe::{Filter, Probe};
 use crate::live::settings::{AtHit, Flow};
 use crate::live::state::LiveState;
 use crate::step::StepRecorder;
@@ -112,10 +112,26 @@ impl Collector {
         }
     }
 
+    /// Patterns of the activations that a person wants to look at, for [`matches_pattern`]. A program that asks keeps
+    /// references to them from the forward pass until the gate, and shows them there.
+    pub fn keep_patterns(&self) -> Vec<String> {
+        if !self.shared().is_ours() {
+            return Vec::new();
+        }
+        let live = self.live();
+        live.can_keep.store(true, Ordering::Relaxed);
+        live.keep()
+    }
+
     /// Sets the number of steps of the whole training, for the page and for the time that a stop saves.
     pub fn total_steps(&self, steps: i64) {
         self.live().total_steps.store(steps, Ordering::Relaxed);
     }
+}
+
+/// `true` if a name has a pattern with `*` and `?`, or contains a text without them.
+pub fn matches_pattern(pattern: &str, name: &str) -> bool {
+    Filter::of(pattern).matches(name)
 }
 
 /// One gate.

@@ -59,6 +59,8 @@ mod writer;
 pub use builder::{CollectorBuilder, CollectorError};
 pub use collector::Collector;
 pub use dataset::{DatasetPipeline, ParameterValue};
+#[cfg(feature = "live")]
+pub use gate::matches_pattern;
 pub use graph::GraphBuilder;
 pub use hook::{EpochContext, NamedTensor, StepContext, TensorSource, TrainingHook};
 pub use hyperparameters::Hyperparameters;

@@ -152,6 +152,14 @@ impl StepRecorder {
         self.record(name, role, view, Some(scale));
     }
 
+    /// Notes that a tensor was changed in place since it was made: at a gate its elements cannot be looked at any more.
+    #[cfg(feature = "live")]
+    pub fn changed(&mut self, name: &str) {
+        if let Some(probe) = &mut self.probe {
+            probe.changed(name);
+        }
+    }
+
     /// Records statistics that were computed elsewhere, on a device for example.
     pub fn summary(&mut self, name: &str, summary: TensorSummary) {
         #[cfg(feature = "live")]

@@ -131,7 +131,7 @@ pub struct SessionItem {
     /// Role; other for nodes.
     #[serde(default)]
     pub role: Role,
-    /// Element type; absent for nodes.
+    /// Element type; absent for nodes, and for an activation that was changed in place since its forward pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dtype: Option<DType>,
     /// Sizes, outermost first.
@@ -213,6 +213,9 @@ pub enum ToServer {
         /// Number of steps of the whole training, if it is known by now.
         #[serde(default)]
         total_steps: Option<i64>,
+        /// `true` if it can keep activations.
+        #[serde(default)]
+        keeps: bool,
     },
     /// Answer to [`ToTraining::Arm`] and [`ToTraining::Disarm`].
     Armed {
@@ -397,6 +400,12 @@ pub enum ToTraining {
         /// Least severity of hits that pause.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pause_at: Option<PauseLevel>,
+    },
+    /// Activations to keep from the next forward pass on, until the gate.
+    Keep {
+        /// Patterns of their names; empty for none.
+        #[serde(default)]
+        patterns: Vec<String>,
     },
     /// Least severity of hits that pause from now on.
     Level {

@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use trainscope_collector::{Flow, Place, StepRecorder, TensorSource};
+use trainscope_collector::{Flow, Place, StepRecorder, TensorSource, matches_pattern};
 
 use crate::memory::TensorMemory;
 use crate::recorder::Recorder;
@@ -82,6 +82,20 @@ impl Recorder {
         py.detach(|| self.collector.target_node())
     }
 
+    /// Patterns of the activations that are to be kept until the gate.
+    fn _keep_patterns(&self) -> Vec<String> {
+        self.collector.keep_patterns()
+    }
+
+    /// `True` if one of the patterns has this name.
+    #[staticmethod]
+    #[expect(clippy::needless_pass_by_value, reason = "a list of Python")]
+    fn _matches(patterns: Vec<String>, name: &str) -> bool {
+        patterns
+            .iter()
+            .any(|pattern| matches_pattern(pattern, name))
+    }
+
     /// Sets the number of steps of the whole training.
     fn _total_steps(&self, steps: i64) {
         self.collector.total_steps(steps);
@@ -108,7 +122,7 @@ impl TensorSource for ShowFunction {
     }
 }
 
-/// Shows a tensor; `None` if it is not wanted, or cannot be read.
+/// Shows a tensor; `None` if it is not wanted, or cannot be read. An item without a tensor is one that was changed.
 fn show_one(item: &Bound<'_, PyAny>, to: &mut StepRecorder) -> Option<()> {
     let name = item.get_item(0).ok()?;
     let name = value::name(&name).ok()?;
@@ -118,6 +132,10 @@ fn show_one(item: &Bound<'_, PyAny>, to: &mut StepRecorder) -> Option<()> {
     let role = item.get_item(1).ok()?;
     let role = role_of(value::name(&role).ok()?).ok()?;
     let mut tensor = item.get_item(2).ok()?;
+    if tensor.is_none() {
+        to.changed(name);
+        return None;
+    }
     let is_remote = tensor
         .getattr("is_cpu")
         .and_then(|is_cpu| is_cpu.is_truthy());

@@ -57,6 +57,7 @@ pub(crate) fn run(live: &LiveState) {
                 }
                 core.sender = Some(sender);
                 let hello = hello(live, &core);
+                core.has_told_hold = matches!(core.machine.phase, Phase::LostHeld(_));
                 core.send(&hello);
                 drop(core);
                 converse(live, receiver);
@@ -64,6 +65,7 @@ pub(crate) fn run(live: &LiveState) {
                 let mut core = live.core();
                 core.sender = None;
                 core.apply(Event::Lost);
+                live.set_keep(Vec::new());
                 live.publish(&core);
             }
             Err(ConnectError::Refused(refusal, message)) => {
@@ -111,6 +113,9 @@ fn hello(live: &LiveState, core: &Core) -> ToServer {
     }
     if !live.nodes().is_empty() {
         can.push(Capability::Nodes);
+    }
+    if live.can_keep.load(Ordering::Relaxed) {
+        can.push(Capability::Keep);
     }
     ToServer::Hello(Box::new(Hello {
         launch: own.launch.clone(),
@@ -178,6 +183,7 @@ fn converse(live: &LiveState, mut receiver: Receiver) {
                 lost,
                 nodes: live.nodes().len() as u64,
                 total_steps: live.total_steps(),
+                keeps: live.can_keep.load(Ordering::Relaxed),
             });
         }
     }
@@ -210,6 +216,11 @@ fn handle(live: &LiveState, text: &str, heartbeat: &mut Duration) {
         ToTraining::Level { pause_at } => Some(*pause_at),
         _ => None,
     };
+    match &message {
+        ToTraining::Arm(order) => live.set_keep(order.keep.clone()),
+        ToTraining::Keep { patterns } => live.set_keep(patterns.clone()),
+        _ => {}
+    }
     let mut core = live.core();
     // A training that waits judges its step again at once; one that runs has its hits at the next gate.
     let held = match (&message, &core.machine.phase) {
@@ -243,6 +254,7 @@ fn handle(live: &LiveState, text: &str, heartbeat: &mut Duration) {
         ToTraining::Welcome(welcome) => {
             *heartbeat = duration(welcome.heartbeat_secs).max(Duration::from_millis(10));
             core.apply(Event::Welcome(limits(&welcome)));
+            core.tell_hold();
         }
         ToTraining::Arm(_) => {
             let next = live.next_gate(core.machine.target.as_ref());
@@ -277,7 +289,9 @@ fn handle(live: &LiveState, text: &str, heartbeat: &mut Duration) {
         ToTraining::Read { id, tensor, slice } => {
             ask(&mut core, id, Request::Read { id, tensor, slice });
         }
-        ToTraining::Watchpoints { .. } | ToTraining::Level { .. } => core.apply(Event::Request),
+        ToTraining::Watchpoints { .. } | ToTraining::Level { .. } | ToTraining::Keep { .. } => {
+            core.apply(Event::Request);
+        }
         ToTraining::Unknown => core.apply(Event::Unreadable),
     }
     live.publish(&core);

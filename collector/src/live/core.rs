@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use trainscope_format::session::{ByeReason, GateReport, SessionHit, ToServer};
 
 use super::link::Sender;
-use super::machine::{self, Action, Event, Machine, Note, Refusal, Timer};
+use super::machine::{self, Action, Event, Machine, Note, Phase, Refusal, Timer};
 
 /// Maximum number of waiting requests; further ones are refused.
 pub(crate) const MAX_REQUESTS: usize = 64;
@@ -51,6 +51,8 @@ pub(crate) struct Core {
     pub(crate) report: Option<GateReport>,
     /// Pausing hits of gates at which a connected rank did not ask, for the next report.
     pub(crate) unreported: Vec<SessionHit>,
+    /// The server knows of the hold by the first message of this connection.
+    pub(crate) has_told_hold: bool,
     /// Start of the hold.
     pub(crate) held_since: Option<Instant>,
     /// Sentences for the notes of the run.
@@ -75,6 +77,7 @@ impl Core {
             requests: VecDeque::new(),
             report: None,
             unreported: Vec::new(),
+            has_told_hold: false,
             held_since: None,
             notes: Vec::new(),
             has_thread: false,
@@ -176,6 +179,20 @@ impl Core {
     pub(crate) fn rest_of_hold(&self) -> Option<Duration> {
         let end = self.deadlines[Timer::Hold as usize]?;
         Some(end.saturating_duration_since(Instant::now()))
+    }
+
+    /// Tells the server of a hold that has begun between the first message and its answer.
+    pub(crate) fn tell_hold(&mut self) {
+        if !std::mem::replace(&mut self.has_told_hold, true)
+            && let Phase::Held(hold) = &self.machine.phase
+        {
+            let message = ToServer::Held {
+                at: hold.at.clone(),
+                reason: hold.reason,
+                goes_on_secs: self.rest_of_hold().map(|rest| rest.as_secs_f64()),
+            };
+            self.send(&message);
+        }
     }
 
     /// Ends the timers whose time is over.

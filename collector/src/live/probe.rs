@@ -84,6 +84,38 @@ impl Probe {
         }
     }
 
+    /// Notes a tensor whose elements were changed in place since it was made.
+    pub(crate) fn changed(&mut self, name: &str) {
+        if self.wants(name) {
+            self.add(SessionItem {
+                name: name.to_owned(),
+                role: Role::Activation,
+                dtype: None,
+                shape: Vec::new(),
+                place: None,
+            });
+        }
+    }
+
+    fn add(&mut self, item: SessionItem) {
+        let Self::List {
+            offset,
+            items,
+            is_cut,
+            ..
+        } = self
+        else {
+            return;
+        };
+        if *offset > 0 {
+            *offset -= 1;
+        } else if items.len() >= MAX_ITEMS {
+            *is_cut = true;
+        } else {
+            items.push(item);
+        }
+    }
+
     pub(crate) fn tensor(&mut self, name: &str, role: Role, view: &TensorView<'_>) {
         if !self.wants(name) {
             return;
@@ -97,26 +129,13 @@ impl Probe {
                     *is_finite &= stats.nan + stats.pos_inf + stats.neg_inf == 0;
                 }
             }
-            Self::List {
-                offset,
-                items,
-                is_cut,
-                ..
-            } => {
-                if *offset > 0 {
-                    *offset -= 1;
-                } else if items.len() >= MAX_ITEMS {
-                    *is_cut = true;
-                } else {
-                    items.push(SessionItem {
-                        name: name.to_owned(),
-                        role,
-                        dtype: Some(view.dtype()),
-                        shape: view.file_shape(),
-                        place: (role == Role::Gradient).then_some(Place::BeforeUpdate),
-                    });
-                }
-            }
+            Self::List { .. } => self.add(SessionItem {
+                name: name.to_owned(),
+                role,
+                dtype: Some(view.dtype()),
+                shape: view.file_shape(),
+                place: (role == Role::Gradient).then_some(Place::BeforeUpdate),
+            }),
             Self::Read {
                 id,
                 step,

@@ -68,6 +68,11 @@ pub(crate) struct LiveState {
     phases: AtomicU8,
     /// A server wants this rank to ask at a node.
     has_target_node: AtomicBool,
+    /// Activations that a server wants to be kept, and a flag for those who look at each step.
+    keep: Mutex<Vec<String>>,
+    has_keep: AtomicBool,
+    /// The program keeps activations.
+    pub(crate) can_keep: AtomicBool,
     /// Names of the nodes at which the program can wait, in its order.
     nodes: Mutex<Vec<String>>,
     attach: Mutex<AttachWatch>,
@@ -126,6 +131,9 @@ impl LiveState {
             last_phase: AtomicU8::new(u8::MAX),
             phases: AtomicU8::new(0),
             has_target_node: AtomicBool::new(false),
+            keep: Mutex::default(),
+            has_keep: AtomicBool::new(false),
+            can_keep: AtomicBool::new(false),
             nodes: Mutex::default(),
             attach: Mutex::new(attach),
             pace: Mutex::default(),
@@ -142,6 +150,20 @@ impl LiveState {
 
     pub(crate) fn nodes(&self) -> MutexGuard<'_, Vec<String>> {
         self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn set_keep(&self, patterns: Vec<String>) {
+        self.has_keep.store(!patterns.is_empty(), Ordering::Relaxed);
+        *self.keep.lock().unwrap_or_else(PoisonError::into_inner) = patterns;
+    }
+
+    /// Patterns of activations to keep.
+    pub(crate) fn keep(&self) -> Vec<String> {
+        if !self.has_keep.load(Ordering::Relaxed) {
+            return Vec::new();
+        }
+        let patterns = self.keep.lock().unwrap_or_else(PoisonError::into_inner);
+        patterns.clone()
     }
 
     /// Nodes that match a pattern, from an offset on.

@@ -54,6 +54,12 @@ enum Order {
         #[arg(value_name = "NODE")]
         node: String,
     },
+    /// Keep activations from the next forward pass on, to be looked at during a pause; without a pattern, none
+    Keep {
+        /// Part of their names, or a pattern with `*`
+        #[arg(value_name = "PATTERN")]
+        patterns: Vec<String>,
+    },
     /// End the training
     Stop,
     /// Count the limit of the pause anew
@@ -77,6 +83,9 @@ impl Order {
             Self::Continue => SessionCommand::Continue,
             Self::Step { n } => SessionCommand::Step { n: *n },
             Self::To { node } => SessionCommand::ToNode { node: node.clone() },
+            Self::Keep { patterns } => SessionCommand::Keep {
+                patterns: patterns.clone(),
+            },
             Self::Stop => SessionCommand::Stop,
             Self::Extend { secs } => SessionCommand::Extend { secs: *secs },
             Self::Status { .. } => return None,

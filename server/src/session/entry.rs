@@ -81,10 +81,16 @@ impl Entry {
     }
 
     /// Takes over facts that may be declared after the connection was made.
-    pub(super) fn set_declared(&mut self, has_nodes: bool, total_steps: Option<i64>) {
-        if has_nodes && !self.hello.can.contains(&Capability::Nodes) {
-            self.hello.can.push(Capability::Nodes);
-            self.machine.turn += 1;
+    pub(super) fn set_declared(
+        &mut self,
+        (has_nodes, keeps): (bool, bool),
+        total_steps: Option<i64>,
+    ) {
+        for (has, own) in [(has_nodes, Capability::Nodes), (keeps, Capability::Keep)] {
+            if has && !self.hello.can.contains(&own) {
+                self.hello.can.push(own);
+                self.machine.turn += 1;
+            }
         }
         if total_steps.is_some() && total_steps != self.hello.total_steps {
             self.hello.total_steps = total_steps;

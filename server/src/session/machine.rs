@@ -414,6 +414,10 @@ impl Machine {
         if self.is_finished() {
             return;
         }
+        if !self.keep.is_empty() {
+            let patterns = self.keep.clone();
+            out.push(Action::Send(hello.rank, ToTraining::Keep { patterns }));
+        }
         if let Some(hold) = &hello.held {
             let rest = hold.goes_on_secs.and_then(rest_of_hold);
             self.hold_by_itself(now, hold.reason, rest);

@@ -12,7 +12,8 @@ use trainscope_api::sessions::{
     AttachAnswer, LastCommand, MAX_SESSIONS, Session, SessionCommand, SessionList,
 };
 use trainscope_format::session::{
-    FailureCode, Hello, PauseLevel, SliceHead, ToServer, ToTraining, WatchpointTable, Welcome,
+    Capability, FailureCode, Hello, PauseLevel, SliceHead, ToServer, ToTraining, WatchpointTable,
+    Welcome,
 };
 
 use super::attach::{self, AttachError};
@@ -325,6 +326,11 @@ impl Sessions {
     ) -> Result<Session, SessionError> {
         let mut table = self.0.table.lock();
         let entry = table.find(id)?;
+        let keeps = entry.hello.can.contains(&Capability::Keep);
+        if matches!(command, SessionCommand::Keep { .. }) && !keeps {
+            let message = "this training cannot keep activations".to_owned();
+            return Err(SessionError::Refused(message));
+        }
         let given = to_command(command, entry.machine.has_pausing_watchpoint);
         let now = entry.began.elapsed();
         match entry.machine.command(now, turn, given) {
@@ -487,9 +493,10 @@ impl Connection {
                 step,
                 nodes,
                 total_steps,
+                keeps,
                 ..
             } => {
-                entry.set_declared(nodes > 0, total_steps);
+                entry.set_declared((nodes > 0, keeps), total_steps);
                 Event::Alive { rank, step }
             }
             ToServer::Armed { from } => Event::Armed { rank, from },

@@ -177,6 +177,13 @@ fn item(
         let (len, cut) = (list.items.len() as u64, list.cut);
         let item = list.items.into_iter().find(|own| own.name == query.tensor);
         if let Some(item) = item {
+            if item.dtype.is_none() {
+                let message = format!(
+                    "`{}` was changed in place since its forward pass",
+                    item.name
+                );
+                return Err(SessionError::Failed(FailureCode::Gone, message));
+            }
             return Ok(item);
         }
         if !cut || len == 0 {

@@ -83,6 +83,7 @@ fn to_server() -> Vec<ToServer> {
             lost: 1,
             nodes: 2,
             total_steps: Some(9),
+            keeps: true,
         },
         ToServer::Armed { from: Some(gate()) },
         ToServer::Armed { from: None },
@@ -163,6 +164,9 @@ fn to_training() -> Vec<ToTraining> {
         ToTraining::Level {
             pause_at: PauseLevel::Warning,
         },
+        ToTraining::Keep {
+            patterns: vec!["fc*".into()],
+        },
         ToTraining::List {
             id: 1,
             pattern: "fc*".into(),
@@ -205,6 +209,7 @@ fn numbers_that_are_not_finite_survive_the_way() {
         lost: 0,
         nodes: 0,
         total_steps: None,
+        keeps: false,
     };
     let read = ToServer::read(&message.to_text());
     let Ok(ToServer::Status { step_secs, .. }) = read else {

@@ -314,7 +314,7 @@ class Run(Recorder):
     def _pass(self, place: str, step: int, show: Callable[[], list[tuple[str, str, Any]]]) -> int:
         answer = self._gate(place, step, show)
         for watch in self._watches:
-            watch.follow_target()
+            watch.pass_gate(is_end=place == "after_step")
         return answer
 
     @guarded

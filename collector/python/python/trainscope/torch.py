@@ -26,6 +26,7 @@ from trainscope._torch_graph import (
 )
 from trainscope._torch_hooks import Hook as _Hook
 from trainscope._torch_hooks import ScalerStep, parameters_of, unscaling_factor, unwrapped, updates_in
+from trainscope._torch_kept import KeptActivations
 
 __all__ = ["Watch", "graph_of"]
 
@@ -101,6 +102,7 @@ class Watch:
         # Layer after whose forward pass the training is to wait, and its hook.
         self._target: str | None = None
         self._target_hook: Any = None
+        self._kept = KeptActivations(self, run)
         self._scaler_step: ScalerStep | None = None
         # An optimizer without hooks, by the name of its class.
         self._foreign = ""
@@ -175,7 +177,8 @@ class Watch:
         """Begins a step, before its forward pass: sets the forward hooks if it is looked at, else removes them."""
         self._device.send()
         self._device.read()
-        self.follow_target()
+        self._follow_target()
+        self._kept.follow()
         is_over = self._look_step <= self._update_step < step
         if self._look_step >= 0 and (is_over or (step != self._step and not self._has_forward)):
             self._last_look, self._look_step = self._look_step, -1
@@ -215,6 +218,7 @@ class Watch:
         _WATCHES.discard(self)
         self._remove_forward_hooks()
         self._set_target(None)
+        self._kept.close()
         for handle in self._optimizer_hooks:
             handle.remove()
         self._optimizer_hooks.clear()
@@ -368,10 +372,13 @@ class Watch:
         step = self._run._open_step()
         return int(step) if step is not None else self._updates[optimizer] or 0
 
-    def tensors(self) -> list[Item]:
-        """Weights and gradients that there are now, as (name, role, tensor). Nothing is read."""
+    def tensors(self) -> list[tuple[str, str, Any]]:
+        """Weights, gradients and kept activations that there are now, as (name, role, tensor). Nothing is read.
+
+        The tensor is None for an activation that was changed in place since its forward pass.
+        """
         model = self._model()
-        items: list[Item] = []
+        items: list[tuple[str, str, Any]] = self._kept.items()
         for name, parameter in [] if model is None else named_parameters(model)[0]:
             name = self._prefix + name
             if nn.parameter.is_lazy(parameter) or is_freed(parameter) or not self._selection.has_name(name):
@@ -455,7 +462,14 @@ class Watch:
 
     # The layer at which the training is to wait.
 
-    def follow_target(self) -> None:
+    def pass_gate(self, *, is_end: bool) -> None:
+        """Takes over what a person has asked for during a gate. is_end: the step has ended."""
+        self._follow_target()
+        if is_end:
+            self._kept.drop()
+        self._kept.follow()
+
+    def _follow_target(self) -> None:
         """Hooks the layer at which the training is to wait, if it is one of this model."""
         target = self._run._target_node()
         if target != self._target:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import urllib.error
 import urllib.parse
 import urllib.request
 from pathlib import Path
@@ -121,3 +122,56 @@ def test_a_training_waits_after_the_forward_pass_of_a_layer(tmp_path: Path, serv
         assert training.process.communicate(timeout=60)[1] == ""
     finally:
         training.end()
+
+
+def test_activations_are_kept_until_the_gate(tmp_path: Path, server: tuple[str, Any]) -> None:  # noqa: F811
+    folder, address = tmp_path / "a", server[0]
+    network = NETWORK.replace("nn.Tanh(), nn.Linear(3, 2)", "nn.Tanh(), nn.Linear(3, 2), nn.ReLU(inplace=True)")
+    training = Training(network, folder, address)
+    try:
+        training.step()
+        wait_for(lambda: "keep" in status(folder, address).get("can", []))
+        assert control(folder, address, "keep", "1", "2", "3").returncode == 0
+        training.step()
+        assert control(folder, address, "pause").returncode == 0
+        wait_for(lambda: status(folder, address)["state"] == "waiting")
+        assert control(folder, address, "step", "2").returncode == 0
+        wait_for(lambda: status(folder, address)["state"] == "waiting")
+        held = status(folder, address)
+        assert held["keep"] == ["1", "2", "3"]
+        session = held["id"]
+        tensors = asked(address, "/api/session/tensors", session=session, rank="0")["items"]
+        activations = {tensor["name"]: tensor["shape"] for tensor in tensors if tensor["role"] == "activation"}
+        # The output of layer 2 was changed in place by layer 3.
+        assert activations == {"1": [5, 3], "2": [], "3": [5, 2]}
+        values = asked(address, "/api/tensor", run="a", tensor="1", session=session, rank="0", step=str(held["step"]))
+        assert values["shape"] == [5, 3]
+        with pytest.raises(urllib.error.HTTPError) as failed:
+            asked(address, "/api/tensor", run="a", tensor="2", session=session, rank="0", step=str(held["step"]))
+        assert failed.value.code == 404 and "changed in place" in json.load(failed.value)["message"]
+
+        assert control(folder, address, "keep").returncode == 0
+        assert control(folder, address, "step", "2").returncode == 0
+        wait_for(lambda: (now := status(folder, address))["state"] == "waiting" and now["step"] == held["step"] + 2)
+        tensors = asked(address, "/api/session/tensors", session=session, rank="0")["items"]
+        assert all(tensor["role"] != "activation" for tensor in tensors)
+    finally:
+        training.end()
+
+
+def test_kept_activations_are_those_of_the_last_forward_pass(tmp_path: Path) -> None:
+    model = nn.Sequential(nn.Linear(4, 2), nn.Tanh())
+    run = trainscope.start(tmp_path / "run")
+    run.watch(model, torch.optim.SGD(model.parameters(), lr=0.1))
+    patterns = ["0"]
+    run._keep_patterns = lambda: patterns  # type: ignore[method-assign]
+    watch = run._watches[0]
+    watch.begin(0)
+    for rows in (3, 5):
+        model(torch.ones(rows, 4))
+    kept = {name: tuple(tensor.shape) for name, role, tensor in run._shown() if role == "activation"}
+    assert kept == {"0": (5, 2)}
+    patterns = []
+    watch.begin(1)
+    assert not watch._kept._hooks and not watch._kept.items()
+    run.finish()

@@ -105,10 +105,10 @@ impl Machine {
             }
             Command::Keep(patterns) => {
                 self.keep = patterns;
-                // The order carries the patterns.
-                if self.is_armed() {
-                    self.disarm(out);
-                    self.arm(None, out);
+                let ranks: Vec<u32> = self.connected().map(|own| own.0).collect();
+                for rank in ranks {
+                    let patterns = self.keep.clone();
+                    out.push(Action::Send(rank, ToTraining::Keep { patterns }));
                 }
                 return Ok(());
             }

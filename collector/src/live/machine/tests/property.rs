@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use trainscope_format::session::{ByeReason, Gate, HoldReason, Place};
 
 use super::super::{Action, Event, Limits, Machine, Phase, Refusal, Timer, step};
-use super::{SINGLE, START, at, resume};
+use super::start::START;
+use super::{SINGLE, at, resume};
 
 fn events() -> impl Strategy<Value = Event> {
     let number = 0_i64..3;

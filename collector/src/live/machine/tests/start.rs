@@ -1,0 +1,82 @@
+//! The wait at the first gate.
+
+use std::time::Duration;
+
+use trainscope_format::session::{GoingReason, HoldReason, ToServer};
+
+use super::super::{Action, Event, Hold, Machine, Note, Phase, Refusal, Timer, step};
+use super::{at, gate, going, in_phase, limits, resume, row};
+
+/// A rank that is to wait 30 s at its first gate.
+fn starting(phase: Phase) -> Machine {
+    Machine {
+        start_wait: Some(START),
+        ..in_phase(phase)
+    }
+}
+
+/// The longest wait at the first gate.
+pub(super) const START: Duration = Duration::from_secs(30);
+
+#[test]
+fn the_first_gate_waits_connected_or_not() {
+    let reason = HoldReason::Start;
+    let hold = Hold { at: at(4), reason };
+    let held = Phase::Held(hold.clone());
+    let lost = Phase::LostHeld(hold);
+    let start = Action::Start(Timer::Hold, START);
+    let told = Action::Send(ToServer::Held {
+        at: at(4),
+        reason,
+        goes_on_secs: Some(30.0),
+    });
+    for phase in [Phase::Running, Phase::Armed] {
+        let actions = [told.clone(), start.clone()];
+        row(starting(phase), gate(4), &held, &actions);
+    }
+    for phase in [Phase::Off, Phase::Connecting] {
+        row(
+            starting(phase.clone()),
+            gate(4),
+            &lost,
+            std::slice::from_ref(&start),
+        );
+        let (waiting, _) = step(starting(phase), gate(4));
+        row(waiting.clone(), Event::Address, &lost, &[Action::Connect]);
+        let welcome = Event::Welcome(limits());
+        row(
+            waiting.clone(),
+            welcome,
+            &held,
+            &[Action::Cancel(Timer::Grace)],
+        );
+        row(
+            waiting.clone(),
+            Event::Refused(Refusal::Access),
+            &Phase::Off,
+            &[
+                Action::Note(Note::Refused(Refusal::Access)),
+                Action::Cancel(Timer::Hold),
+                Action::GoOn,
+            ],
+        );
+        let (over, actions) = step(waiting, Event::Expired(Timer::Hold));
+        assert_eq!(over.phase, Phase::Connecting);
+        assert!(actions.contains(&Action::Note(Note::StartOver)));
+        // Only the first gate is one to wait at.
+        row(over, gate(5), &Phase::Connecting, &[Action::GoOn]);
+    }
+    let (waiting, _) = step(starting(Phase::Running), gate(4));
+    row(
+        waiting,
+        Event::Expired(Timer::Hold),
+        &Phase::Running,
+        &[
+            going(GoingReason::Limit),
+            Action::Note(Note::StartOver),
+            Action::GoOn,
+        ],
+    );
+    let (resumed, _) = step(starting(Phase::Running), resume());
+    row(resumed, gate(4), &Phase::Running, &[Action::GoOn]);
+}
