@@ -34,6 +34,8 @@ const NOTICE_INTERVAL: Duration = Duration::from_millis(50);
 /// Minimum interval of scans triggered by hints, also as a multiple of the last scan's duration.
 const HINTED_SCAN_INTERVAL: Duration = Duration::from_millis(200);
 const HINTED_SCAN_SHARE: u32 = 4;
+/// Interval of other scans as a multiple of the last scan's duration: large folders take at most 5 % of a core.
+const SCAN_SHARE: u32 = 20;
 
 /// Settings of the ingest loop.
 #[derive(Clone, Debug)]
@@ -84,8 +86,8 @@ pub(crate) struct Walk {
 }
 
 impl Walks {
-    /// A walk that was not handed out before and that began at `since` or later: the last one of the loop, or a new
-    /// one. `None` if the loop has ended.
+    /// A walk that was not handed out before. With `since`, one that began then or later: a new one if there is none.
+    /// `None` if there is none, or the loop has ended.
     pub(crate) fn next(&self, since: Option<Instant>) -> Option<Walk> {
         let (reply, walk) = mpsc::channel();
         self.0.send(Message::Walk { since, reply }).ok()?;
@@ -342,16 +344,17 @@ impl Loop {
         self.scanned = true;
         self.last_scan = Instant::now();
         self.scan_took = self.last_scan - began;
-        self.next_scan = self.last_scan + self.settings.reload_interval;
+        let rest = SCAN_SHARE * self.scan_took;
+        self.next_scan = self.last_scan + self.settings.reload_interval.max(rest);
         let (_, live) = self.index.count_runs();
         self.runs_changed |= live != self.live_runs;
         self.live_runs = live;
     }
 
-    /// Hands out the last walk, after a new one if there is none since then.
+    /// Hands out the last walk, after a new one if it began before `since`.
     fn hand_out(&mut self, since: Option<Instant>, reply: &mpsc::Sender<Walk>) {
-        let is_wanted = |walk: &Walk| since.is_none_or(|since| walk.began >= since);
-        if !self.walk.as_ref().is_some_and(is_wanted) {
+        let is_late = |since| self.walk.as_ref().is_none_or(|walk| walk.began < since);
+        if since.is_some_and(is_late) {
             self.scan();
         }
         if let Some(walk) = self.walk.take() {

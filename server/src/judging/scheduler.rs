@@ -22,7 +22,8 @@ use crate::reader::Feeds;
 
 /// Delay after a change, to collect further ones.
 const SETTLE: Duration = Duration::from_millis(50);
-/// Without a change, time between two looks: dumps are no part of the index, so no notice comes for them.
+/// Time between two looks at what was walked without a change: dumps are no part of the index, so no notice comes for
+/// them.
 const LOOK_INTERVAL: Duration = Duration::from_secs(5);
 /// Scan interval while an incomplete file is waiting.
 const SHORT_INTERVAL: Duration = Duration::from_millis(500);
@@ -139,9 +140,10 @@ impl<F: FnMut(&NewJudgement<'_>)> Scheduler<F> {
             }
             if next_look <= began {
                 let is_waiting = self.look();
-                self.has_looked = true;
+                self.has_looked |= is_waiting.is_some();
                 next_look = Instant::now()
-                    + if is_waiting {
+                    + if is_waiting.unwrap_or(!self.has_looked) {
+                        self.walk_since = Some(Instant::now());
                         SHORT_INTERVAL
                     } else {
                         LOOK_INTERVAL
@@ -230,16 +232,15 @@ impl<F: FnMut(&NewJudgement<'_>)> Scheduler<F> {
         is_enough
     }
 
-    /// Judges the runs that have changed since the last walk; true if an incomplete file is waiting.
-    fn look(&mut self) -> bool {
+    /// Judges the runs that have changed since the last walk; true if an incomplete file is waiting. `None` if no folder
+    /// was walked since.
+    fn look(&mut self) -> Option<bool> {
         let mut known = self.state.write();
         for (_, file) in &mut known.files {
             file.look();
         }
         drop(known);
-        let Some(walk) = self.walks.next(self.walk_since.take()) else {
-            return false;
-        };
+        let walk = self.walks.next(self.walk_since.take())?;
         let mut is_waiting = false;
         for (base, runs) in &walk.scan.runs {
             for run in runs {
@@ -249,7 +250,7 @@ impl<F: FnMut(&NewJudgement<'_>)> Scheduler<F> {
             }
             self.drop_others(base, runs);
         }
-        is_waiting
+        Some(is_waiting)
     }
 
     /// Drops the judgements of runs of a base directory that are gone.
