@@ -169,6 +169,7 @@ impl<'a> Passage<'a> {
             hits: hits.into_iter().take(MAX_HITS).collect(),
             hits_total,
             is_target: false,
+            stops,
         });
         core.outcome = None;
         core.step = self.at.step;
@@ -196,7 +197,8 @@ impl<'a> Passage<'a> {
             Outcome::GoOn => Flow::Continue,
             Outcome::Raise => Flow::Interrupted,
             Outcome::Stop => {
-                live.is_stopped_by_hit.store(stops, Ordering::Relaxed);
+                let is_by_hit = stops || live.core().is_stopped_by_hit;
+                live.is_stopped_by_hit.store(is_by_hit, Ordering::Relaxed);
                 live.stop.store(true, Ordering::Relaxed);
                 self.report_stop(begun);
                 Flow::Stop

@@ -96,6 +96,7 @@ fn ping_pong(count: usize) -> Vec<Duration> {
         hits: Vec::new(),
         hits_total: 0,
         is_target: false,
+        stops: false,
     };
     let question = ToServer::Gate(report).to_text().into_bytes();
     let answer = ToTraining::Go { at }.to_text().into_bytes();

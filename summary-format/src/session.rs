@@ -120,6 +120,9 @@ pub struct GateReport {
     /// `true` if its own number of steps or node is reached.
     #[serde(default)]
     pub is_target: bool,
+    /// `true` if a hit ends the training by the settings of the program: all ranks stop at this gate.
+    #[serde(default)]
+    pub stops: bool,
 }
 
 /// A tensor or a node that can be looked at.

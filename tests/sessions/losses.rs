@@ -59,7 +59,7 @@ fn a_stopped_server_lets_its_trainings_go_on_at_once() {
     training.wait_until_still();
     let stopped = program(&lab).args(["stop", "--all"]).output().unwrap();
     let text = String::from_utf8(stopped.stdout).unwrap();
-    assert!(text.contains("1 training that waited goes on."), "{text}");
+    assert!(text.contains("a was waiting, and goes on."), "{text}");
     training.wait_until_moving();
     assert!(!has_text(&run, LOST), "it goes on before the grace is over");
 }

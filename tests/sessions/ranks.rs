@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use trainscope_api::sessions::{SessionRankState, SessionState};
 use trainscope_collector::AtHit;
-use trainscope_format::session::HoldReason;
+use trainscope_format::session::{ByeReason, HoldReason};
 
 use super::training::{Sessions, Setup, Training};
 use crate::support::lab::Lab;
@@ -34,6 +34,21 @@ fn a_hit_in_one_rank_holds_all_at_the_same_gate() {
     assert_eq!(server.command("a", &json!({"name": "continue"})).0, 200);
     let ends = training.end();
     assert!(ends.iter().all(|own| own.1 == 3_299), "{ends:?}");
+}
+
+#[test]
+fn a_hit_that_stops_one_rank_stops_all_at_the_same_gate() {
+    let lab = Lab::new();
+    let server = lab.start();
+    let mut setup = Setup::new(&lab.base().join("a"), Some(&server));
+    setup.ranks = 4;
+    setup.nan = Some((2, 1_000));
+    setup.at_hit = Some(AtHit::Stop);
+    // The ranks meet in each step: one that stopped alone would leave the others waiting for ever.
+    let ends = Training::start(&setup).end();
+    assert!(ends.iter().all(|own| own.1 == 999), "{ends:?}");
+    let session = server.wait_for_state("a", SessionState::Finished);
+    assert_eq!(session.end, Some(ByeReason::Stopped));
 }
 
 #[test]

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use trainscope_format::float::Float;
 use trainscope_format::session::{
-    Capability, FailureCode, GateReport, Hello, HoldReport, MAX_HITS, ToServer, ToTraining, Welcome,
+    Capability, FailureCode, GateReport, Hello, HoldReport, MAX_HITS, StopOrigin, ToServer,
+    ToTraining, Welcome,
 };
 
 use super::core::{Core, MAX_REQUESTS, Request};
@@ -242,6 +243,7 @@ fn handle(live: &LiveState, text: &str, heartbeat: &mut Duration) {
             hits: hits.into_iter().take(MAX_HITS).collect(),
             hits_total,
             is_target: false,
+            stops: false,
         };
         core.send(&ToServer::Gate(report));
     }
@@ -266,7 +268,10 @@ fn handle(live: &LiveState, text: &str, heartbeat: &mut Duration) {
         ToTraining::Go { at } => core.apply(Event::Go(at)),
         ToTraining::Hold { at, reason } => core.apply(Event::Hold(at, reason)),
         ToTraining::Resume { steps, node } => core.apply(Event::Resume { steps, node }),
-        ToTraining::Stop { .. } => core.apply(Event::Stop),
+        ToTraining::Stop { by, .. } => {
+            core.is_stopped_by_hit = by == StopOrigin::Hit;
+            core.apply(Event::Stop);
+        }
         ToTraining::Extend { secs } => core.apply(Event::Extend(duration(secs))),
         ToTraining::List {
             id,

@@ -53,6 +53,8 @@ pub(crate) struct Core {
     pub(crate) unreported: Vec<SessionHit>,
     /// The server knows of the hold by the first message of this connection.
     pub(crate) has_told_hold: bool,
+    /// It was a hit of a rank for which the server has ended the training.
+    pub(crate) is_stopped_by_hit: bool,
     /// Start of the hold.
     pub(crate) held_since: Option<Instant>,
     /// Sentences for the notes of the run.
@@ -78,6 +80,7 @@ impl Core {
             report: None,
             unreported: Vec::new(),
             has_told_hold: false,
+            is_stopped_by_hit: false,
             held_since: None,
             notes: Vec::new(),
             has_thread: false,

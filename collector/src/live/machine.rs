@@ -216,6 +216,8 @@ pub(crate) struct Machine {
     pub(crate) target: Option<Target>,
     /// Longest wait at the first gate; `None` once it has been passed.
     pub(crate) start_wait: Option<Duration>,
+    /// A hit ends the training: it asks in order to stop together with the other ranks, and stops in any case.
+    must_stop: bool,
     /// Gates without an answer, one after the other.
     missed: u32,
     /// Decisions about other gates than that which waits.
@@ -237,6 +239,7 @@ impl Machine {
             is_armed: false,
             target: None,
             start_wait,
+            must_stop: false,
             missed: 0,
             ignored: 0,
             unreadable: 0,

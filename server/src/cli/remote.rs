@@ -8,10 +8,10 @@ use serde::de::DeserializeOwned;
 use trainscope_api::error::ApiError;
 use trainscope_api::paths;
 use trainscope_api::runs::RunList;
-use trainscope_api::sessions::{Session, SessionList};
+use trainscope_api::sessions::{Session, SessionList, SessionState};
 
 use super::mistake::Mistake;
-use super::state::{Presence, StateDir, token_of_env};
+use super::state::{Presence, ServerState, StateDir, token_of_env};
 use crate::discovery::base::bases;
 
 /// Timeout of a request.
@@ -121,6 +121,14 @@ impl Remote {
             return Ok(true);
         }
         Ok(self.sessions()?.iter().any(|own| own.name == self.run))
+    }
+
+    /// Names of the trainings that wait at a server of this user; none if it does not answer.
+    pub(super) fn waiting_at(server: &ServerState) -> Vec<String> {
+        let remote = Self::new(&server.address(), server.token(), "");
+        let sessions = remote.sessions().unwrap_or_default().into_iter();
+        let waits = |own: &Session| own.state == SessionState::Waiting;
+        sessions.filter(waits).map(|own| own.name).collect()
     }
 
     fn sessions(&self) -> Result<Vec<Session>, Mistake> {

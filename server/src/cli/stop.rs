@@ -7,6 +7,7 @@ use clap::Args;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::mistake::Mistake;
+use super::remote::Remote;
 use super::state::{Presence, ServerState, StateDir, process_lives};
 use super::status::up;
 use super::{CommandError, words};
@@ -53,6 +54,10 @@ pub(super) fn run(flags: &StopFlags) -> Result<u8, CommandError> {
     }
     let mut failed = None;
     for (state, presence) in &servers {
+        let waiting = match presence {
+            Presence::Answers(status) if status.waiting > 0 => Remote::waiting_at(state),
+            _ => Vec::new(),
+        };
         match stop(&dir, state, presence) {
             Ok(()) => {
                 let mut out = anstream::stdout().lock();
@@ -66,14 +71,12 @@ pub(super) fn run(flags: &StopFlags) -> Result<u8, CommandError> {
                     state.pid,
                     up(state.started_secs, now.as_secs_f64())
                 )?;
-                if let Presence::Answers(status) = presence
-                    && status.waiting > 0
-                {
-                    let trainings = match status.waiting {
-                        1 => "1 training that waited goes".to_owned(),
-                        more => format!("{} trainings that waited go", words::count(more)),
-                    };
-                    writeln!(out, "{trainings} on.")?;
+                for name in waiting {
+                    writeln!(
+                        out,
+                        "{} was waiting, and goes on.",
+                        words::name(&name, None)
+                    )?;
                 }
                 out.flush()?;
             }

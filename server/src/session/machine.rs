@@ -133,6 +133,8 @@ pub(crate) struct Rank {
     /// It asks to hold at its gate: a pausing hit, or its own target.
     pauses: bool,
     is_target: bool,
+    /// A hit ends it at its gate, by the settings of its program.
+    stops: bool,
 }
 
 impl Rank {
@@ -179,6 +181,8 @@ pub(crate) enum Event {
         /// A hit pauses.
         pauses: bool,
         is_target: bool,
+        /// A hit ends the training.
+        stops: bool,
     },
     Held {
         rank: u32,
@@ -321,7 +325,8 @@ impl Machine {
                 at,
                 pauses,
                 is_target,
-            } => self.gate(now, rank, &at, (pauses, is_target), out),
+                stops,
+            } => self.gate(now, rank, &at, (pauses, is_target, stops), out),
             Event::Held {
                 rank,
                 at,
@@ -409,6 +414,7 @@ impl Machine {
             error: None,
             pauses: false,
             is_target: false,
+            stops: false,
         };
         self.ranks.insert(hello.rank, rank);
         if self.is_finished() {

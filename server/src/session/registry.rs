@@ -509,13 +509,14 @@ impl Connection {
             }
             ToServer::Gate(report) => {
                 let pauses = report.hits.iter().any(|hit| hit.pauses);
-                let (at, is_target) = (report.at.clone(), report.is_target);
+                let (at, is_target, stops) = (report.at.clone(), report.is_target, report.stops);
                 entry.set_hits(report);
                 Event::Gate {
                     rank,
                     at,
                     pauses,
                     is_target,
+                    stops,
                 }
             }
             ToServer::Held {

@@ -92,6 +92,7 @@ fn to_server() -> Vec<ToServer> {
             hits: vec![hit()],
             hits_total: 1_000_000,
             is_target: true,
+            stops: true,
         }),
         ToServer::Held {
             at: gate(),
@@ -255,6 +256,7 @@ fn limits_are_checked() {
         hits: vec![hit(); MAX_HITS + 1],
         hits_total: 0,
         is_target: false,
+        stops: false,
     };
     let error = ToServer::read(&ToServer::Gate(report).to_text()).unwrap_err();
     assert!(error.is_fatal(), "{error}");

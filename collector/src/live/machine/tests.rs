@@ -2,6 +2,7 @@
 
 mod property;
 mod start;
+mod stop;
 
 use std::time::Duration;
 

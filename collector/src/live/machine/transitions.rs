@@ -25,6 +25,21 @@ const PROXY_DELAY: Duration = Duration::from_mins(5);
 
 impl Machine {
     pub(super) fn apply(&mut self, event: Event) -> Vec<Action> {
+        let is_signal = event == Event::Signal;
+        let mut actions = self.react(event);
+        if self.must_stop && !matches!(self.phase, Phase::Asking(_)) {
+            self.must_stop = false;
+            if !is_signal && !matches!(self.phase, Phase::Ending | Phase::Off) {
+                // No common stop: it ends alone, as it would without a server.
+                self.phase = Phase::Ending;
+                actions.retain(|action| *action != Action::GoOn);
+                actions.push(Action::StopTraining);
+            }
+        }
+        actions
+    }
+
+    fn react(&mut self, event: Event) -> Vec<Action> {
         match event {
             Event::Address => self.address(),
             Event::Welcome(limits) => self.welcome(limits),
@@ -153,7 +168,9 @@ impl Machine {
     }
 
     fn gate(&mut self, at: Gate, pauses: bool, stops: bool) -> Vec<Action> {
-        if stops || self.phase == Phase::Ending {
+        let has_others = self.phase == Phase::Armed && !self.settings.is_single;
+        self.must_stop = stops && has_others && self.settings.may_hold;
+        if (stops && !self.must_stop) || self.phase == Phase::Ending {
             self.phase = Phase::Ending;
             return vec![Action::StopTraining];
         }
@@ -168,7 +185,7 @@ impl Machine {
         let is_target = self.is_target(&at);
         let is_node = matches!(at.place, Place::Node(_));
         let asks = match self.phase {
-            Phase::Armed => !is_node || is_target,
+            Phase::Armed => self.must_stop || !is_node || is_target,
             Phase::Running => is_target || (self.settings.is_single && pauses),
             _ => false,
         };

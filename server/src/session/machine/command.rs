@@ -85,7 +85,7 @@ impl Machine {
                 let waits = matches!(self.state, State::Waiting { .. } | State::Joining);
                 self.state = State::Stopping;
                 if is_alone || waits {
-                    self.stop_all(out);
+                    self.stop_all(StopOrigin::Person, out);
                 } else {
                     self.stops_together = true;
                     self.arm(None, out);
@@ -221,13 +221,12 @@ impl Machine {
     }
 
     /// Asks all connected ranks to end at this or their next gate.
-    pub(super) fn stop_all(&mut self, out: &mut Vec<Action>) {
+    pub(super) fn stop_all(&mut self, by: StopOrigin, out: &mut Vec<Action>) {
         self.stops_together = false;
         for (rank, own) in &mut self.ranks {
             if own.is_connected() {
                 own.state = RankState::Running;
                 let hits = Vec::new();
-                let by = StopOrigin::Person;
                 out.push(Action::Send(*rank, ToTraining::Stop { by, hits }));
             }
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use trainscope_format::session::{Gate, HoldReason, Place, ToTraining};
+use trainscope_format::session::{Gate, HoldReason, Place, StopOrigin, ToTraining};
 
 use super::{Action, MAX_DECIDED, MAX_UNALIGNED, Machine, Note, RankState, State, Target};
 
@@ -12,7 +12,7 @@ impl Machine {
         now: Duration,
         rank: u32,
         at: &Gate,
-        (pauses, is_target): (bool, bool),
+        (pauses, is_target, stops): (bool, bool, bool),
         out: &mut Vec<Action>,
     ) {
         let may_pause = self.pauses_automatically();
@@ -24,6 +24,7 @@ impl Machine {
         own.since = now;
         own.pauses = pauses && may_pause;
         own.is_target = is_target;
+        own.stops = stops;
         let own_pauses = own.pauses;
         let is_ending = self.state == State::Stopping && !self.stops_together;
         if self.state == State::Joining || is_ending {
@@ -85,9 +86,16 @@ impl Machine {
     fn decide(&mut self, now: Duration, at: &Gate, out: &mut Vec<Action>) {
         let asks = |own: &super::Rank| matches!(&own.state, RankState::Asking(own) if own == at);
         let is_common = self.connected().all(|(_, own)| asks(own));
-        if self.stops_together {
+        let has_stop = self.connected().any(|(_, own)| asks(own) && own.stops);
+        if self.stops_together || has_stop {
             if is_common {
-                self.stop_all(out);
+                let by = if has_stop {
+                    StopOrigin::Hit
+                } else {
+                    StopOrigin::Person
+                };
+                self.state = State::Stopping;
+                self.stop_all(by, out);
             } else {
                 self.remember(at, None);
                 self.answer(now, at, None, out);

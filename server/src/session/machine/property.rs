@@ -221,6 +221,7 @@ impl World {
                     at,
                     pauses: hits,
                     is_target: false,
+                    stops: false,
                 });
             }
             Input::Drop(number) => {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use trainscope_format::session::{ByeReason, Gate, HoldReason, ToTraining};
+use trainscope_format::session::{ByeReason, Gate, HoldReason, StopOrigin, ToTraining};
 
 use super::{Action, Machine, Note, Rank, RankState, State};
 
@@ -35,7 +35,7 @@ impl Machine {
                 // Ranks that never meet at a gate stop each at its next one.
                 let together_until = self.since + STOP_TOGETHER_GATES * self.limits.gate;
                 if self.stops_together && now >= together_until {
-                    self.stop_all(out);
+                    self.stop_all(StopOrigin::Person, out);
                 }
                 if now.saturating_sub(self.since) >= self.limits.ending {
                     self.state = State::Finished(ByeReason::Stopped);

@@ -64,6 +64,7 @@ fn asks(rank: u32, step: i64, pauses: bool) -> Event {
         at: at(step),
         pauses,
         is_target: false,
+        stops: false,
     }
 }
 
@@ -338,6 +339,7 @@ fn a_node_is_waited_for() {
         at: node,
         pauses: false,
         is_target: true,
+        stops: false,
     };
     let actions = machine.apply(secs(2), event);
     assert_eq!(holds(&actions), [0]);
