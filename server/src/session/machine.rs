@@ -130,11 +130,19 @@ pub(crate) struct Rank {
     /// Gates that it missed.
     pub(crate) unaligned: u64,
     pub(crate) error: Option<String>,
-    /// It asks to hold at its gate: a pausing hit, or its own target.
-    pauses: bool,
-    is_target: bool,
-    /// A hit ends it at its gate, by the settings of its program.
-    stops: bool,
+    /// Reasons of its own to hold or end at the gate at which it asks.
+    reasons: GateReasons,
+}
+
+/// Reasons of a rank to hold or end at a gate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct GateReasons {
+    /// A hit pauses.
+    pub(crate) pauses: bool,
+    /// Its number of steps or node is reached.
+    pub(crate) is_target: bool,
+    /// A hit ends the training, by the settings of the program.
+    pub(crate) stops: bool,
 }
 
 impl Rank {
@@ -178,11 +186,7 @@ pub(crate) enum Event {
     Gate {
         rank: u32,
         at: Gate,
-        /// A hit pauses.
-        pauses: bool,
-        is_target: bool,
-        /// A hit ends the training.
-        stops: bool,
+        reasons: GateReasons,
     },
     Held {
         rank: u32,
@@ -223,6 +227,10 @@ pub(crate) enum Action {
 }
 
 /// A session with its ranks.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are independent of each other"
+)]
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Machine {
     pub(crate) state: State,
@@ -320,13 +328,7 @@ impl Machine {
                 }
                 self.decide_open(now, out);
             }
-            Event::Gate {
-                rank,
-                at,
-                pauses,
-                is_target,
-                stops,
-            } => self.gate(now, rank, &at, (pauses, is_target, stops), out),
+            Event::Gate { rank, at, reasons } => self.gate(now, rank, &at, reasons, out),
             Event::Held {
                 rank,
                 at,
@@ -412,9 +414,7 @@ impl Machine {
             since: now,
             unaligned,
             error: None,
-            pauses: false,
-            is_target: false,
-            stops: false,
+            reasons: GateReasons::default(),
         };
         self.ranks.insert(hello.rank, rank);
         if self.is_finished() {

@@ -18,7 +18,9 @@ use trainscope_format::session::{
 
 use super::attach::{self, AttachError};
 use super::entry::{Entry, Peer, Reply, RuleHit, now_secs};
-use super::machine::{Command, CommandError, Event, Limits, Machine, State, rest_of_hold};
+use super::machine::{
+    Command, CommandError, Event, GateReasons, Limits, Machine, State, rest_of_hold,
+};
 use super::report;
 use crate::discovery::base::{Base, bases};
 use crate::notices::Notices;
@@ -509,15 +511,14 @@ impl Connection {
             }
             ToServer::Gate(report) => {
                 let pauses = report.hits.iter().any(|hit| hit.pauses);
-                let (at, is_target, stops) = (report.at.clone(), report.is_target, report.stops);
-                entry.set_hits(report);
-                Event::Gate {
-                    rank,
-                    at,
+                let at = report.at.clone();
+                let reasons = GateReasons {
                     pauses,
-                    is_target,
-                    stops,
-                }
+                    is_target: report.is_target,
+                    stops: report.stops,
+                };
+                entry.set_hits(report);
+                Event::Gate { rank, at, reasons }
             }
             ToServer::Held {
                 at,

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use trainscope_format::session::{Gate, HoldReason, Place, StopOrigin, ToTraining};
 
-use super::{Action, MAX_DECIDED, MAX_UNALIGNED, Machine, Note, RankState, State, Target};
+use super::{
+    Action, GateReasons, MAX_DECIDED, MAX_UNALIGNED, Machine, Note, RankState, State, Target,
+};
 
 impl Machine {
     pub(super) fn gate(
@@ -12,7 +14,7 @@ impl Machine {
         now: Duration,
         rank: u32,
         at: &Gate,
-        (pauses, is_target, stops): (bool, bool, bool),
+        reasons: GateReasons,
         out: &mut Vec<Action>,
     ) {
         let may_pause = self.pauses_automatically();
@@ -22,10 +24,11 @@ impl Machine {
         own.step = own.step.max(at.step);
         own.state = RankState::Asking(at.clone());
         own.since = now;
-        own.pauses = pauses && may_pause;
-        own.is_target = is_target;
-        own.stops = stops;
-        let own_pauses = own.pauses;
+        let own_pauses = reasons.pauses && may_pause;
+        own.reasons = GateReasons {
+            pauses: own_pauses,
+            ..reasons
+        };
         let is_ending = self.state == State::Stopping && !self.stops_together;
         if self.state == State::Joining || is_ending {
             self.answer(now, at, None, out);
@@ -86,7 +89,9 @@ impl Machine {
     fn decide(&mut self, now: Duration, at: &Gate, out: &mut Vec<Action>) {
         let asks = |own: &super::Rank| matches!(&own.state, RankState::Asking(own) if own == at);
         let is_common = self.connected().all(|(_, own)| asks(own));
-        let has_stop = self.connected().any(|(_, own)| asks(own) && own.stops);
+        let has_stop = self
+            .connected()
+            .any(|(_, own)| asks(own) && own.reasons.stops);
         if self.stops_together || has_stop {
             if is_common {
                 let by = if has_stop {
@@ -104,8 +109,8 @@ impl Machine {
         }
         let (mut has_hit, mut is_target) = (false, false);
         for (_, own) in self.connected().filter(|(_, own)| asks(own)) {
-            has_hit |= own.pauses;
-            is_target |= own.is_target;
+            has_hit |= own.reasons.pauses;
+            is_target |= own.reasons.is_target;
         }
         is_target |= self.count_step(at);
         let reason = if has_hit {
@@ -176,8 +181,7 @@ impl Machine {
                 continue;
             }
             own.state = RankState::Running;
-            own.pauses = false;
-            own.is_target = false;
+            own.reasons = GateReasons::default();
             own.since = now;
             let at = at.clone();
             out.push(Action::Send(

@@ -9,7 +9,7 @@ use trainscope_format::session::{
 };
 
 use super::tests::hello;
-use super::{Action, Command, Event, Limits, Machine, RankState, State};
+use super::{Action, Command, Event, GateReasons, Limits, Machine, RankState, State};
 
 /// A rank as it behaves by its own table of states.
 #[derive(Clone, Debug)]
@@ -219,9 +219,10 @@ impl World {
                 self.apply(Event::Gate {
                     rank: number,
                     at,
-                    pauses: hits,
-                    is_target: false,
-                    stops: false,
+                    reasons: GateReasons {
+                        pauses: hits,
+                        ..GateReasons::default()
+                    },
                 });
             }
             Input::Drop(number) => {

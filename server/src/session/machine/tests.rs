@@ -8,7 +8,8 @@ use trainscope_format::session::{
 };
 
 use super::{
-    Action, Command, CommandError, Event, Limits, Machine, Note, RankState, State, Target,
+    Action, Command, CommandError, Event, GateReasons, Limits, Machine, Note, RankState, State,
+    Target,
 };
 
 pub(super) const fn secs(secs: u64) -> Duration {
@@ -62,9 +63,10 @@ fn asks(rank: u32, step: i64, pauses: bool) -> Event {
     Event::Gate {
         rank,
         at: at(step),
-        pauses,
-        is_target: false,
-        stops: false,
+        reasons: GateReasons {
+            pauses,
+            ..GateReasons::default()
+        },
     }
 }
 
@@ -337,9 +339,10 @@ fn a_node_is_waited_for() {
     let event = Event::Gate {
         rank: 0,
         at: node,
-        pauses: false,
-        is_target: true,
-        stops: false,
+        reasons: GateReasons {
+            is_target: true,
+            ..GateReasons::default()
+        },
     };
     let actions = machine.apply(secs(2), event);
     assert_eq!(holds(&actions), [0]);

@@ -22,7 +22,7 @@ pub(super) const START: Duration = Duration::from_secs(30);
 fn the_first_gate_waits_connected_or_not() {
     let reason = HoldReason::Start;
     let hold = Hold { at: at(4), reason };
-    let held = Phase::Held(hold.clone());
+    let waiting = Phase::Held(hold.clone());
     let lost = Phase::LostHeld(hold);
     let start = Action::Start(Timer::Hold, START);
     let told = Action::Send(ToServer::Held {
@@ -32,7 +32,7 @@ fn the_first_gate_waits_connected_or_not() {
     });
     for phase in [Phase::Running, Phase::Armed] {
         let actions = [told.clone(), start.clone()];
-        row(starting(phase), gate(4), &held, &actions);
+        row(starting(phase), gate(4), &waiting, &actions);
     }
     for phase in [Phase::Off, Phase::Connecting] {
         row(
@@ -41,17 +41,17 @@ fn the_first_gate_waits_connected_or_not() {
             &lost,
             std::slice::from_ref(&start),
         );
-        let (waiting, _) = step(starting(phase), gate(4));
-        row(waiting.clone(), Event::Address, &lost, &[Action::Connect]);
+        let (alone, _) = step(starting(phase), gate(4));
+        row(alone.clone(), Event::Address, &lost, &[Action::Connect]);
         let welcome = Event::Welcome(limits());
         row(
-            waiting.clone(),
+            alone.clone(),
             welcome,
-            &held,
+            &waiting,
             &[Action::Cancel(Timer::Grace)],
         );
         row(
-            waiting.clone(),
+            alone.clone(),
             Event::Refused(Refusal::Access),
             &Phase::Off,
             &[
@@ -60,15 +60,15 @@ fn the_first_gate_waits_connected_or_not() {
                 Action::GoOn,
             ],
         );
-        let (over, actions) = step(waiting, Event::Expired(Timer::Hold));
+        let (over, actions) = step(alone, Event::Expired(Timer::Hold));
         assert_eq!(over.phase, Phase::Connecting);
         assert!(actions.contains(&Action::Note(Note::StartOver)));
         // Only the first gate is one to wait at.
         row(over, gate(5), &Phase::Connecting, &[Action::GoOn]);
     }
-    let (waiting, _) = step(starting(Phase::Running), gate(4));
+    let (connected, _) = step(starting(Phase::Running), gate(4));
     row(
-        waiting,
+        connected,
         Event::Expired(Timer::Hold),
         &Phase::Running,
         &[
