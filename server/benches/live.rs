@@ -15,32 +15,16 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::json;
 use server::Server;
+use sessions::{command, wait_for};
 use trainscope_collector::{Collector, Flow, Live, NamedTensor, Place, Role, TensorView};
 use trainscope_format::session::{Gate, GateReport, ToServer, ToTraining};
 
 #[path = "support/server.rs"]
 mod server;
-
-/// The session of a run in a state.
-fn wait_for(server: &Server, run: &str, state: &str) -> Value {
-    let find = |list: &Value| {
-        let all = list["sessions"].as_array().into_iter().flatten();
-        let mut of_run = all.filter(|own| own["name"] == run && own["state"] == state);
-        of_run.next().cloned()
-    };
-    let list = server.wait("/api/sessions", |_, list| find(list).is_some());
-    find(&list).unwrap()
-}
-
-fn command(server: &Server, session: &Value, command: &Value) {
-    let body = json!({"session": session["id"], "turn": session["turn"], "command": command});
-    ureq::post(format!("{}/api/session/command", server.address))
-        .header("content-type", "application/json")
-        .send(body.to_string())
-        .unwrap();
-}
+#[path = "support/sessions.rs"]
+mod sessions;
 
 /// Median and 99th percentile in microseconds.
 fn shares(mut times: Vec<Duration>) -> (f64, f64) {

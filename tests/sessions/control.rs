@@ -178,6 +178,24 @@ fn the_first_of_two_commands_wins() {
 }
 
 #[test]
+fn trainings_that_run_are_listed_before_those_that_have_ended() {
+    let lab = Lab::new();
+    let server = lab.start();
+    let training = Training::start(&Setup::new(&lab.base().join("a"), Some(&server)));
+    server.wait_for_state("a", SessionState::Running);
+    let mut short = Setup::new(&lab.base().join("b"), Some(&server));
+    short.steps = 300;
+    Training::start(&short).end();
+    server.wait_for_state("b", SessionState::Finished);
+    let list = server.get("/api/sessions").json();
+    let names = list["sessions"].as_array().unwrap().iter();
+    let names: Vec<&str> = names.map(|own| own["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["a", "b"]);
+    assert_eq!(server.command("a", &json!({"name": "stop"})).0, 200);
+    training.end();
+}
+
+#[test]
 fn a_training_that_waits_judges_its_step_again_by_other_watchpoints() {
     let lab = Lab::new();
     let server = lab.start();

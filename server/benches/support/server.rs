@@ -9,7 +9,9 @@ use serde_json::Value;
 
 /// The built program over a folder.
 pub(crate) struct Server {
-    child: Child,
+    pub(crate) child: Child,
+    /// Requests over as few connections as possible.
+    pub(crate) agent: ureq::Agent,
     pub(crate) address: String,
 }
 
@@ -41,17 +43,15 @@ impl Server {
         };
         Self {
             child,
+            agent: ureq::Agent::new_with_defaults(),
             address: format!("http://127.0.0.1:{port}"),
         }
     }
 
     /// An answer, and true for a success.
     pub(crate) fn get(&self, path: &str) -> (bool, Value) {
-        let answer = ureq::get(format!("{}{path}", self.address))
-            .config()
-            .http_status_as_error(false)
-            .build()
-            .call();
+        let request = self.agent.get(format!("{}{path}", self.address));
+        let answer = request.config().http_status_as_error(false).build().call();
         let mut answer = answer.expect("an answer");
         let text = answer.body_mut().read_to_string().expect("text");
         let told = serde_json::from_str(&text).expect("JSON");

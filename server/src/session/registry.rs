@@ -296,9 +296,16 @@ impl Sessions {
     /// The sessions, the newest first.
     pub(crate) fn list(&self) -> SessionList {
         let table = self.0.table.lock();
-        let all = table.sessions.values().rev();
+        let newest_first = || table.sessions.values().rev();
+        // Many that have ended hide none that is connected.
+        let live = newest_first().filter(|own| own.machine.is_live());
+        let ended = newest_first().filter(|own| !own.machine.is_live());
         SessionList {
-            sessions: all.take(MAX_SESSIONS).map(report::session).collect(),
+            sessions: live
+                .chain(ended)
+                .take(MAX_SESSIONS)
+                .map(report::session)
+                .collect(),
             cut: table.sessions.len() > MAX_SESSIONS,
         }
     }
