@@ -8,13 +8,8 @@ mod command;
 mod decide;
 #[cfg(test)]
 mod property;
+mod ranks;
 mod settle;
-/// A time that a training has sent; `None` for one that is none.
-pub(super) fn rest_of_hold(secs: f64) -> Option<Duration> {
-    let rest = Duration::try_from_secs_f64(secs).ok()?;
-    Some(rest.min(Duration::from_secs(MAX_HOLD_SECS)))
-}
-
 #[cfg(test)]
 mod tests;
 
@@ -22,11 +17,12 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use trainscope_format::session::{
-    ArmOrder, ByeReason, Gate, GoingReason, Hello, HoldReason, MAX_HOLD_SECS, PauseLevel, Place,
+    ArmOrder, ByeReason, Gate, GateReport, GoingReason, Hello, HoldReason, PauseLevel, Place,
     ToTraining,
 };
 
 pub(crate) use command::{Command, CommandError};
+pub(super) use ranks::rest_of_hold;
 
 /// Limits of all waits.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -143,6 +139,16 @@ pub(crate) struct GateReasons {
     pub(crate) is_target: bool,
     /// A hit ends the training, by the settings of the program.
     pub(crate) stops: bool,
+}
+
+impl GateReasons {
+    pub(super) fn of(report: &GateReport) -> Self {
+        Self {
+            pauses: report.hits.iter().any(|hit| hit.pauses),
+            is_target: report.is_target,
+            stops: report.stops,
+        }
+    }
 }
 
 impl Rank {
@@ -366,19 +372,6 @@ impl Machine {
         }
     }
 
-    /// Notes a hold that a rank has begun without a decision: all wait at their first gate, each with a limit of its own.
-    fn hold_by_itself(&mut self, now: Duration, reason: HoldReason, goes_on: Option<Duration>) {
-        if let Some(rest) = goes_on {
-            self.hold_ends = now + rest;
-        }
-        if reason == HoldReason::Start {
-            self.is_starting = true;
-            if matches!(self.state, State::Running | State::Stepping(_)) {
-                self.state = State::Pausing;
-            }
-        }
-    }
-
     /// A rank that is part of the session, with the time of its message.
     fn heard(&mut self, now: Duration, rank: u32) -> Option<&mut Rank> {
         let own = self.ranks.get_mut(&rank)?;
@@ -394,113 +387,6 @@ impl Machine {
 
     pub(crate) fn is_finished(&self) -> bool {
         matches!(self.state, State::Finished(_))
-    }
-
-    fn hello(&mut self, now: Duration, hello: &Hello, out: &mut Vec<Action>) {
-        self.begun.get_or_insert(now);
-        self.world_size = self.world_size.max(hello.world_size).max(1);
-        let state = match &hello.held {
-            Some(hold) => RankState::Held(hold.at.clone()),
-            None => RankState::Running,
-        };
-        let before = self.ranks.get(&hello.rank);
-        let unaligned = before.map_or(0, |own| own.unaligned);
-        let rank = Rank {
-            state,
-            from: hello.armed.then(|| hello.next_gate.clone()),
-            is_arming: false,
-            step: hello.step,
-            heard: now,
-            since: now,
-            unaligned,
-            error: None,
-            reasons: GateReasons::default(),
-        };
-        self.ranks.insert(hello.rank, rank);
-        if self.is_finished() {
-            return;
-        }
-        if !self.keep.is_empty() {
-            let patterns = self.keep.clone();
-            out.push(Action::Send(hello.rank, ToTraining::Keep { patterns }));
-        }
-        if let Some(hold) = &hello.held {
-            let rest = hold.goes_on_secs.and_then(rest_of_hold);
-            self.hold_by_itself(now, hold.reason, rest);
-        }
-        match self.state {
-            State::Lost => {
-                self.state = State::Joining;
-                self.begun = Some(now);
-            }
-            State::Stopping => {
-                let by = trainscope_format::session::StopOrigin::Person;
-                let hits = Vec::new();
-                out.push(Action::Send(hello.rank, ToTraining::Stop { by, hits }));
-            }
-            // The others are held: this one has to come to the same gate, or they go on.
-            State::Waiting { ref at, .. } if self.common_hold().as_ref() != Some(at) => {
-                self.state = State::Pausing;
-                self.arm(Some(hello.rank), out);
-            }
-            State::Joining => {}
-            // A rank that comes later, or comes back, is armed like the others.
-            _ if self.needs_arming() || self.wanted.is_some() => self.arm(Some(hello.rank), out),
-            _ => {}
-        }
-    }
-
-    fn going(
-        &mut self,
-        now: Duration,
-        rank: u32,
-        at: &Gate,
-        why: GoingReason,
-        out: &mut Vec<Action>,
-    ) {
-        let Some(own) = self.heard(now, rank) else {
-            return;
-        };
-        let was_held = matches!(&own.state, RankState::Held(held) if held == at);
-        if was_held {
-            own.state = RankState::Running;
-        }
-        if why == GoingReason::Limit {
-            own.from = None;
-        }
-        if !was_held {
-            return;
-        }
-        match why {
-            GoingReason::Limit => {
-                self.note(now, Note::HoldOver { step: at.step });
-                self.resume_all(None, out);
-                self.run();
-            }
-            GoingReason::Interrupted => {
-                self.note(now, Note::Interrupted { rank });
-                self.resume_all(None, out);
-                self.run();
-            }
-            GoingReason::Lost | GoingReason::Resumed => {}
-        }
-    }
-
-    fn gone(&mut self, now: Duration, rank: u32, out: &mut Vec<Action>) {
-        let Some(own) = self.ranks.get_mut(&rank) else {
-            return;
-        };
-        if !own.is_connected() {
-            return;
-        }
-        own.state = RankState::Lost;
-        own.from = None;
-        own.is_arming = false;
-        own.since = now;
-        if matches!(self.state, State::Waiting { .. } | State::Pausing) {
-            self.note(now, Note::RankLost { rank });
-        }
-        self.decide_open(now, out);
     }
 
     fn tick(&mut self, now: Duration, out: &mut Vec<Action>) {

@@ -337,10 +337,11 @@ impl Sessions {
         let entry = table.find(id)?;
         let keeps = entry.hello.can.contains(&Capability::Keep);
         if matches!(command, SessionCommand::Keep { .. }) && !keeps {
-            let message = "this training cannot keep activations".to_owned();
-            return Err(SessionError::Refused(message));
+            return Err(SessionError::Refused(
+                "this training cannot keep activations".into(),
+            ));
         }
-        let given = to_command(command, entry.machine.has_pausing_watchpoint);
+        let given = report::command(command, entry.machine.has_pausing_watchpoint);
         let now = entry.began.elapsed();
         match entry.machine.command(now, turn, given) {
             Ok(actions) => {
@@ -517,13 +518,7 @@ impl Connection {
                 Event::Alive { rank, step }
             }
             ToServer::Gate(report) => {
-                let pauses = report.hits.iter().any(|hit| hit.pauses);
-                let at = report.at.clone();
-                let reasons = GateReasons {
-                    pauses,
-                    is_target: report.is_target,
-                    stops: report.stops,
-                };
+                let (at, reasons) = (report.at.clone(), GateReasons::of(&report));
                 entry.set_hits(report);
                 Event::Gate { rank, at, reasons }
             }
@@ -597,21 +592,5 @@ impl Drop for Connection {
             entry.announced = entry.machine.turn;
             self.sessions.0.notices.announce_sessions();
         }
-    }
-}
-
-fn to_command(command: &SessionCommand, has_pausing_watchpoint: bool) -> Command {
-    match command {
-        SessionCommand::Pause { partial } => Command::Pause { partial: *partial },
-        SessionCommand::Continue => Command::Continue,
-        SessionCommand::Step { n } => Command::Step(*n),
-        SessionCommand::ToNode { node } => Command::ToNode(node.clone()),
-        SessionCommand::Stop => Command::Stop,
-        SessionCommand::Extend { secs } => Command::Extend(Duration::from_secs(*secs)),
-        SessionCommand::Pausing { level } => Command::Pausing {
-            level: *level,
-            has_pausing_watchpoint,
-        },
-        SessionCommand::Keep { patterns } => Command::Keep(patterns.clone()),
     }
 }

@@ -1,14 +1,15 @@
-//! Sessions in the types of the API.
+//! Sessions and commands in the types of the API, in both directions.
 
 use std::time::Duration;
 
 use trainscope_api::sessions::{
-    MAX_RANKS, Session, SessionNote, SessionNoteKind, SessionRank, SessionRankState, SessionState,
+    MAX_RANKS, Session, SessionCommand, SessionNote, SessionNoteKind, SessionRank,
+    SessionRankState, SessionState,
 };
 use trainscope_format::session::Place;
 
 use super::entry::{Entry, now_secs};
-use super::machine::{Note, RankState, State, Target};
+use super::machine::{Command, Note, RankState, State, Target};
 
 pub(super) fn session(entry: &Entry) -> Session {
     let machine = &entry.machine;
@@ -121,6 +122,23 @@ fn note(note: Note, since_secs: f64) -> SessionNote {
         since_secs,
         rank,
         step,
+    }
+}
+
+/// A command of a client.
+pub(super) fn command(command: &SessionCommand, has_pausing_watchpoint: bool) -> Command {
+    match command {
+        SessionCommand::Pause { partial } => Command::Pause { partial: *partial },
+        SessionCommand::Continue => Command::Continue,
+        SessionCommand::Step { n } => Command::Step(*n),
+        SessionCommand::ToNode { node } => Command::ToNode(node.clone()),
+        SessionCommand::Stop => Command::Stop,
+        SessionCommand::Extend { secs } => Command::Extend(Duration::from_secs(*secs)),
+        SessionCommand::Pausing { level } => Command::Pausing {
+            level: *level,
+            has_pausing_watchpoint,
+        },
+        SessionCommand::Keep { patterns } => Command::Keep(patterns.clone()),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Each row of the table of states of a session, and each cell of the table of commands.
 
+mod reasons;
+
 use std::time::Duration;
 
 use trainscope_format::session::{
@@ -328,24 +330,6 @@ fn steps_end_exactly_there_or_at_a_hit() {
         State::Running,
         "the rest of the steps is dropped"
     );
-}
-
-#[test]
-fn a_node_is_waited_for() {
-    let mut machine = waiting(1, PauseLevel::Never);
-    command(&mut machine, secs(2), Command::ToNode("fc2".into())).unwrap();
-    assert_eq!(goes(&machine.apply(secs(2), asks(0, 4, false))), [0]);
-    let node = Gate::new(5, Place::Node("fc2".into()));
-    let event = Event::Gate {
-        rank: 0,
-        at: node,
-        reasons: GateReasons {
-            is_target: true,
-            ..GateReasons::default()
-        },
-    };
-    let actions = machine.apply(secs(2), event);
-    assert_eq!(holds(&actions), [0]);
 }
 
 #[test]
