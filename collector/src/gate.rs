@@ -129,7 +129,7 @@ impl Collector {
     }
 }
 
-/// `true` if a name has a pattern with `*` and `?`, or contains a text without them.
+/// `true` if a name matches a pattern with `*` and `?`, or contains a text without them.
 pub fn matches_pattern(pattern: &str, name: &str) -> bool {
     Filter::of(pattern).matches(name)
 }
@@ -207,7 +207,7 @@ impl<'a> Passage<'a> {
     }
 
     /// Prints where to continue a training that waits at its first gate, on rank 0.
-    #[expect(clippy::print_stderr, reason = "a person is waited for")]
+    #[expect(clippy::print_stderr, reason = "a person has to see it")]
     fn announce_wait(&self, core: &Core) {
         if self.live.identity.rank != 0 {
             return;

@@ -344,8 +344,7 @@ impl Loop {
         self.scanned = true;
         self.last_scan = Instant::now();
         self.scan_took = self.last_scan - began;
-        let rest = SCAN_SHARE * self.scan_took;
-        self.next_scan = self.last_scan + self.settings.reload_interval.max(rest);
+        self.next_scan = self.last_scan + scan_interval(&self.settings, self.scan_took);
         let (_, live) = self.index.count_runs();
         self.runs_changed |= live != self.live_runs;
         self.live_runs = live;
@@ -505,6 +504,30 @@ impl TrackedFile {
             len_bytes: metadata.len(),
             modified: metadata.modified().ok(),
             unreadable: None,
+        }
+    }
+}
+
+/// Time from a scan that took this long to the next one.
+fn scan_interval(settings: &IngestSettings, took: Duration) -> Duration {
+    settings.reload_interval.max(SCAN_SHARE * took)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_folders_are_scanned_less_often() {
+        let settings = IngestSettings {
+            base_dirs: Vec::new(),
+            cache_dir: PathBuf::new(),
+            reload_interval: Duration::from_secs(3),
+            file_events: true,
+        };
+        for (took_millis, millis) in [(1, 3_000), (150, 3_000), (800, 16_000)] {
+            let interval = scan_interval(&settings, Duration::from_millis(took_millis));
+            assert_eq!(interval, Duration::from_millis(millis));
         }
     }
 }

@@ -311,8 +311,6 @@ pub struct ArmOrder {
     pub every: u64,
     /// Patterns of tensors to look at; empty for all.
     pub names: Vec<String>,
-    /// Patterns of activations to keep until the gate.
-    pub keep: Vec<String>,
     /// Watchpoints to judge by, if they change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watchpoints: Option<Vec<WatchpointTable>>,

@@ -87,7 +87,7 @@ impl Recorder {
         self.collector.keep_patterns()
     }
 
-    /// `True` if one of the patterns has this name.
+    /// `True` if the name matches one of the patterns.
     #[staticmethod]
     #[expect(clippy::needless_pass_by_value, reason = "a list of Python")]
     fn _matches(patterns: Vec<String>, name: &str) -> bool {

@@ -217,11 +217,6 @@ fn handle(live: &LiveState, text: &str, heartbeat: &mut Duration) {
         ToTraining::Level { pause_at } => Some(*pause_at),
         _ => None,
     };
-    match &message {
-        ToTraining::Arm(order) => live.set_keep(order.keep.clone()),
-        ToTraining::Keep { patterns } => live.set_keep(patterns.clone()),
-        _ => {}
-    }
     let mut core = live.core();
     // A training that waits judges its step again at once; one that runs has its hits at the next gate.
     let held = match (&message, &core.machine.phase) {
@@ -294,9 +289,8 @@ fn handle(live: &LiveState, text: &str, heartbeat: &mut Duration) {
         ToTraining::Read { id, tensor, slice } => {
             ask(&mut core, id, Request::Read { id, tensor, slice });
         }
-        ToTraining::Watchpoints { .. } | ToTraining::Level { .. } | ToTraining::Keep { .. } => {
-            core.apply(Event::Request);
-        }
+        ToTraining::Watchpoints { .. } | ToTraining::Level { .. } => core.apply(Event::Request),
+        ToTraining::Keep { patterns } => live.set_keep(patterns),
         ToTraining::Unknown => core.apply(Event::Unreadable),
     }
     live.publish(&core);

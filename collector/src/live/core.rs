@@ -53,7 +53,7 @@ pub(crate) struct Core {
     pub(crate) unreported: Vec<SessionHit>,
     /// The server knows of the hold by the first message of this connection.
     pub(crate) has_told_hold: bool,
-    /// It was a hit of a rank for which the server has ended the training.
+    /// The server has ended the training because of a hit, of this rank or another.
     pub(crate) is_stopped_by_hit: bool,
     /// Start of the hold.
     pub(crate) held_since: Option<Instant>,

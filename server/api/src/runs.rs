@@ -58,7 +58,7 @@ pub struct Run {
     /// Hyper-parameters by name: its initial ones, and those of its lineage; at most [`MAX_HPARAMS`].
     #[serde(default)]
     pub hparams: BTreeMap<String, HparamValue>,
-    /// Id of the newest session that records this run, if there is one.
+    /// Id of the session that records this run: the newest that is connected, or else the newest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// Health of the run; `null` before it was judged.

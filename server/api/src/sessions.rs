@@ -10,7 +10,7 @@ pub const MAX_SESSIONS: usize = 1_000;
 /// Maximum number of ranks of one session in an answer.
 pub const MAX_RANKS: usize = 1_024;
 
-/// All sessions, the newest first.
+/// All sessions: those that are connected, then those that have ended, each the newest first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SessionList {

@@ -138,7 +138,7 @@ impl Remote {
             .sessions)
     }
 
-    /// The newest session of the run.
+    /// The session of the run: the newest that is connected, or else the newest.
     pub(super) fn session(&self) -> Result<Option<Session>, Mistake> {
         let mut all = self.sessions()?.into_iter();
         Ok(all.find(|own| own.name == self.run))

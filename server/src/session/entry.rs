@@ -83,11 +83,11 @@ impl Entry {
     /// Takes over facts that may be declared after the connection was made.
     pub(super) fn set_declared(
         &mut self,
-        (has_nodes, keeps): (bool, bool),
+        can: impl Iterator<Item = Capability>,
         total_steps: Option<i64>,
     ) {
-        for (has, own) in [(has_nodes, Capability::Nodes), (keeps, Capability::Keep)] {
-            if has && !self.hello.can.contains(&own) {
+        for own in can {
+            if !self.hello.can.contains(&own) {
                 self.hello.can.push(own);
                 self.machine.turn += 1;
             }

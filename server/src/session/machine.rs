@@ -126,7 +126,7 @@ pub(crate) struct Rank {
     /// Gates that it missed.
     pub(crate) unaligned: u64,
     pub(crate) error: Option<String>,
-    /// Reasons of its own to hold or end at the gate at which it asks.
+    /// Its reasons to hold or end at the gate where it asks.
     reasons: GateReasons,
 }
 
@@ -447,7 +447,6 @@ impl Machine {
     fn arm(&mut self, only: Option<u32>, out: &mut Vec<Action>) {
         let order = ArmOrder {
             every: 1,
-            keep: self.keep.clone(),
             ..ArmOrder::default()
         };
         for (rank, own) in &mut self.ranks {

@@ -293,19 +293,16 @@ impl Sessions {
         Ok(answer)
     }
 
-    /// The sessions, the newest first.
+    /// The sessions: those that are connected, then those that have ended, each the newest first.
     pub(crate) fn list(&self) -> SessionList {
         let table = self.0.table.lock();
         let newest_first = || table.sessions.values().rev();
         // Many that have ended hide none that is connected.
         let live = newest_first().filter(|own| own.machine.is_live());
         let ended = newest_first().filter(|own| !own.machine.is_live());
+        let all = live.chain(ended).take(MAX_SESSIONS);
         SessionList {
-            sessions: live
-                .chain(ended)
-                .take(MAX_SESSIONS)
-                .map(report::session)
-                .collect(),
+            sessions: all.map(report::session).collect(),
             cut: table.sessions.len() > MAX_SESSIONS,
         }
     }
@@ -318,10 +315,13 @@ impl Sessions {
             .count() as u64
     }
 
-    /// Ids of the newest session of each run.
+    /// Id of the first session in the list of each run.
     pub(crate) fn of_runs(&self) -> HashMap<String, String> {
         let table = self.0.table.lock();
-        let all = table.sessions.values();
+        let is_live = |own: &&Entry| own.machine.is_live();
+        let ended = table.sessions.values().filter(|own| !is_live(own));
+        // Later entries replace earlier ones.
+        let all = ended.chain(table.sessions.values().filter(is_live));
         all.filter_map(|own| Some((own.run.clone()?, own.id.to_string())))
             .collect()
     }
@@ -506,7 +506,9 @@ impl Connection {
                 keeps,
                 ..
             } => {
-                entry.set_declared((nodes > 0, keeps), total_steps);
+                let nodes = (nodes > 0).then_some(Capability::Nodes);
+                let can = nodes.into_iter().chain(keeps.then_some(Capability::Keep));
+                entry.set_declared(can, total_steps);
                 Event::Alive { rank, step }
             }
             ToServer::Armed { from } => Event::Armed { rank, from },

@@ -144,7 +144,6 @@ fn to_training() -> Vec<ToTraining> {
         ToTraining::Arm(ArmOrder {
             every: 1,
             names: vec!["*.weight".into()],
-            keep: vec!["*".into()],
             watchpoints: Some(Vec::new()),
         }),
         ToTraining::Disarm,

@@ -15,7 +15,7 @@ from trainscope._torch_hooks import Hook
 
 
 class KeptActivations:
-    """References to the outputs of some layers in the last forward pass. Costs the memory that would be free without."""
+    """References to the outputs of some layers in the last forward pass. Costs memory that would be freed otherwise."""
 
     def __init__(self, watch: Any, run: Any) -> None:
         self._watch = weakref.ref(watch)
@@ -64,6 +64,7 @@ class KeptActivations:
         watch = self._watch()
         return watch is not None and watch._sees(module)
 
+    @guarded
     def _begin(self, module: nn.Module, _args: tuple[Any, ...]) -> None:
         if self._sees(module):
             self.drop()

@@ -378,7 +378,8 @@ impl Machine {
                 };
                 self.disarm();
                 let timers = [Action::Cancel(Timer::Hold), Action::Cancel(Timer::Grace)];
-                let (phase, last) = if self.settings.stops_if_lost {
+                let is_lost = note == Note::ServerLost;
+                let (phase, last) = if is_lost && self.settings.stops_if_lost {
                     (Phase::Ending, Action::StopTraining)
                 } else {
                     (Phase::Connecting, Action::GoOn)

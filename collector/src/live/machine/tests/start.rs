@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use trainscope_format::session::{GoingReason, HoldReason, ToServer};
 
-use super::super::{Action, Event, Hold, Machine, Note, Phase, Refusal, Timer, step};
-use super::{at, gate, going, in_phase, limits, resume, row};
+use super::super::{Action, Event, Hold, Machine, Note, Phase, Refusal, Settings, Timer, step};
+use super::{SINGLE, at, gate, going, in_phase, limits, resume, row};
 
 /// A rank that is to wait 30 s at its first gate.
 fn starting(phase: Phase) -> Machine {
@@ -60,9 +60,18 @@ fn the_first_gate_waits_connected_or_not() {
                 Action::GoOn,
             ],
         );
+        let strict = Settings {
+            stops_if_lost: true,
+            ..SINGLE
+        };
+        let alone = Machine {
+            settings: strict,
+            ..alone
+        };
         let (over, actions) = step(alone, Event::Expired(Timer::Hold));
         assert_eq!(over.phase, Phase::Connecting);
-        assert!(actions.contains(&Action::Note(Note::StartOver)));
+        let rest = [Action::Note(Note::StartOver), Action::GoOn];
+        assert!(actions.ends_with(&rest), "no server was lost: {actions:?}");
         // Only the first gate is one to wait at.
         row(over, gate(5), &Phase::Connecting, &[Action::GoOn]);
     }
