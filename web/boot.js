@@ -16,12 +16,15 @@ const ask = async (path) => {
     return undefined;
   }
 };
+// Pages about many runs have one segment; without one, it is the list of runs.
+const [, run, page] = /\/run\/(.*?)([^/]*)\/?$/.exec(location.pathname) ?? [];
+const site = location.pathname.split('/').pop();
+const early = new Map();
+if (run === undefined && site === 'lineage') early.set('/api/table/columns', ask('api/table/columns'));
 const runs = ask('api/runs');
-const early = new Map([
-  ['/api/status', ask('api/status')],
-  ['/api/runs', runs],
-  ['/api/notebook', runs.then(() => ask('api/notebook'))],
-]);
+early.set('/api/status', ask('api/status'));
+early.set('/api/runs', runs);
+early.set('/api/notebook', runs.then(() => ask('api/notebook')));
 window.takeEarly = (path) => {
   const body = early.get(path);
   early.delete(path);
@@ -39,11 +42,7 @@ const theme = asked ?? remembered;
 if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
 
 // The code of the page that is opened comes together with the program, which would ask for it when it has started.
-const [, run, page] = /\/run\/(.*?)([^/]*)\/?$/.exec(location.pathname) ?? [];
 const shared = { images: 'recorded', text: 'recorded', pr_curves: 'recorded' };
-// Pages about many runs have one segment; without one, it is the list of runs.
-const site = location.pathname.split('/').pop();
-if (run === undefined && site === 'lineage') early.set('/api/table/columns', ask('api/table/columns'));
 const part = run === undefined ? (site in pages ? site : 'runs') : (shared[page] ?? page);
 for (const file of pages[part] ?? pages.overview) {
   const link = document.createElement('link');

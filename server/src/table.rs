@@ -14,12 +14,13 @@ use trainscope_analysis::pipeline::Pipeline;
 use trainscope_api::notebook::Notebook;
 use trainscope_api::table::{ColumnSource, SOURCES_DIFFER};
 
-use crate::discovery::base::bases;
+use crate::discovery::base::{bases, folder_of};
 use crate::index::{Index, ReadError};
 
 mod answers;
 mod column;
 mod configuration;
+mod domain;
 mod filter;
 mod groups;
 mod importance;
@@ -30,12 +31,14 @@ mod row;
 mod summary;
 mod update;
 
+use domain::Domains;
+
 pub(crate) use answers::row;
 pub(crate) use column::Column;
 pub(crate) use configuration::texts as configuration_files;
 pub(crate) use filter::{Filter, UnknownColumn};
 pub(crate) use importance::{ImportanceError, importance, pair};
-pub(crate) use key::{Group, group, head};
+pub(crate) use key::{Group, group, head, label};
 pub use memory::Tables;
 pub(crate) use pipelines::is_path;
 pub(crate) use row::Row;
@@ -60,6 +63,8 @@ pub(crate) struct RowFacts {
     pub(crate) left_out: usize,
     /// Kind of its data pipeline.
     kind: Option<Arc<str>>,
+    /// Domains that an experiment in its folder declares.
+    domains: Domains,
 }
 
 /// All runs in columns. A clone is a snapshot that shares the columns.
@@ -240,6 +245,5 @@ pub(crate) fn settings_of(
 
 /// Folder of a run; `None` for one without a folder of its own.
 pub(crate) fn run_folder(base_dirs: &[PathBuf], run: &str) -> Option<PathBuf> {
-    let all = bases(base_dirs);
-    all.iter().find_map(|base| update::folder(base, run))
+    folder_of(&bases(base_dirs), run)
 }

@@ -1,11 +1,14 @@
 //! The table of runs, its importances and its notes over HTTP.
 
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
 use trainscope_api::paths;
 use trainscope_api::table::{CellValue, TABLE_MEDIA_TYPE, TableAnswer, decode};
+use trainscope_format::encode::Moment;
+use trainscope_format::hparams::{Experiment, HparamDomain, HparamInfo};
+use trainscope_format::{Hparams, RecordWriter};
 
 use crate::support::lab::{fixture, workspace_root};
 use crate::support::{Lab, Server, wait_for};
@@ -207,24 +210,69 @@ fn importances_over_http_are_those_of_the_command() {
     );
 }
 
-#[test]
-fn the_best_runs_of_a_pair_are_in_its_cells() {
-    let lab = Lab::new();
+/// Forty runs with four learning rates, of which only 0.01 is good.
+fn forty_runs(lab: &Lab) -> Server {
     for run in 0_u8..40 {
         let lr = 10.0_f64.powi(-i32::from(run % 4));
         let opt = if run % 2 == 0 { "adam" } else { "sgd" };
         let name = format!("run{run:02}");
-        // Only a learning rate of 0.01 is good.
         lab.record(&name)
             .scalar("loss", 0, if run % 4 == 2 { 0.5 } else { 2.0 });
         let config = format!("lr: {lr}\nopt: {opt}\nseed: {run}\n");
         fs::write(lab.base().join(&name).join("config.yaml"), config).unwrap();
     }
     let server = lab.start();
-    wait_for("all runs", || (server.run_ids().len() == 40).then_some(()));
+    wait_for("all runs", || (server.run_ids().len() >= 40).then_some(()));
     wait_for("an idle server", || {
         server.status().ingest.idle.then_some(())
     });
+    server
+}
+
+#[test]
+fn parameters_reach_over_the_domain_that_their_experiment_declares() {
+    let lab = Lab::new();
+    let path = lab.base().join("events.out.tfevents.1700000000.host.1.0");
+    let mut writer = RecordWriter::new(File::create(path).unwrap(), 1.7e9).unwrap();
+    let lr = HparamInfo {
+        name: "lr".to_owned(),
+        domain: HparamDomain::Interval {
+            min: 1e-5,
+            max: 10.0,
+        },
+        ..HparamInfo::default()
+    };
+    let experiment = Experiment {
+        hparams: vec![lr],
+        ..Experiment::default()
+    };
+    let at = Moment {
+        step: 0,
+        wall_time_secs: 1.7e9,
+    };
+    writer
+        .hparams(at, &Hparams::Experiment(experiment))
+        .unwrap();
+    drop(writer);
+    let server = forty_runs(&lab);
+    let pair = json!({"target": "metric:loss", "pair": ["lr", "seed"]});
+    let pair = post(&server, paths::IMPORTANCE_PAIR, &pair);
+    let ends = |axis: usize| {
+        let edges = pair["axes"][axis]["edges"].as_array().unwrap();
+        [edges.first(), edges.last()].map(|own| own.and_then(Value::as_f64).unwrap())
+    };
+    let [least, greatest] = ends(0);
+    assert!(
+        (least / 1e-5 - 1.0).abs() < 1e-9 && (greatest / 10.0 - 1.0).abs() < 1e-9,
+        "{pair:#}"
+    );
+    assert_eq!(ends(1), [0.0, 39.0], "its own values");
+}
+
+#[test]
+fn the_best_runs_of_a_pair_are_in_its_cells() {
+    let lab = Lab::new();
+    let server = forty_runs(&lab);
     let own = post(
         &server,
         paths::IMPORTANCE,
@@ -262,6 +310,27 @@ fn the_best_runs_of_a_pair_are_in_its_cells() {
         .position(|edge| (edge[0]..edge[1]).contains(&0.01))
         .unwrap();
     assert!(cells[at] < 1.0 && cells[31] > 1.5, "{cells:?}");
+}
+
+#[test]
+fn a_configuration_file_that_changes_is_read_again() {
+    let lab = Lab::new();
+    let server = forty_runs(&lab);
+    let lr = || {
+        table(&server, &json!({"columns": ["lr"]})).columns[0]
+            .cells
+            .get(0)
+    };
+    let text = |lr: &str| fs::write(lab.base().join("run00/config.yaml"), format!("lr: {lr}\n"));
+    let before = server.status().seq;
+    text("0.125").unwrap();
+    wait_for("the value in the file", || {
+        (lr() == CellValue::Number(0.125)).then_some(())
+    });
+    assert!(
+        server.status().seq > before,
+        "a notice announces it to pages"
+    );
 }
 
 #[test]

@@ -43,7 +43,11 @@ fn variance(criterion: &mut Criterion) {
         let columns: Vec<NamedColumn<'_>> = names
             .iter()
             .zip(&cells)
-            .map(|(name, cells)| NamedColumn { name, cells })
+            .map(|(name, cells)| NamedColumn {
+                name,
+                cells,
+                domain: None,
+            })
             .collect();
         let question = Question {
             columns: &columns,

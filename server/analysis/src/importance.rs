@@ -66,6 +66,8 @@ pub struct NamedColumn<'a> {
     pub name: &'a str,
     /// Its values.
     pub cells: &'a [CellValue],
+    /// Least and greatest number that the experiment declares; `None` for those of its values.
+    pub domain: Option<(f64, f64)>,
 }
 
 /// Values of the runs that a judgement is about.
@@ -185,7 +187,7 @@ fn parameters(columns: &[NamedColumn<'_>], rows: &[usize]) -> (Vec<Parameter>, V
             refused.push(bar);
             continue;
         }
-        let parameter = Parameter::new(bar, &cells, &facts);
+        let parameter = Parameter::new(bar, &cells, &facts, column.domain);
         match parameters
             .iter_mut()
             .find(|own| own.divides_like(&parameter))

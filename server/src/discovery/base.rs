@@ -65,6 +65,15 @@ pub(crate) fn bases(dirs: &[PathBuf]) -> Vec<Base> {
     bases
 }
 
+/// Folder of a run below one of the base directories; `None` for a run without a folder of its own.
+pub(crate) fn folder_of(bases: &[Base], run: &str) -> Option<PathBuf> {
+    let mut folders = bases.iter().filter_map(|base| match base.run_below(run)? {
+        "." => Some(base.dir.clone()),
+        name => Some(base.dir.join(name)),
+    });
+    folders.find(|folder| folder.is_dir())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 use trainscope_analysis::restart::Rewinds;
-use trainscope_format::Kind;
+use trainscope_format::{Kind, TagInfo};
 
 use super::ReadError;
 use super::chunk::{self, CHUNK, ChunkMeta, Points, Want};
-use super::store::{PartCounts, PartId, SealedChunk, Store};
+use super::store::{PartCounts, PartId, PartRecord, SealedChunk, Store};
 
 /// The points of one tag in one file.
 #[derive(Debug)]
@@ -24,6 +24,8 @@ pub(super) struct Part {
     pub(super) dirty: AtomicBool,
     /// True if data was published since the last notice.
     pub(super) touched: AtomicBool,
+    /// True if the store has a record of it.
+    is_stored: AtomicBool,
     data: RwLock<PartData>,
     /// Lowest step above the first one, if computed; ascending steps never change it.
     pub(super) next_step: Mutex<Option<i64>>,
@@ -148,6 +150,7 @@ impl Part {
             kind,
             dirty: AtomicBool::new(true),
             touched: AtomicBool::new(true),
+            is_stored: AtomicBool::new(false),
             data: RwLock::default(),
             next_step: Mutex::default(),
             rewinds: Mutex::default(),
@@ -165,6 +168,7 @@ impl Part {
         let part = Self::new(id, tag, kind);
         part.dirty.store(false, Ordering::Relaxed);
         part.touched.store(false, Ordering::Relaxed);
+        part.is_stored.store(true, Ordering::Relaxed);
         *part.data.write() = PartData {
             counted,
             stored: metas.len(),
@@ -303,8 +307,26 @@ impl Part {
         (number(data.stored), data.sealed.clone())
     }
 
+    /// Its record in the store, with the points published so far.
+    pub(super) fn record(&self) -> PartRecord {
+        PartRecord {
+            part: self.id,
+            tag: TagInfo {
+                name: Arc::clone(&self.tag),
+                kind: self.kind,
+            },
+            counted: self.counted(),
+        }
+    }
+
+    /// True if the store has a record of it.
+    pub(super) fn is_stored(&self) -> bool {
+        self.is_stored.load(Ordering::Relaxed)
+    }
+
     /// Drops committed chunks from memory, unless a last short one was reopened in the meantime.
     pub(super) fn committed(&self, chunks: &[Arc<SealedChunk>]) {
+        self.is_stored.store(true, Ordering::Relaxed);
         let data = &mut *self.data.write();
         let same = data.sealed.iter().zip(chunks);
         let n = same.take_while(|(a, b)| Arc::ptr_eq(a, b)).count();

@@ -13,7 +13,7 @@ use trainscope_format::{Checkpoint, Format, Kind, RecordBatch, TagInfo};
 use super::chunk::Points;
 use super::part::Part;
 use super::state::{FileRecord, SourceState};
-use super::store::{Batch, PartId, PartRecord, SealedChunk, Store};
+use super::store::{Batch, PARTS, PartId, PartRecord, SealedChunk, Store};
 use crate::discovery::file::{FileId, Identity, OpenFile, Place};
 use crate::reader::Block;
 
@@ -255,40 +255,43 @@ impl Source {
         };
         let records = state.records;
         let mut parts = Vec::new();
-        let mut last = Vec::new();
-        for (tag, part) in self.parts.read().list.iter().enumerate() {
-            if !part.dirty.swap(false, Ordering::Relaxed) {
-                continue;
+        let mut groups = Vec::new();
+        for (group, all) in (0..).zip(self.parts.read().list.chunks(PARTS)) {
+            let before = parts.len();
+            for part in all {
+                if part.dirty.swap(false, Ordering::Relaxed) {
+                    let (first, chunks) = part.to_commit();
+                    parts.push((Arc::clone(part), first, chunks));
+                }
             }
-            let info = TagInfo {
-                name: Arc::clone(&part.tag),
-                kind: part.kind,
-            };
-            let record = PartRecord {
-                part: part.id,
-                tag: info,
-                counted: part.counted(),
-            };
-            let (first, chunks) = part.to_commit();
-            last.push((tag, record, first));
-            parts.push((Arc::clone(part), chunks));
+            if parts.len() > before {
+                groups.push((group, all.iter().map(|part| part.record()).collect()));
+            }
         }
         // All data is collected: readers need not wait for the disk.
         drop(state);
-        for ((_, part, first), (_, chunks)) in last.iter().zip(&parts) {
+        let mut last = Vec::new();
+        for (part, first, chunks) in &parts {
+            let mut chunks = (*first..).zip(chunks);
             // The first may be in the store already, shorter, and counted as such.
-            for (number, chunk) in (*first..).zip(chunks).skip(1) {
-                batch.chunk(part.part, number, chunk);
+            if part.is_stored()
+                && let Some((number, chunk)) = chunks.next()
+            {
+                last.push((part.id, number, chunk));
+            }
+            for (number, chunk) in chunks {
+                batch.chunk(part.id, number, chunk);
                 if batch.is_full() {
                     ahead(std::mem::take(batch));
                 }
             }
         }
-        for ((tag, record, first), (_, chunks)) in last.iter().zip(&parts) {
-            if let Some(chunk) = chunks.first() {
-                batch.chunk(record.part, *first, chunk);
-            }
-            batch.part(self.id, u32::try_from(*tag).unwrap_or(u32::MAX), record);
+        for (part, number, chunk) in last {
+            batch.chunk(part, number, chunk);
+        }
+        for (group, records) in groups {
+            let records: Vec<PartRecord> = records;
+            batch.parts(self.id, group, &records);
         }
         batch.file(self.id, &record);
         Some(Committing { parts, records })
@@ -297,21 +300,22 @@ impl Source {
 
 /// Part of a commit that belongs to one source.
 pub(super) struct Committing {
-    parts: Vec<(Arc<Part>, Vec<Arc<SealedChunk>>)>,
+    /// With the number of the first chunk, and the chunks.
+    parts: Vec<(Arc<Part>, u32, Vec<Arc<SealedChunk>>)>,
     pub(super) records: u64,
 }
 
 impl Committing {
     /// Restores the dirty state after a failed commit.
     pub(super) fn failed(self) {
-        for (part, _) in self.parts {
+        for (part, ..) in self.parts {
             part.dirty.store(true, Ordering::Relaxed);
         }
     }
 
     /// Finishes a durable commit.
     pub(super) fn done(self) {
-        for (part, chunks) in self.parts {
+        for (part, _, chunks) in self.parts {
             part.committed(&chunks);
         }
     }

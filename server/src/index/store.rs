@@ -3,7 +3,7 @@
 //! ```text
 //! 'm'                          schema number, next file and part ids
 //! 'f' file u64                 FileRecord (postcard)
-//! 't' file u64 tag u32         PartRecord (postcard)
+//! 't' file u64 group u32       PartRecord of up to PARTS tags (postcard)
 //! 's' part u64 chunk u32       meta and block summaries of a chunk
 //! 'c' part u64 chunk u32       columns of a chunk
 //! ```
@@ -25,7 +25,10 @@ use super::state::FileRecord;
 pub(super) use sled::IVec as Bytes;
 
 /// Changes with the meaning of any stored byte; another number requires a rebuild.
-const SCHEMA: u32 = 5;
+const SCHEMA: u32 = 6;
+
+/// Parts in one value of the tree, by tag id: each write copies a node of the tree.
+pub(super) const PARTS: usize = 64;
 
 /// Id of a part; unique within one index.
 pub(super) type PartId = u64;
@@ -109,12 +112,16 @@ fn open_tree(folder: &Path) -> Result<sled::Db, sled::Error> {
         .unwrap_or(Err(sled::Error::Corruption { at: None, bt: () }))
 }
 
-/// Frees nodes of the tree that a batch replaced. sled leaves them to `crossbeam-epoch`, which frees a few whenever sled
-/// is used: after the batches of 10,000 short runs 2 GB of them would remain.
-fn free_replaced_nodes() {
-    /// Each round frees up to 512 nodes; a batch of [`BATCH_BYTES`] replaces some 20,000.
-    const ROUNDS: usize = 64;
-    for _ in 0..ROUNDS {
+/// Frees nodes of the tree that so many writes replaced. sled leaves them to `crossbeam-epoch`, which frees a few whenever
+/// sled is used: after the batches of 10,000 short runs 2 GB of them would remain.
+fn free_replaced_nodes(writes: usize) {
+    /// Nodes that a round frees at most.
+    const NODES: usize = 512;
+    /// Nodes that a write replaces, with the changes before it, at most.
+    const NODES_OF_A_WRITE: usize = 8;
+    /// Rounds until what was replaced last may be freed.
+    const DELAY: usize = 4;
+    for _ in 0..DELAY + writes * NODES_OF_A_WRITE / NODES {
         crossbeam_epoch::pin().flush();
     }
 }
@@ -253,18 +260,20 @@ impl Store {
             prefix[0] = b't';
             for entry in self.tree.scan_prefix(prefix) {
                 let (_, value) = self.note(entry)?;
-                let record: PartRecord =
+                let group: Vec<PartRecord> =
                     postcard::from_bytes(&value).map_err(|_| self.wrong("a tag's record"))?;
-                let mut metas = metas.remove(&record.part).unwrap_or_default();
-                // Chunks after those counted in the record belong to an unfinished commit; they are read again.
-                let mut points = record.counted.points;
-                let is_counted = |meta: &ChunkMeta| {
-                    points = points.checked_sub(meta.summary.count)?;
-                    Some(())
-                };
-                let n = metas.iter().map_while(is_counted).count();
-                metas.truncate(n);
-                parts.push((record, metas));
+                for record in group {
+                    let mut metas = metas.remove(&record.part).unwrap_or_default();
+                    // Chunks after those counted in the record belong to an unfinished commit; they are read again.
+                    let mut points = record.counted.points;
+                    let is_counted = |meta: &ChunkMeta| {
+                        points = points.checked_sub(meta.summary.count)?;
+                        Some(())
+                    };
+                    let n = metas.iter().map_while(is_counted).count();
+                    metas.truncate(n);
+                    parts.push((record, metas));
+                }
             }
         }
         // The same applies to parts without a record, which get another number next time.
@@ -319,10 +328,12 @@ impl Store {
 
     /// Writes a batch atomically.
     pub(super) fn apply(&self, batch: Batch, meta: Meta) -> Result<(), ReadError> {
-        let mut batch = batch.batch;
+        let Batch {
+            mut batch, writes, ..
+        } = batch;
         batch.insert(&b"m"[..], postcard::to_allocvec(&meta).unwrap_or_default());
         let result = self.note(self.tree.apply_batch(batch));
-        free_replaced_nodes();
+        free_replaced_nodes(writes);
         result
     }
 
@@ -376,12 +387,14 @@ fn is_held(error: &std::io::Error) -> bool {
 pub(super) struct Batch {
     batch: sled::Batch,
     len_bytes: usize,
+    writes: usize,
 }
 
 impl Batch {
     fn insert(&mut self, key: &[u8], value: impl Into<sled::IVec>) {
         let value = value.into();
         self.len_bytes += key.len() + value.len();
+        self.writes += 1;
         self.batch.insert(key, value);
     }
 
@@ -397,9 +410,10 @@ impl Batch {
         }
     }
 
-    pub(super) fn part(&mut self, file: u64, tag: u32, record: &PartRecord) {
-        if let Ok(bytes) = postcard::to_allocvec(record) {
-            self.insert(&key(b't', file, tag)[..], bytes);
+    /// Adds the records of up to [`PARTS`] tags.
+    pub(super) fn parts(&mut self, file: u64, group: u32, records: &[PartRecord]) {
+        if let Ok(bytes) = postcard::to_allocvec(records) {
+            self.insert(&key(b't', file, group)[..], bytes);
         }
     }
 

@@ -13,9 +13,9 @@ use trainscope_api::table::{
 };
 
 use super::row::{JUDGEMENT_KEYS, Row};
-use super::update::folder;
-use super::{Column, Filter, Group, RunTable, UnknownColumn, direction, group, head, pipelines};
-use crate::discovery::base::bases;
+use super::{
+    Column, Filter, RunTable, UnknownColumn, direction, group, label, pipelines, run_folder,
+};
 use crate::index::{Index, ReadError};
 
 impl RunTable {
@@ -223,15 +223,6 @@ fn info(key: &str, column: &Column) -> ColumnInfo {
         disagreeing: column.disagreeing.len(),
     }
 }
-
-/// The key without the prefix of its group, with the summary of a scalar.
-fn label(key: &str) -> &str {
-    match (group(key), key.split_once(':')) {
-        (Group::Parameter, _) | (_, None) => head(key),
-        (_, Some((_, label))) => label,
-    }
-}
-
 fn unit(key: &str) -> Option<Unit> {
     match key {
         "run:started" => Some(Unit::Time),
@@ -253,7 +244,7 @@ pub(crate) fn row(
     let Some(run) = runs.iter().find(|run| run.id == name) else {
         return Ok(None);
     };
-    let folder = bases(base_dirs).iter().find_map(|base| folder(base, name));
+    let folder = run_folder(base_dirs, name);
     let own = Row::read(index, run, folder.as_deref(), notes)?;
     let mut columns: Vec<RowColumn> = own
         .cells

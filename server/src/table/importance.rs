@@ -7,7 +7,7 @@ use trainscope_api::importance::{
     ImportanceAnswer, ImportanceRequest, Measure, PairAnswer, PairRequest,
 };
 
-use super::{RunTable, direction, head, is_parameter};
+use super::{RunTable, direction, head, is_parameter, label};
 use crate::index::ReadError;
 
 /// Reason why there is no answer.
@@ -32,6 +32,8 @@ struct Facts {
     target: Vec<CellValue>,
     keys: Vec<String>,
     cells: Vec<Vec<CellValue>>,
+    /// Numbers of each column that the experiments of the runs declare.
+    domains: Vec<Option<(f64, f64)>>,
     direction: Option<Direction>,
 }
 
@@ -65,7 +67,9 @@ impl Facts {
                 .collect(),
         };
         let cells: Result<Vec<_>, ReadError> = keys.iter().map(|key| own(key)).collect();
+        let domains = table.domains(rows);
         Ok(Self {
+            domains: keys.iter().map(|key| domains.get(key).copied()).collect(),
             target: results,
             cells: cells?,
             keys,
@@ -77,9 +81,13 @@ impl Facts {
         &self,
         answer: impl FnOnce(&Question<'_>) -> Option<T>,
     ) -> Result<T, ImportanceError> {
-        let columns = self.keys.iter().zip(&self.cells);
+        let columns = self.keys.iter().zip(&self.cells).zip(&self.domains);
         let columns: Vec<NamedColumn<'_>> = columns
-            .map(|(name, cells)| NamedColumn { name, cells })
+            .map(|((name, cells), domain)| NamedColumn {
+                name,
+                cells,
+                domain: *domain,
+            })
             .collect();
         let question = Question {
             columns: &columns,
@@ -117,7 +125,7 @@ pub(crate) fn importance(
         seq: table.seq,
         target: target.clone(),
         goal,
-        sentences: texts::sentences(target, goal, request.measure, &own),
+        sentences: texts::sentences(label(target), goal, request.measure, &own),
         importance: own,
     })
 }

@@ -24,6 +24,14 @@ pub(crate) fn head(key: &str) -> &str {
     }
 }
 
+/// The key without the prefix of its group, with the summary of a scalar.
+pub(crate) fn label(key: &str) -> &str {
+    match (group(key), key.split_once(':')) {
+        (Group::Parameter, _) | (_, None) => head(key),
+        (_, Some((_, label))) => label,
+    }
+}
+
 /// Tag and summary of a scalar's key without its prefix: `loss@min` → `loss`, `min`.
 fn split_summary(tag: &str) -> (&str, Option<&str>) {
     match tag.rsplit_once('@') {

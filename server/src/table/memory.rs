@@ -8,13 +8,14 @@ use parking_lot::Mutex;
 use trainscope_api::findings::{Health, Verdict};
 
 use super::row::RunJudgement;
-use super::{RunTable, Surroundings};
+use super::{RunTable, Surroundings, configuration};
+use crate::discovery::base::{bases, folder_of};
 use crate::index::{Index, ReadError};
 use crate::judging::Judgements;
 use crate::notebook::Notebooks;
 use crate::queries::findings::health;
 
-/// Least time between two looks at configuration files, which no notice announces.
+/// Least time between two looks at configuration files, which the walk over the runs does not watch.
 const FILES_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The table of all runs. Cloning is cheap.
@@ -25,8 +26,19 @@ struct State {
     table: Arc<RunTable>,
     /// Number of the last notice that the table includes.
     notice: Option<u64>,
-    files: Option<Instant>,
+    files: Files,
     base_dirs: Vec<PathBuf>,
+}
+
+/// What is known of the configuration files.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Files {
+    /// Some have changed, or they were never read.
+    Changed,
+    /// A look at them is under way: some milliseconds for each hundred runs.
+    Looking,
+    /// The table includes what they were then.
+    Same(Instant),
 }
 
 impl Tables {
@@ -35,12 +47,13 @@ impl Tables {
         Self(Arc::new(Mutex::new(State {
             table: Arc::new(RunTable::new(index)),
             notice: None,
-            files: None,
+            files: Files::Changed,
             base_dirs,
         })))
     }
 
-    /// A snapshot of the table with all changes so far. Reads the rows of runs that changed; blocks.
+    /// A snapshot of the table with all changes so far. Reads the rows of runs that changed; blocks. Configuration files
+    /// are looked at beside it, and a notice announces that some have changed.
     pub(crate) fn read(
         &self,
         notebooks: &Notebooks,
@@ -49,26 +62,56 @@ impl Tables {
         let mut state = self.0.lock();
         // Taken before the list of runs: a change in between is read twice rather than missed.
         let notice = state.table.index.notices().seq();
-        let looks_at_files = state.files.is_none_or(|at| at.elapsed() >= FILES_INTERVAL);
-        if state.notice == Some(notice) && !looks_at_files {
-            return Ok(Arc::clone(&state.table));
+        let looks_at_files = state.files == Files::Changed;
+        if state.notice != Some(notice) || looks_at_files {
+            let notes = notebooks.read();
+            let mut table = RunTable::clone(&state.table);
+            let is_changed = table.update(&Surroundings {
+                base_dirs: &state.base_dirs,
+                notes: &notes,
+                judged: &|run| judgements.of(run).map(|judged| words(&health(&judged))),
+                looks_at_files,
+            })?;
+            if is_changed {
+                state.table = Arc::new(table);
+            }
+            state.notice = Some(notice);
+            if looks_at_files {
+                state.files = Files::Same(Instant::now());
+            }
         }
-        let notes = notebooks.read();
-        let mut table = RunTable::clone(&state.table);
-        let is_changed = table.update(&Surroundings {
-            base_dirs: &state.base_dirs,
-            notes: &notes,
-            judged: &|run| judgements.of(run).map(|judged| words(&health(&judged))),
-            looks_at_files,
-        })?;
-        if is_changed {
-            state.table = Arc::new(table);
-        }
-        state.notice = Some(notice);
-        if looks_at_files {
-            state.files = Some(Instant::now());
+        if let Files::Same(at) = state.files
+            && at.elapsed() >= FILES_INTERVAL
+        {
+            let own = self.clone();
+            let thread = std::thread::Builder::new().name("configurations".to_owned());
+            // Without a thread, the next request tries again.
+            if thread.spawn(move || own.look_at_files()).is_ok() {
+                state.files = Files::Looking;
+            }
         }
         Ok(Arc::clone(&state.table))
+    }
+
+    /// Compares the configuration files of all runs with those in the table.
+    fn look_at_files(&self) {
+        let (table, base_dirs) = {
+            let state = self.0.lock();
+            (Arc::clone(&state.table), state.base_dirs.clone())
+        };
+        let bases = bases(&base_dirs);
+        let is_changed = table.rows.iter().any(|own| {
+            let folder = folder_of(&bases, &own.run);
+            folder.map_or(0, |folder| configuration::stamp(&folder)) != own.stamp
+        });
+        self.0.lock().files = if is_changed {
+            Files::Changed
+        } else {
+            Files::Same(Instant::now())
+        };
+        if is_changed {
+            table.index.notices().announce_runs();
+        }
     }
 }
 

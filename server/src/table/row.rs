@@ -15,6 +15,7 @@ use trainscope_format::lineage::{
 use trainscope_format::{Body, Hparams, Kind};
 
 use super::configuration::Configurations;
+use super::domain::{self, Domains};
 use super::summary;
 use crate::index::{Index, ReadError};
 
@@ -82,6 +83,8 @@ pub(crate) struct Row {
     pub(crate) pipeline: Option<DatasetNode>,
     /// Scalars with NaN at any of their points that count.
     pub(super) nan: BTreeSet<String>,
+    /// Domains that an experiment in the folder of the run declares.
+    pub(super) domains: Domains,
 }
 
 impl Row {
@@ -118,10 +121,16 @@ impl Row {
             ..Self::default()
         };
         for body in bodies(index, run, Kind::Hparams)? {
-            if let Body::Hparams(Hparams::SessionStart(start)) = body {
-                for (name, value) in start.values {
-                    row.put(&name, Source::Hparams, of_hparam(value));
+            match body {
+                Body::Hparams(Hparams::SessionStart(start)) => {
+                    for (name, value) in start.values {
+                        row.put(&name, Source::Hparams, of_hparam(value));
+                    }
                 }
+                Body::Hparams(Hparams::Experiment(experiment)) => {
+                    domain::declare(&mut row.domains, &experiment);
+                }
+                _ => {}
             }
         }
         for body in bodies(index, run, Kind::Lineage)? {
@@ -174,6 +183,9 @@ impl Row {
                 let own = self.cells.entry(into.to_owned()).or_default();
                 // Of one source the last value counts.
                 own.values.splice(0..0, moved.values);
+            }
+            if let Some(moved) = self.domains.remove(key) {
+                domain::widen(&mut self.domains, into, moved);
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use trainscope_analysis::columns::CellValue;
@@ -14,7 +14,7 @@ use trainscope_api::table::{ColumnSource, MAX_COLUMNS};
 use super::column::Column;
 use super::row::{Cell, JUDGEMENT_KEYS, Row, RunJudgement};
 use super::{RowFacts, RunTable, configuration, group, pipelines, summary};
-use crate::discovery::base::{Base, bases};
+use crate::discovery::base::{bases, folder_of};
 use crate::index::{Index, ReadError};
 
 /// Most columns in memory; those beyond [`MAX_COLUMNS`] are counted until they become common.
@@ -63,7 +63,7 @@ impl RunTable {
             let fingerprint = fingerprint(&run, around.notes);
             let place = places.get(&*run.id).copied();
             let known = place.and_then(|at| self.rows.get(at as usize));
-            let folder = || bases.iter().find_map(|base| folder(base, &run.id));
+            let folder = || folder_of(&bases, &run.id);
             let stamp = match known {
                 Some(known) if !around.looks_at_files => known.stamp,
                 _ => folder().map_or(0, |folder| configuration::stamp(&folder)),
@@ -110,6 +110,7 @@ impl RunTable {
                     faults: std::mem::take(&mut row.faults),
                     left_out: row.left_out,
                     kind: row.pipeline.as_ref().map(|own| self.kind(own)),
+                    domains: std::mem::take(&mut row.domains),
                 };
                 match self.rows.get_mut(at as usize) {
                     Some(own) => *own = facts,
@@ -360,15 +361,4 @@ fn fingerprint(run: &Run, notes: &Notebook) -> u64 {
     own.map(|own| (&own.note, &own.tags)).hash(&mut hasher);
     notes.aliases.hash(&mut hasher);
     hasher.finish()
-}
-
-/// Folder of a run below a base directory.
-pub(super) fn folder(base: &Base, run: &str) -> Option<PathBuf> {
-    let name = base.run_below(run)?;
-    let folder = if name == "." {
-        base.dir.clone()
-    } else {
-        base.dir.join(name)
-    };
-    Path::is_dir(&folder).then_some(folder)
 }

@@ -23,6 +23,9 @@ pub fn Popover(
     /// Role of what opens.
     #[prop(default = "dialog")]
     role: &'static str,
+    /// `true` to open over the page, where the surroundings of the button would cut it off.
+    #[prop(optional)]
+    is_floating: bool,
     /// `true` to draw the button as pressed even when the popover is closed.
     #[prop(optional, into)]
     pressed: Signal<bool>,
@@ -32,9 +35,10 @@ pub fn Popover(
     children: ChildrenFn,
 ) -> impl IntoView {
     let holder = NodeRef::<html::Span>::new();
-    let handle = window_event_listener(leptos::ev::pointerdown, move |event| {
+    let panel = NodeRef::<html::Div>::new();
+    let close_unless_inside = move |event: &web_sys::Event| {
         let inside = holder.get_untracked().is_some_and(|holder| {
-            let target: web_sys::EventTarget = event_target(&event);
+            let target: web_sys::EventTarget = event_target(event);
             target
                 .dyn_into::<web_sys::Node>()
                 .is_ok_and(|node| holder.contains(Some(&node)))
@@ -42,8 +46,23 @@ pub fn Popover(
         if !inside && is_open.get_untracked() {
             is_open.set(false);
         }
+    };
+    let handle = window_event_listener(leptos::ev::pointerdown, move |event| {
+        close_unless_inside(&event);
     });
     on_cleanup(move || handle.remove());
+    if is_floating {
+        // Scrolling would leave it behind.
+        let handle = window_event_listener(leptos::ev::wheel, move |event| {
+            close_unless_inside(&event);
+        });
+        on_cleanup(move || handle.remove());
+        Effect::new(move |_| {
+            if let (Some(panel), Some(holder)) = (panel.get(), holder.get_untracked()) {
+                float(&panel, &holder);
+            }
+        });
+    }
     let on_key = move |event: web_sys::KeyboardEvent| {
         if event.key() == "Escape" && is_open.get_untracked() {
             // Nothing behind it is closed by the same key.
@@ -71,13 +90,41 @@ pub fn Popover(
                     .get()
                     .then(|| {
                         view! {
-                            <div class=panel_class role=role aria-label=move || label.get()>
+                            <div node_ref=panel class=panel_class role=role aria-label=move || label.get()>
                                 {children()}
                             </div>
                         }
                     })
             }}
         </span>
+    }
+}
+
+/// Distance of what floats from the edges of the window and from its button, in pixels.
+const MARGIN: f64 = 4.0;
+
+/// Places a panel below its button, in the middle, as far as the window has room for it.
+fn float(panel: &web_sys::HtmlElement, holder: &web_sys::HtmlElement) {
+    let button = holder.get_bounding_client_rect();
+    let size = panel.get_bounding_client_rect();
+    let window = |own: Result<wasm_bindgen::JsValue, _>| own.ok().and_then(|own| own.as_f64());
+    let (width, height) = (
+        window(leptos::prelude::window().inner_width()).unwrap_or_default(),
+        window(leptos::prelude::window().inner_height()).unwrap_or_default(),
+    );
+    let place = |wanted: f64, own: f64, all: f64| wanted.min(all - own - MARGIN).max(MARGIN);
+    let middle = (button.left() + button.right() - size.width()) / 2.0;
+    let left = place(middle, size.width(), width);
+    let top = place(button.bottom() + MARGIN, size.height(), height);
+    let style = panel.style();
+    for (name, value) in [
+        ("position", "fixed".to_owned()),
+        ("left", format!("{left}px")),
+        ("top", format!("{top}px")),
+        ("right", "auto".to_owned()),
+    ] {
+        // A browser that refuses it leaves the panel below its button.
+        let _refused = style.set_property(name, &value);
     }
 }
 

@@ -1,6 +1,8 @@
 //! The pages on demand: the code of each is a file of its own, which is fetched when the page is opened, or while the
 //! list of runs is looked at.
 
+use std::time::Duration;
+
 use leptos::task::spawn_local;
 use leptos::wasm_split::{SplitLoaderError, wasm_split};
 
@@ -22,6 +24,9 @@ use crate::components::{IconName, StatePage};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 use crate::registry::{Page, RunPage, SitePage};
+
+/// Wait before the code of other pages is fetched: the page that was opened asks for its data first.
+const REST_AFTER: Duration = Duration::from_secs(2);
 
 /// The view of a page, or that its code could not be fetched.
 type Code = Result<AnyView, SplitLoaderError>;
@@ -163,7 +168,8 @@ pub fn PageOnDemand(page: Page) -> impl IntoView {
     let progress = Memo::new(move |_| chunks.progress(chunk));
     move || match progress.get() {
         Some(Progress::Ready) => {
-            request_idle_callback(move || spawn_local(chunks.fetch_rest()));
+            let rest = move || spawn_local(chunks.fetch_rest());
+            set_timeout(move || request_idle_callback(rest), REST_AFTER);
             chunk.view(page)
         }
         Some(Progress::Failed) => view! {

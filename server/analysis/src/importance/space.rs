@@ -34,8 +34,13 @@ enum Values {
 }
 
 impl Parameter {
-    /// A parameter of numbers or categories.
-    pub(super) fn new(mut bar: Bar, cells: &[CellValue], facts: &ColumnFacts) -> Self {
+    /// A parameter of numbers or categories. Its numbers are in `domain`, or it is widened to hold them.
+    pub(super) fn new(
+        mut bar: Bar,
+        cells: &[CellValue],
+        facts: &ColumnFacts,
+        domain: Option<(f64, f64)>,
+    ) -> Self {
         let (codes, choices) = codes(cells);
         let partition = partition(&codes);
         let is_number = matches!(facts.kind, ColumnKind::Number | ColumnKind::Integer);
@@ -47,7 +52,7 @@ impl Parameter {
                     .iter()
                     .map(|own| own.number().filter(|own| own.is_finite()))
                     .collect(),
-                bounds: (least, greatest),
+                bounds: bounds((least, greatest), domain, bar.is_log),
                 is_log: facts.is_log,
                 is_integer: facts.kind == ColumnKind::Integer,
             },
@@ -217,6 +222,25 @@ impl Parameter {
             }
         }
     }
+}
+
+/// Bounds of numbers: a domain and all of them. A bound without a place on the axis does not count: infinity, and on a
+/// logarithmic one a number that is not above 0.
+fn bounds((least, greatest): (f64, f64), domain: Option<(f64, f64)>, is_log: bool) -> (f64, f64) {
+    let has_place = |own: f64| own.is_finite() && (!is_log || own > 0.0);
+    let (low, high) = domain.unwrap_or((least, greatest));
+    (
+        if has_place(low) {
+            low.min(least)
+        } else {
+            least
+        },
+        if has_place(high) {
+            high.max(greatest)
+        } else {
+            greatest
+        },
+    )
 }
 
 /// Number of columns of so many choices, without that of a missing value. Two choices are one column.

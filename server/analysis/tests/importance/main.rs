@@ -274,7 +274,11 @@ fn judged(
 ) -> Importance {
     let columns: Vec<NamedColumn<'_>> = columns
         .iter()
-        .map(|(name, cells)| NamedColumn { name, cells })
+        .map(|(name, cells)| NamedColumn {
+            name,
+            cells,
+            domain: None,
+        })
         .collect();
     let question = Question {
         columns: &columns,
@@ -319,7 +323,11 @@ fn a_question_ends_soon_after_it_was_withdrawn() {
     let (columns, results) = mixed();
     let columns: Vec<NamedColumn<'_>> = columns
         .iter()
-        .map(|(name, cells)| NamedColumn { name, cells })
+        .map(|(name, cells)| NamedColumn {
+            name,
+            cells,
+            domain: None,
+        })
         .collect();
     let question = Question {
         columns: &columns,
@@ -343,7 +351,11 @@ fn cells_of_a_pair_are_the_mean_prediction_of_the_forest() {
     let (columns, results) = mixed();
     let columns: Vec<NamedColumn<'_>> = columns
         .iter()
-        .map(|(name, cells)| NamedColumn { name, cells })
+        .map(|(name, cells)| NamedColumn {
+            name,
+            cells,
+            domain: None,
+        })
         .collect();
     let question = Question {
         columns: &columns,

@@ -14,8 +14,12 @@ const PIECES: usize = 14;
 const CASING: (f64, f64) = (2.25, 0.8);
 /// Dash and gap of a line through a lane.
 const DASH: (f64, f64) = (4.0, 3.0);
-/// Opacity of bands.
+/// Opacity of the ground of texts.
+const GROUND: f64 = 0.88;
+/// Opacity of a band, at most.
 const BAND: f64 = 0.18;
+/// Opacity where all bands overlap, at most: lines stay visible on it.
+const BANDS: f64 = 0.45;
 /// Half a cross of NaN.
 const CROSS: f64 = 3.5;
 
@@ -101,6 +105,7 @@ fn bands<DB: DrawingBackend>(
     strokes: &[Stroke],
 ) -> DrawResult<(), DB> {
     let eased = eased();
+    let opacity = BAND.min(1.0 - (1.0 - BANDS).powf(1.0 / strokes.len().max(1) as f64));
     for stroke in strokes {
         for pair in layout.axes.windows(2) {
             let edges = |axis: &super::PlacedAxis| {
@@ -117,7 +122,7 @@ fn bands<DB: DrawingBackend>(
             let along = |from: f32, to: f32| curve((pair[0].x, from), (pair[1].x, to), &eased);
             let mut outline = along(from.0, to.0);
             outline.extend(along(from.1, to.1).into_iter().rev());
-            painter.polygon(&outline, Ink(stroke.colour, BAND))?;
+            painter.polygon(&outline, Ink(stroke.colour, opacity))?;
         }
     }
     Ok(())
@@ -168,9 +173,7 @@ fn axes<DB: DrawingBackend>(
         let to = (x + painter.hair(), layout.bottom);
         painter.rect((x, layout.top), to, theme.ink_3)?;
         for (y, text) in &axis.ticks {
-            let (at, end) = ((x + 8.0, y - 7.0), (x + 12.0 + label::width(text), y + 7.0));
-            painter.rect(at, end, Ink(theme.surface, 0.88))?;
-            painter.text((x + 10.0, *y), Anchor::Start, text, theme.ink_2)?;
+            caption(painter, (x + 10.0, *y), text, theme.ink_2, theme)?;
         }
         for lane in &axis.used {
             mark(painter, (axis.x, layout.lane_y(*lane)), *lane, names, theme)?;
@@ -216,7 +219,20 @@ fn mark<DB: DrawingBackend>(
         }
         _ => painter.ring((x, y), 2.5, 1.25, colour)?,
     }
-    painter.text((x + 8.0, y), Anchor::Start, lane.label(names), colour)
+    caption(painter, (x + 8.0, y), lane.label(names), colour, theme)
+}
+
+/// Text beside an axis, on a ground that lines do not show through.
+fn caption<DB: DrawingBackend>(
+    painter: &Painter<'_, DB>,
+    (x, y): Point,
+    text: &str,
+    colour: Rgb,
+    theme: &Theme,
+) -> DrawResult<(), DB> {
+    let (at, end) = ((x - 2.0, y - 7.0), (x + 2.0 + label::width(text), y + 7.0));
+    painter.rect(at, end, Ink(theme.surface, GROUND))?;
+    painter.text((x, y), Anchor::Start, text, colour)
 }
 
 /// A connected part of a line with one look.

@@ -149,6 +149,7 @@ pub(super) fn AxisHead(
                 class="btn bare pc-name"
                 panel_class="popover narrow-menu"
                 role="menu"
+                is_floating=true
                 face=ViewFn::from(face)
             >
                 {menu}
