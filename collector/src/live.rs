@@ -16,6 +16,8 @@ pub(crate) mod probe;
 pub(crate) mod session;
 pub(crate) mod settings;
 pub(crate) mod state;
+#[cfg(feature = "live-tls")]
+mod tls;
 
 pub use settings::{AtHit, Flow, Live, PauseSeverity};
 pub use trainscope_analysis::watchpoint::{ConfigError, Watchpoints};

@@ -78,8 +78,8 @@ impl Alarms {
         }))
     }
 
-    /// Queues notifications for the new hits of a judgement.
-    pub(crate) fn see(&mut self, judged: &NewJudgement<'_>) {
+    /// Queues notifications for the new hits of a judgement. `session` is the id of the one that records the run.
+    pub(crate) fn see(&mut self, judged: &NewJudgement<'_>, session: Option<&str>) {
         let known = self.known.entry(judged.run.to_owned()).or_default();
         let is_silent = judged.is_from_before || judged.is_watched_otherwise;
         let mut told = 0;
@@ -90,7 +90,10 @@ impl Alarms {
             }
             told += 1;
             let text = (told <= MAX_AT_ONCE).then(|| {
-                let notice: HitNotice = notice_of(judged.run, judged.now, hit);
+                let notice = HitNotice {
+                    session: session.map(str::to_owned),
+                    ..notice_of(judged.run, judged.now, hit)
+                };
                 serde_json::to_vec(&notice).ok()
             });
             let is_queued = text

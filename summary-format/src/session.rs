@@ -287,7 +287,7 @@ pub struct Welcome {
     /// Id of the session.
     #[serde(default)]
     pub session: String,
-    /// Watchpoints to judge by; `None` to keep those of the program.
+    /// Watchpoints to judge by; `None` for those of the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watchpoints: Option<Vec<WatchpointTable>>,
     /// Least severity of hits that pause.
@@ -396,8 +396,9 @@ pub enum ToTraining {
     },
     /// Watchpoints to judge by from now on.
     Watchpoints {
-        /// All watchpoints.
-        list: Vec<WatchpointTable>,
+        /// All watchpoints; `None` for those of the program.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        list: Option<Vec<WatchpointTable>>,
         /// Least severity of hits that pause.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pause_at: Option<PauseLevel>,

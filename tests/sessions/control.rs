@@ -8,7 +8,7 @@ use trainscope_collector::AtHit;
 
 use super::training::{Sessions, Setup, Training, command_at};
 use crate::support::lab::Lab;
-use crate::support::server::{program, query};
+use crate::support::server::{Server, program, query};
 use crate::support::wait::wait_for;
 
 #[test]
@@ -137,6 +137,31 @@ fn a_program_runs_each_time_that_a_training_begins_to_wait() {
 }
 
 #[test]
+fn alerts_name_the_session_of_the_run() {
+    let lab = Lab::new();
+    let told = lab.path("told");
+    let command = format!("sh -c 'cat >> \"$0\"' {}", told.display());
+    let server = lab.start_with(&["--on-hit", &command, "--on-hit-severity", "error"]);
+    let setup = Setup::new(&lab.base().join("a"), Some(&server));
+    let training = Training::start(&Setup {
+        nan: Some((0, 400)),
+        ..setup
+    });
+    let session = server.wait_for_state("a", SessionState::Running);
+    let alert = wait_for("the alert", || {
+        let text = std::fs::read_to_string(&told).ok()?;
+        serde_json::from_str::<Value>(text.lines().next()?).ok()
+    });
+    assert_eq!(
+        (&alert["run"], &alert["session"]),
+        (&json!("a"), &json!(session.id)),
+        "{alert:#}"
+    );
+    server.command("a", &json!({"name": "stop"}));
+    training.end();
+}
+
+#[test]
 fn the_first_of_two_commands_wins() {
     let lab = Lab::new();
     let server = lab.start();
@@ -195,6 +220,40 @@ fn trainings_that_run_are_listed_before_those_that_have_ended() {
     training.end();
 }
 
+/// Changes the watchpoints of the run `a`; `None` removes its list.
+fn change_watchpoints(server: &Server, conditions: Option<&[&str]>) {
+    let list = server.get("/api/watchpoints?run=a").json();
+    let tables = conditions.map(|own| {
+        let tables = own.iter().map(|own| json!({"condition": own}));
+        tables.collect::<Vec<_>>()
+    });
+    let body = json!({
+        "run": "a", "only_this_run": true, "version": list["version"], "watchpoints": tables,
+    });
+    let answer = server.put("/api/watchpoints", &body);
+    assert_eq!(answer.status, 200, "{:#}", answer.json());
+}
+
+#[test]
+fn a_training_that_runs_pauses_at_its_next_gate_by_new_watchpoints() {
+    let lab = Lab::new();
+    let server = lab.start();
+    let mut setup = Setup::new(&lab.base().join("a"), Some(&server));
+    setup.nan = Some((0, 400));
+    setup.at_hit = Some(AtHit::Pause);
+    let training = Training::start(&setup);
+    server.wait_for_state("a", SessionState::Running);
+    wait_for("the run", || server.run("a"));
+    change_watchpoints(&server, Some(&["loss_nan"]));
+    training.wait_for(500);
+    assert_eq!(server.session_of("a").unwrap().state, SessionState::Running);
+    change_watchpoints(&server, Some(&["loss_nan", "tensor_overflow"]));
+    let session = server.wait_for_state("a", SessionState::Waiting);
+    assert_eq!(session.hits[0].condition, "tensor_overflow");
+    server.command("a", &json!({"name": "stop"}));
+    training.end();
+}
+
 #[test]
 fn a_training_that_waits_judges_its_step_again_by_other_watchpoints() {
     let lab = Lab::new();
@@ -206,15 +265,6 @@ fn a_training_that_waits_judges_its_step_again_by_other_watchpoints() {
     let session = server.wait_for_state("a", SessionState::Waiting);
     assert_eq!(session.hits[0].condition, "gradient_exploding");
     wait_for("the run", || server.run("a"));
-    let change = |conditions: &[&str]| {
-        let list = server.get("/api/watchpoints?run=a").json();
-        let keys = conditions.iter().map(|own| json!({"condition": own}));
-        let body = json!({
-            "run": "a", "only_this_run": true, "version": list["version"],
-            "watchpoints": keys.collect::<Vec<_>>(),
-        });
-        assert_eq!(server.put("/api/watchpoints", &body).status, 200);
-    };
     let hits = |wanted: &[&str]| {
         wait_for(&format!("{wanted:?}"), || {
             let own = server.session_of("a")?;
@@ -223,10 +273,19 @@ fn a_training_that_waits_judges_its_step_again_by_other_watchpoints() {
             (found == wanted).then_some(())
         });
     };
-    change(&["loss_nan"]);
+    change_watchpoints(&server, Some(&["loss_nan"]));
     hits(&[]);
-    change(&["loss_nan", "tensor_overflow"]);
+    change_watchpoints(&server, Some(&["loss_nan", "tensor_overflow"]));
     hits(&["tensor_overflow"]);
+    // Without a list it judges by its own again.
+    change_watchpoints(&server, None);
+    wait_for("the hit of the recommended ones", || {
+        let own = server.session_of("a")?;
+        let mut conditions = own.hits.iter().map(|hit| &*hit.condition);
+        conditions
+            .any(|own| own == "gradient_exploding")
+            .then_some(())
+    });
     assert_eq!(server.session_of("a").unwrap().step, 20);
     server.command("a", &json!({"name": "stop"}));
     training.end();

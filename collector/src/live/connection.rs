@@ -206,9 +206,13 @@ fn handle(live: &LiveState, text: &str, heartbeat: &mut Duration) {
         }
     };
     let watchpoints = match &message {
-        ToTraining::Welcome(welcome) => welcome.watchpoints.as_deref(),
-        ToTraining::Arm(order) => order.watchpoints.as_deref(),
-        ToTraining::Watchpoints { list, .. } => Some(list.as_slice()),
+        // After a reconnection they are usually the same, and what was seen by them is kept.
+        ToTraining::Welcome(welcome) => {
+            let list = welcome.watchpoints.as_deref();
+            (!live.judge().uses(list)).then_some(list)
+        }
+        ToTraining::Arm(order) => order.watchpoints.as_deref().map(Some),
+        ToTraining::Watchpoints { list, .. } => Some(list.as_deref()),
         _ => None,
     };
     let level = match &message {

@@ -26,6 +26,10 @@ const SLOW_INTERVAL: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(crate) struct Judge {
     evaluator: Evaluator,
+    /// Watchpoints of the program.
+    own: Watchpoints,
+    /// Watchpoints of the server that are used instead.
+    of_server: Option<Vec<WatchpointTable>>,
     level: PauseLevel,
     /// Tensors and scalars of the newest step, for new watchpoints.
     newest: NewestStep,
@@ -58,7 +62,9 @@ impl NewestStep {
 impl Judge {
     pub(crate) fn new(watchpoints: Watchpoints, level: PauseLevel) -> Self {
         Self {
-            evaluator: evaluator(watchpoints),
+            evaluator: evaluator(watchpoints.clone()),
+            own: watchpoints,
+            of_server: None,
             level,
             newest: NewestStep::default(),
             needs: HashMap::new(),
@@ -79,9 +85,23 @@ impl Judge {
         self.level = level;
     }
 
-    /// Judges by other watchpoints from now on, and the newest step at once. Each mistake is a sentence.
-    pub(crate) fn set_watchpoints(&mut self, list: &[WatchpointTable]) -> Result<(), String> {
-        self.evaluator = evaluator(parse(list)?);
+    /// `true` if this list of the server, or without a list that of the program, is used already.
+    pub(crate) fn uses(&self, list: Option<&[WatchpointTable]>) -> bool {
+        self.of_server.as_deref() == list
+    }
+
+    /// Judges by the watchpoints of the server from now on, or without a list by those of the program, and the newest
+    /// step at once. Each mistake is a sentence.
+    pub(crate) fn set_watchpoints(
+        &mut self,
+        list: Option<&[WatchpointTable]>,
+    ) -> Result<(), String> {
+        let watchpoints = match list {
+            Some(list) => parse(list)?,
+            None => self.own.clone(),
+        };
+        self.evaluator = evaluator(watchpoints);
+        self.of_server = list.map(<[WatchpointTable]>::to_vec);
         self.needs.clear();
         self.muted.clear();
         self.returned.clear();

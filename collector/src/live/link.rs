@@ -14,6 +14,8 @@ use tungstenite::{Error, Message, WebSocket};
 use trainscope_format::session::{MAX_TEXT_BYTES, PROTOCOL};
 
 use super::machine::Refusal;
+#[cfg(feature = "live-tls")]
+use super::tls::{self, Tls};
 
 /// Timeout of connecting and of the handshake.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -23,10 +25,16 @@ const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) struct Link {
     socket: Arc<TcpStream>,
     writing: Arc<Mutex<()>>,
+    #[cfg(feature = "live-tls")]
+    tls: Option<Arc<Tls>>,
 }
 
 impl Read for Link {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        #[cfg(feature = "live-tls")]
+        if let Some(tls) = &self.tls {
+            return tls.read(&self.socket, &self.writing, bytes);
+        }
         (&*self.socket).read(bytes)
     }
 }
@@ -34,7 +42,7 @@ impl Read for Link {
 impl Write for Link {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let _guard = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let written = (&*self.socket).write_all(bytes);
+        let written = self.write_whole(bytes);
         if written.is_err() {
             // A part of a frame may have been sent.
             self.close();
@@ -55,6 +63,14 @@ impl std::os::fd::AsRawFd for Link {
 }
 
 impl Link {
+    fn write_whole(&self, bytes: &[u8]) -> io::Result<()> {
+        #[cfg(feature = "live-tls")]
+        if let Some(tls) = &self.tls {
+            return tls.write(&self.socket, bytes);
+        }
+        (&*self.socket).write_all(bytes)
+    }
+
     /// Ends both directions; a reader gets the end of the stream.
     pub(crate) fn close(&self) {
         // It may be closed already.
@@ -158,38 +174,64 @@ pub(crate) enum ConnectError {
     Unreachable(String),
 }
 
-/// Connects to the server at an address, `http://host:port/prefix`. The token is sent to this address only: redirects are
-/// not followed.
+/// Connects to the server at an address, `http://host:port/prefix` or `https://…`. The token is sent to this address
+/// only: redirects are not followed.
 pub(crate) fn connect(
     address: &str,
     token: Option<&str>,
     write_timeout: Duration,
 ) -> Result<(Sender, Receiver), ConnectError> {
-    let unreachable = |error: &dyn std::fmt::Display| ConnectError::Unreachable(error.to_string());
-    let (host, port, path) = parts(address).ok_or_else(|| {
-        let message = format!("{address:?} is not an address like http://host:8080");
-        ConnectError::Refused(Refusal::Access, message)
-    })?;
+    let own = Address::parse(address)?;
+    #[cfg(feature = "live-tls")]
+    let tls = if own.is_encrypted {
+        let refused = |message| ConnectError::Refused(Refusal::Access, message);
+        let authorities = tls::authorities().map_err(refused)?;
+        let tls = Tls::new(&own.host, authorities).map_err(|error| refused(error.to_string()))?;
+        Some(Arc::new(tls))
+    } else {
+        None
+    };
+    let link = Link {
+        socket: Arc::new(open(&own, write_timeout)?),
+        writing: Arc::default(),
+        #[cfg(feature = "live-tls")]
+        tls,
+    };
+    shake_hands(link, &own, token)
+}
+
+/// Opens a socket.
+fn open(own: &Address, write_timeout: Duration) -> Result<TcpStream, ConnectError> {
     let mut socket = Err(io::Error::other("the host has no address"));
-    let addresses = (&*host, port)
-        .to_socket_addrs()
-        .map_err(|error| unreachable(&error))?;
-    for own in addresses {
+    let addresses = (&*own.host, own.port).to_socket_addrs();
+    for own in addresses.map_err(unreachable)? {
         socket = TcpStream::connect_timeout(&own, HANDSHAKE_TIMEOUT);
         if socket.is_ok() {
             break;
         }
     }
-    let socket = socket.map_err(|error| unreachable(&error))?;
+    let socket = socket.map_err(unreachable)?;
     socket
         .set_nodelay(true)
         .and_then(|()| socket.set_read_timeout(Some(HANDSHAKE_TIMEOUT)))
         .and_then(|()| socket.set_write_timeout(Some(write_timeout)))
-        .map_err(|error| unreachable(&error))?;
-    let link = Link {
-        socket: Arc::new(socket),
-        writing: Arc::default(),
-    };
+        .map_err(unreachable)?;
+    Ok(socket)
+}
+
+fn unreachable(error: impl std::fmt::Display) -> ConnectError {
+    ConnectError::Unreachable(error.to_string())
+}
+
+/// Asks the server to take the connection for a session.
+fn shake_hands(
+    link: Link,
+    own: &Address,
+    token: Option<&str>,
+) -> Result<(Sender, Receiver), ConnectError> {
+    let Address {
+        host, port, path, ..
+    } = own;
     let config = WebSocketConfig::default()
         .max_message_size(Some(MAX_TEXT_BYTES))
         .max_frame_size(Some(MAX_TEXT_BYTES));
@@ -212,14 +254,14 @@ pub(crate) fn connect(
     if let Some(token) = token {
         request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
     }
-    let request = request.body(()).map_err(|error| unreachable(&error))?;
+    let request = request.body(()).map_err(unreachable)?;
     let shaken = client_with_config(request, link.clone(), Some(config));
     match shaken {
         Ok((socket, _)) => {
             let writing = WebSocket::from_raw_socket(link, Role::Client, Some(config));
             Ok((Sender { socket: writing }, Receiver { socket }))
         }
-        Err(HandshakeError::Interrupted(_)) => Err(unreachable(&"the handshake took too long")),
+        Err(HandshakeError::Interrupted(_)) => Err(unreachable("the handshake took too long")),
         Err(HandshakeError::Failure(Error::Http(response))) => {
             let body = response.body().clone().unwrap_or_default();
             Err(refusal(
@@ -227,7 +269,13 @@ pub(crate) fn connect(
                 &String::from_utf8_lossy(&body),
             ))
         }
-        Err(HandshakeError::Failure(error)) => Err(unreachable(&error)),
+        #[cfg(feature = "live-tls")]
+        Err(HandshakeError::Failure(Error::Io(error)))
+            if let Some(reason) = tls::refused_certificate(&error) =>
+        {
+            Err(ConnectError::Refused(Refusal::Access, reason))
+        }
+        Err(HandshakeError::Failure(error)) => Err(unreachable(error)),
     }
 }
 
@@ -253,31 +301,174 @@ fn refusal(status: u16, body: &str) -> ConnectError {
     }
 }
 
-/// Host, port and prefix of the paths of an address.
-fn parts(address: &str) -> Option<(String, u16, String)> {
-    let uri: Uri = address.parse().ok()?;
-    if uri.scheme_str() != Some("http") {
-        return None;
+/// Parts of the address of a server.
+#[derive(Debug, PartialEq, Eq)]
+struct Address {
+    is_encrypted: bool,
+    host: String,
+    port: u16,
+    /// Prefix of the paths.
+    path: String,
+}
+
+impl Address {
+    fn parse(address: &str) -> Result<Self, ConnectError> {
+        let refused = |message| ConnectError::Refused(Refusal::Access, message);
+        let uri = address.parse::<Uri>().ok();
+        let parts = uri.as_ref().and_then(|uri| {
+            let (is_encrypted, port) = match uri.scheme_str()? {
+                "http" => (false, 80),
+                "https" => (true, 443),
+                _ => return None,
+            };
+            Some(Self {
+                is_encrypted,
+                host: uri.host()?.trim_matches(['[', ']']).to_owned(),
+                port: uri.port_u16().unwrap_or(port),
+                path: uri.path().trim_end_matches('/').to_owned(),
+            })
+        });
+        let parts = parts.ok_or_else(|| {
+            refused(format!(
+                "{address:?} is not an address like http://host:8080"
+            ))
+        })?;
+        if parts.is_encrypted && !cfg!(feature = "live-tls") {
+            return Err(refused(format!(
+                "{address:?} needs the feature live-tls of the crate trainscope-collector"
+            )));
+        }
+        Ok(parts)
     }
-    let host = uri.host()?.trim_matches(['[', ']']).to_owned();
-    let path = uri.path().trim_end_matches('/').to_owned();
-    Some((host, uri.port_u16().unwrap_or(80), path))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ConnectError, Refusal, parts, refusal};
+    use std::net::{Ipv4Addr, TcpListener, TcpStream};
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use rustls::pki_types::PrivatePkcs8KeyDer;
+    use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
+    use tungstenite::Message;
+    use tungstenite::handshake::server::{Request, Response};
+
+    use super::{Address, ConnectError, Input, Link, PROTOCOL, Refusal, Tls, refusal, shake_hands};
 
     #[test]
     fn addresses_have_a_host_a_port_and_a_prefix() {
-        let seen = |address| parts(address);
-        let wanted = |host: &str, port, path: &str| Some((host.to_owned(), port, path.to_owned()));
-        assert_eq!(seen("http://a:8080"), wanted("a", 8080, ""));
-        assert_eq!(seen("http://a/x/"), wanted("a", 80, "/x"));
-        assert_eq!(seen("http://[::1]:9/"), wanted("::1", 9, ""));
-        for bad in ["", "a:8080", "https://a", "ftp://a", "http://"] {
-            assert_eq!(seen(bad), None, "{bad}");
+        let wanted = |is_encrypted, host: &str, port, path: &str| {
+            Ok(Address {
+                is_encrypted,
+                host: host.to_owned(),
+                port,
+                path: path.to_owned(),
+            })
+        };
+        for (address, wanted) in [
+            ("http://a:8080", wanted(false, "a", 8080, "")),
+            ("http://a/x/", wanted(false, "a", 80, "/x")),
+            ("http://[::1]:9/", wanted(false, "::1", 9, "")),
+            ("https://a/x", wanted(true, "a", 443, "/x")),
+        ] {
+            assert_eq!(Address::parse(address), wanted, "{address}");
         }
+        for bad in ["", "a:8080", "ftp://a", "http://"] {
+            let refused = Address::parse(bad);
+            assert!(
+                matches!(&refused, Err(ConnectError::Refused(Refusal::Access, _))),
+                "{refused:?}"
+            );
+        }
+    }
+
+    /// Encrypted connection to a server that sends each text back, and closes the connection after a binary frame;
+    /// `is_trusted` adds its certificate to the authorities.
+    fn connect_encrypted(
+        is_trusted: bool,
+    ) -> Result<(super::Sender, super::Receiver), ConnectError> {
+        let own = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        let certificate = own.cert.der().clone();
+        let key = PrivatePkcs8KeyDer::from(own.signing_key.serialize_der());
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate.clone()], key.into())
+            .unwrap();
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        std::thread::spawn(move || {
+            let socket = listener.accept().unwrap().0;
+            let connection = ServerConnection::new(Arc::new(config)).unwrap();
+            let stream = StreamOwned::new(connection, socket);
+            #[expect(clippy::result_large_err, reason = "the type is tungstenite's")]
+            let speak = |_: &Request, mut response: Response| {
+                let name = "Sec-WebSocket-Protocol";
+                response
+                    .headers_mut()
+                    .insert(name, PROTOCOL.parse().unwrap());
+                Ok(response)
+            };
+            let Ok(mut server) = tungstenite::accept_hdr(stream, speak) else {
+                return;
+            };
+            while let Ok(message) = server.read() {
+                if message.is_binary() {
+                    let len = message.into_data().len();
+                    server.send(Message::text(len.to_string())).unwrap();
+                } else if message.is_text() {
+                    server.send(message).unwrap();
+                }
+            }
+        });
+        let mut authorities = RootCertStore::empty();
+        if is_trusted {
+            authorities.add(certificate).unwrap();
+        }
+        let address = Address::parse(&format!("https://localhost:{port}")).unwrap();
+        let socket = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
+        let link = Link {
+            socket: Arc::new(socket),
+            writing: Arc::default(),
+            tls: Some(Arc::new(Tls::new(&address.host, authorities).unwrap())),
+        };
+        shake_hands(link, &address, None)
+    }
+
+    #[test]
+    fn encrypted_connections_carry_frames_of_all_lengths_both_ways_at_once() {
+        let (mut sender, mut receiver) = connect_encrypted(true).unwrap();
+        assert_eq!(receiver.receive(Duration::from_millis(1)), Input::Nothing);
+        let texts: Vec<String> = [0, 1, 125, 16_384, 500_000]
+            .into_iter()
+            .map(|len| "x".repeat(len))
+            .collect();
+        let sent = texts.clone();
+        let sending = std::thread::spawn(move || {
+            for text in sent {
+                sender.text(text).unwrap();
+            }
+            sender.binary(vec![7; 5 << 20]).unwrap();
+            sender
+        });
+        let wait = Duration::from_secs(60);
+        for text in texts {
+            assert_eq!(receiver.receive(wait), Input::Text(text));
+        }
+        assert_eq!(receiver.receive(wait), Input::Text((5 << 20).to_string()));
+        sending.join().unwrap().close("done");
+        assert_eq!(receiver.receive(wait), Input::End);
+    }
+
+    #[test]
+    fn a_certificate_of_an_unknown_authority_is_refused_with_what_to_do() {
+        let refused = connect_encrypted(false).map(drop).unwrap_err();
+        assert!(
+            matches!(&refused, ConnectError::Refused(Refusal::Access, reason) if reason.contains("SSL_CERT_FILE")),
+            "{refused:?}"
+        );
     }
 
     #[test]

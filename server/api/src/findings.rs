@@ -345,6 +345,9 @@ fn is_zero<N: PartialEq + Default>(number: &N) -> bool {
 pub struct HitNotice {
     /// Name of the run.
     pub run: String,
+    /// Id of the session that records the run, see [`crate::runs::Run::session`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
     /// Title of its watchpoint.
     pub title: Words,
     /// The hit.

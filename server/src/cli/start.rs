@@ -152,7 +152,8 @@ async fn serve(
     let on_judged = move |judged: &NewJudgement<'_>| {
         crate::session::pause_by_rules(&for_rules, judged);
         if let Some(alarms) = &mut alarms {
-            alarms.see(judged);
+            let session = for_rules.of_runs().remove(judged.run);
+            alarms.see(judged, session.as_deref());
         }
     };
     let judgements =

@@ -198,6 +198,7 @@ pub(crate) fn notice_of(run: &str, judged: &JudgedRun, own: &watchpoint::Hit) ->
     let first = first.filter(|first| is_at(&judged.findings, first.hit, own));
     HitNotice {
         run: run.to_owned(),
+        session: None,
         title: watchpoint.map(title).unwrap_or_default(),
         hit: hit(judged, own),
         advice: first.map_or_else(

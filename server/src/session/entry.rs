@@ -7,8 +7,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::{mpsc, oneshot};
 use trainscope_api::sessions::LastCommand;
 use trainscope_format::session::{
-    Capability, FailureCode, GateReport, Hello, ItemList, PauseLevel, SessionHit, SliceHead,
-    ToTraining, WatchpointTable,
+    Capability, FailureCode, GateReport, Hello, ItemList, SessionHit, SliceHead, ToTraining,
 };
 
 use super::machine::{Action, Event, Machine};
@@ -102,15 +101,8 @@ impl Entry {
         std::mem::replace(&mut self.announced, self.machine.turn) != self.machine.turn
     }
 
-    /// Sends level and watchpoints to all ranks. Without a list they keep theirs, and get the level alone.
-    pub(super) fn send_level(&mut self, level: PauseLevel, list: Option<Vec<WatchpointTable>>) {
-        let message = match list {
-            Some(list) => ToTraining::Watchpoints {
-                list,
-                pause_at: Some(level),
-            },
-            None => ToTraining::Level { pause_at: level },
-        };
+    /// Sends a message to all ranks.
+    pub(super) fn send_all(&mut self, message: &ToTraining) {
         for peer in self.peers.values() {
             drop(peer.sender.try_send(message.clone()));
         }

@@ -347,8 +347,7 @@ impl Sessions {
             Ok(actions) => {
                 entry.perform(actions);
                 if let SessionCommand::Pausing { level } = command {
-                    let watchpoints = entry.run.as_deref().and_then(&*self.0.watchpoints);
-                    entry.send_level(*level, watchpoints);
+                    entry.send_all(&ToTraining::Level { pause_at: *level });
                 }
                 entry.last_command = Some(LastCommand {
                     command: command.name().to_owned(),
@@ -375,14 +374,17 @@ impl Sessions {
         let of_run = table.sessions.values_mut();
         for entry in of_run.filter(|own| own.run.as_deref() == Some(run)) {
             entry.machine.has_pausing_watchpoint = has_pausing;
-            if list.is_some() && matches!(entry.machine.state, State::Waiting { .. }) {
+            if matches!(entry.machine.state, State::Waiting { .. }) {
                 entry.hits.clear();
                 entry.machine.hits_total = 0;
                 entry.machine.turn += 1;
                 entry.announced = entry.machine.turn;
                 self.0.notices.announce_sessions();
             }
-            entry.send_level(entry.machine.level, list.clone());
+            entry.send_all(&ToTraining::Watchpoints {
+                list: list.clone(),
+                pause_at: Some(entry.machine.level),
+            });
         }
     }
 

@@ -183,8 +183,12 @@ fn to_training() -> Vec<ToTraining> {
             slice: vec![(0, 1), (3, 3)],
         },
         ToTraining::Watchpoints {
-            list: vec![table],
+            list: Some(vec![table]),
             pause_at: Some(PauseLevel::Never),
+        },
+        ToTraining::Watchpoints {
+            list: None,
+            pause_at: None,
         },
     ]
 }

@@ -25,6 +25,8 @@ const NAME_SPACE: f64 = 108.0;
 const NAME_LEAST: f64 = 144.0;
 const NAME_MOST: f64 = 260.0;
 const NOTE_WIDTH: f64 = 150.0;
+/// Width of the number of runs of a group beside its name, CSS pixels.
+const RUNS_SPACE: f64 = 40.0;
 /// Width of a column by its texts: least, most, and space beside them; of the bar of the coloured column.
 const LEAST: f64 = 58.0;
 const MOST: f64 = 200.0;
@@ -247,7 +249,8 @@ fn name_width(model: &super::model::Model) -> f64 {
     let widest = names
         .map(|name| label::width(&name) * LETTERS)
         .fold(0.0, f64::max);
-    (widest + NAME_SPACE).clamp(NAME_LEAST, NAME_MOST).ceil()
+    let space = NAME_SPACE + if view.is_grouped { RUNS_SPACE } else { 0.0 };
+    (widest + space).clamp(NAME_LEAST, NAME_MOST).ceil()
 }
 
 /// Places of all columns from left to right: by group, but the coloured one first if it were out of view; reactive.
