@@ -151,6 +151,17 @@ impl Index {
         list
     }
 
+    /// The run with the newest event file whose name passes a test; names begin with the time.
+    pub(crate) fn run_of_file(&self, is_wanted: impl Fn(&str) -> bool) -> Option<String> {
+        let sources = self.0.catalog.sources();
+        let places = sources.iter().map(|source| source.place());
+        let named = places.filter_map(|place| {
+            let name = place.path.rsplit('/').next()?;
+            is_wanted(name).then(|| (name.to_owned(), place.run))
+        });
+        named.max().map(|(_, run)| run.to_string())
+    }
+
     /// The tags of one run.
     pub fn tags(&self, run: &str) -> Result<TagList, ReadError> {
         let run = self.run(run)?;

@@ -219,6 +219,9 @@ pub enum ToServer {
         /// `true` if it can keep activations.
         #[serde(default)]
         keeps: bool,
+        /// Places at which it has had gates so far.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        places: Vec<Place>,
     },
     /// Answer to [`ToTraining::Arm`] and [`ToTraining::Disarm`].
     Armed {

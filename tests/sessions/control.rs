@@ -162,6 +162,25 @@ fn alerts_name_the_session_of_the_run() {
 }
 
 #[test]
+fn a_training_that_sees_its_folder_elsewhere_has_the_run_with_its_file() {
+    let lab = Lab::new();
+    let elsewhere = lab.path("elsewhere");
+    std::fs::create_dir_all(&elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, lab.base().join("linked")).unwrap();
+    let server = lab.start();
+    let training = Training::start(&Setup::new(&elsewhere, Some(&server)));
+    let session = wait_for("the run of the session", || {
+        let list = server.get("/api/sessions").json();
+        let session = list["sessions"].get(0)?.clone();
+        (session["run"] == "linked").then_some(session)
+    });
+    let run = server.run("linked").unwrap();
+    assert_eq!(run.session.as_deref(), session["id"].as_str());
+    server.command("linked", &json!({"name": "stop"}));
+    training.end();
+}
+
+#[test]
 fn the_first_of_two_commands_wins() {
     let lab = Lab::new();
     let server = lab.start();
@@ -244,6 +263,10 @@ fn a_training_that_runs_pauses_at_its_next_gate_by_new_watchpoints() {
     let training = Training::start(&setup);
     server.wait_for_state("a", SessionState::Running);
     wait_for("the run", || server.run("a"));
+    // It may have connected before its first gate.
+    wait_for("the places of its gates", || {
+        (server.session_of("a")?.places == ["before_update"]).then_some(())
+    });
     change_watchpoints(&server, Some(&["loss_nan"]));
     training.wait_for(500);
     assert_eq!(server.session_of("a").unwrap().state, SessionState::Running);

@@ -185,6 +185,7 @@ fn converse(live: &LiveState, mut receiver: Receiver) {
                 nodes: live.nodes().len() as u64,
                 total_steps: live.total_steps(),
                 keeps: live.can_keep.load(Ordering::Relaxed),
+                places: live.places(),
             });
         }
     }

@@ -192,7 +192,13 @@ pub(super) fn sentence(session: &Session) -> String {
 
 fn write(out: &mut impl Write, session: &Session, with_ranks: bool) -> io::Result<()> {
     writeln!(out, "{}: {}", session.name, sentence(session))?;
-    for hit in &session.hits {
+    // Those of an earlier pause say nothing of a training that runs.
+    let has_gone_on = matches!(
+        session.state,
+        SessionState::Running | SessionState::Stepping
+    );
+    let hits = session.hits.iter().filter(|_| !has_gone_on);
+    for hit in hits {
         writeln!(
             out,
             "  {} step {}: {}",
@@ -232,7 +238,11 @@ fn write(out: &mut impl Write, session: &Session, with_ranks: bool) -> io::Resul
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use trainscope_api::sessions::{Session, SessionRank, SessionRankState, SessionState};
+    use trainscope_format::Severity;
+    use trainscope_format::session::{HitSentence, SessionHit};
 
     use super::write;
 
@@ -251,6 +261,19 @@ mod tests {
             step: 412,
             total_steps: Some(5_000),
             world_size: 2,
+            hits: vec![SessionHit {
+                condition: "tensor_overflow".to_owned(),
+                watchpoint: 0,
+                severity: Severity::Error,
+                tensor: "fc1.weight.grad".to_owned(),
+                step: 412,
+                sentence: HitSentence {
+                    en: "fc1.weight.grad has NaN".to_owned(),
+                    ..HitSentence::default()
+                },
+                values: BTreeMap::new(),
+                pauses: true,
+            }],
             ranks: vec![
                 rank(0, SessionRankState::Held),
                 rank(1, SessionRankState::Running),

@@ -141,7 +141,7 @@ async fn serve(
     let sessions = {
         let judged_by = std::sync::Arc::clone(&judged_by);
         Sessions::new(
-            index.notices().clone(),
+            index.clone(),
             &settings.base_dirs,
             server,
             settings.session_limits,

@@ -7,10 +7,13 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::{mpsc, oneshot};
 use trainscope_api::sessions::LastCommand;
 use trainscope_format::session::{
-    Capability, FailureCode, GateReport, Hello, ItemList, SessionHit, SliceHead, ToTraining,
+    Capability, FailureCode, GateReport, Hello, ItemList, Place, SessionHit, SliceHead, ToTraining,
 };
 
 use super::machine::{Action, Event, Machine};
+
+/// Most places of gates; a training has two, and its nodes are a list of their own.
+const MAX_PLACES: usize = 16;
 
 /// Condition and tensor of a hit of a rule over all ranks.
 pub(super) type RuleHit = (&'static str, Arc<str>);
@@ -84,10 +87,17 @@ impl Entry {
         &mut self,
         can: impl Iterator<Item = Capability>,
         total_steps: Option<i64>,
+        places: Vec<Place>,
     ) {
         for own in can {
             if !self.hello.can.contains(&own) {
                 self.hello.can.push(own);
+                self.machine.turn += 1;
+            }
+        }
+        for own in places {
+            if self.hello.places.len() < MAX_PLACES && !self.hello.places.contains(&own) {
+                self.hello.places.push(own);
                 self.machine.turn += 1;
             }
         }

@@ -16,14 +16,16 @@ use trainscope_format::session::{
     Welcome,
 };
 
+mod runs;
+
 use super::attach::{self, AttachError};
-use super::entry::{Entry, Peer, Reply, RuleHit, now_secs};
+use super::entry::{Entry, Peer, Reply, now_secs};
 use super::machine::{
     Command, CommandError, Event, GateReasons, Limits, Machine, State, rest_of_hold,
 };
 use super::report;
 use crate::discovery::base::{Base, bases};
-use crate::notices::Notices;
+use crate::index::Index;
 
 /// Maximum number of connections; further trainings try again later.
 pub(crate) const MAX_CONNECTIONS: usize = 1_024;
@@ -31,6 +33,8 @@ pub(crate) const MAX_CONNECTIONS: usize = 1_024;
 const MAX_WAITING: usize = 1_024;
 /// Interval of looking at limits, while there are sessions.
 const TICK: Duration = Duration::from_millis(100);
+/// Interval of looking for the runs of sessions without one.
+const FIND_INTERVAL: Duration = Duration::from_secs(5);
 /// Interval of heartbeats of a training.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 /// Timeout of a question to a training that waits.
@@ -46,7 +50,7 @@ type WatchpointsOf = dyn Fn(&str) -> Option<Vec<WatchpointTable>> + Send + Sync;
 struct Inner {
     table: Mutex<Table>,
     connections: AtomicUsize,
-    notices: Notices,
+    index: Index,
     bases: Vec<Base>,
     /// Address and token for attach files.
     server: attach::Server,
@@ -112,7 +116,7 @@ pub(crate) enum SessionError {
 impl Sessions {
     /// An empty list of sessions. `watchpoints` has those of a run, unless they are the recommended ones.
     pub(crate) fn new(
-        notices: Notices,
+        index: Index,
         base_dirs: &[PathBuf],
         server: attach::Server,
         limits: Limits,
@@ -121,7 +125,7 @@ impl Sessions {
         Self(Arc::new(Inner {
             table: Mutex::default(),
             connections: AtomicUsize::new(0),
-            notices,
+            index,
             bases: bases(base_dirs),
             server,
             limits,
@@ -131,8 +135,15 @@ impl Sessions {
 
     /// Looks at the limits of all sessions until the server ends. For a task of its own.
     pub(crate) async fn watch(self) {
+        let mut looked = Instant::now();
         loop {
             tokio::time::sleep(TICK).await;
+            if looked.elapsed() >= FIND_INTERVAL {
+                let own = self.clone();
+                // Its names are compared with those of all files.
+                drop(tokio::task::spawn_blocking(move || own.find_runs()).await);
+                looked = Instant::now();
+            }
             self.tick();
         }
     }
@@ -161,7 +172,7 @@ impl Sessions {
             is_valid
         });
         if is_changed {
-            self.0.notices.announce_sessions();
+            self.0.index.notices().announce_sessions();
         }
     }
 
@@ -233,7 +244,7 @@ impl Sessions {
             entry.apply(Event::Hello(Box::new(hello)));
             entry.announced = entry.machine.turn;
         }
-        self.0.notices.announce_sessions();
+        self.0.index.notices().announce_sessions();
         let connection = Connection {
             sessions: self.clone(),
             session: id,
@@ -254,21 +265,6 @@ impl Sessions {
             lost_grace_secs: limits.grace.as_secs_f64(),
             heartbeat_secs: HEARTBEAT.as_secs_f64(),
         }))
-    }
-
-    fn has_pausing_watchpoint(&self, run: Option<&str>) -> bool {
-        let list = run.and_then(|run| (self.0.watchpoints)(run));
-        let is_pausing = |own: &WatchpointTable| own.get("pause") == Some(&true.into());
-        list.is_some_and(|list| list.iter().any(is_pausing))
-    }
-
-    /// The run whose folder has this path. The path is compared as text, and nothing is opened.
-    fn run_of(&self, folder: &str) -> Option<String> {
-        let folder = std::path::Path::new(folder);
-        self.0.bases.iter().find_map(|base| {
-            let below = folder.strip_prefix(&base.dir).ok()?.to_str()?;
-            Some(base.run_name(if below.is_empty() { "." } else { below }))
-        })
     }
 
     /// Asks the training of a run to connect.
@@ -355,7 +351,7 @@ impl Sessions {
                 });
                 entry.announced = entry.machine.turn;
                 let session = report::session(entry);
-                self.0.notices.announce_sessions();
+                self.0.index.notices().announce_sessions();
                 Ok(session)
             }
             Err(CommandError::Conflict) => Err(SessionError::Conflict {
@@ -364,54 +360,6 @@ impl Sessions {
             }),
             Err(error @ CommandError::Refused(_)) => Err(SessionError::Refused(error.to_string())),
         }
-    }
-
-    /// Sends new watchpoints to the trainings of a run. Those that wait judge their step again.
-    pub(crate) fn set_watchpoints(&self, run: &str) {
-        let list = (self.0.watchpoints)(run);
-        let has_pausing = self.has_pausing_watchpoint(Some(run));
-        let mut table = self.0.table.lock();
-        let of_run = table.sessions.values_mut();
-        for entry in of_run.filter(|own| own.run.as_deref() == Some(run)) {
-            entry.machine.has_pausing_watchpoint = has_pausing;
-            if matches!(entry.machine.state, State::Waiting { .. }) {
-                entry.hits.clear();
-                entry.machine.hits_total = 0;
-                entry.machine.turn += 1;
-                entry.announced = entry.machine.turn;
-                self.0.notices.announce_sessions();
-            }
-            entry.send_all(&ToTraining::Watchpoints {
-                list: list.clone(),
-                pause_at: Some(entry.machine.level),
-            });
-        }
-    }
-
-    /// Asks to pause a training whose ranks together have hits, with their steps. Each of them pauses once.
-    pub(crate) fn rule_hits(&self, run: &str, hits: &[(RuleHit, i64)]) {
-        let mut table = self.0.table.lock();
-        let of_run = table.sessions.values_mut();
-        for entry in of_run.filter(|own| own.run.as_deref() == Some(run)) {
-            let fresh = hits
-                .iter()
-                .filter(|own| entry.rule_hits.insert(own.0.clone()))
-                .map(|own| own.1);
-            // All of them are noted, not only those before the minimum.
-            let steps: Vec<i64> = fresh.collect();
-            if let Some(step) = steps.into_iter().min() {
-                entry.apply(Event::RuleHit { step });
-            }
-        }
-    }
-
-    /// Level of the newest session of a run, if it is live.
-    pub(crate) fn level_of(&self, run: &str) -> Option<PauseLevel> {
-        let table = self.0.table.lock();
-        let all = table.sessions.values().rev();
-        all.filter(|own| own.run.as_deref() == Some(run) && own.machine.is_live())
-            .map(|own| own.machine.level)
-            .next()
     }
 
     /// Lets all trainings that wait go on, for the end of the server. Returns their names.
@@ -506,11 +454,12 @@ impl Connection {
                 nodes,
                 total_steps,
                 keeps,
+                places,
                 ..
             } => {
                 let nodes = (nodes > 0).then_some(Capability::Nodes);
                 let can = nodes.into_iter().chain(keeps.then_some(Capability::Keep));
-                entry.set_declared(can, total_steps);
+                entry.set_declared(can, total_steps, places);
                 Event::Alive { rank, step }
             }
             ToServer::Armed { from } => Event::Armed { rank, from },
@@ -561,7 +510,7 @@ impl Connection {
         };
         entry.apply(event);
         if entry.is_changed() {
-            sessions.notices.announce_sessions();
+            sessions.index.notices().announce_sessions();
         }
     }
 
@@ -594,7 +543,7 @@ impl Drop for Connection {
             }
             entry.apply(Event::Gone { rank });
             entry.announced = entry.machine.turn;
-            self.sessions.0.notices.announce_sessions();
+            self.sessions.0.index.notices().announce_sessions();
         }
     }
 }

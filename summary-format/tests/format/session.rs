@@ -84,6 +84,7 @@ fn to_server() -> Vec<ToServer> {
             nodes: 2,
             total_steps: Some(9),
             keeps: true,
+            places: vec![Place::AfterStep],
         },
         ToServer::Armed { from: Some(gate()) },
         ToServer::Armed { from: None },
@@ -214,6 +215,7 @@ fn numbers_that_are_not_finite_survive_the_way() {
         nodes: 0,
         total_steps: None,
         keeps: false,
+        places: vec![Place::AfterStep],
     };
     let read = ToServer::read(&message.to_text());
     let Ok(ToServer::Status { step_secs, .. }) = read else {

@@ -76,7 +76,7 @@ impl Server {
             notebooks: Notebooks::open(std::slice::from_ref(&base_dir), dir.path()),
             comparisons: crate::comparison::Comparisons::default(),
             sessions: crate::session::Sessions::new(
-                index.notices().clone(),
+                index.clone(),
                 std::slice::from_ref(&base_dir),
                 crate::session::attach::Server::default(),
                 crate::session::Limits::default(),
