@@ -71,6 +71,15 @@ impl Collector {
         self.shared().is_ours() && self.live().is_active()
     }
 
+    /// Notes a gate that the program leaves out because [`Self::has_gates`] is `false`, so that a server that connects
+    /// knows where the training is.
+    #[inline]
+    pub fn skip_gate(&self, step: i64, place: &Place) {
+        if self.shared().is_ours() {
+            self.live().pass(step, place);
+        }
+    }
+
     /// `true` if it was a hit that has ended the training, `false` if a person has, or it goes on.
     pub fn is_stopped_by_hit(&self) -> bool {
         self.live().is_stopped_by_hit.load(Ordering::Relaxed)

@@ -16,6 +16,22 @@ mod answer {
     pub(super) const STOP_BY_HIT: u8 = 2;
 }
 
+fn place_of(place: &str) -> PyResult<Place> {
+    match place {
+        "after_step" => Ok(Place::AfterStep),
+        "before_update" => Ok(Place::BeforeUpdate),
+        other => {
+            let name = other.strip_prefix("node:").filter(|name| !name.is_empty());
+            let name = name.ok_or_else(|| {
+                PyValueError::new_err(format!(
+                    "a gate is \"after_step\" or \"before_update\", not {other:?}"
+                ))
+            })?;
+            Ok(Place::Node(name.to_owned()))
+        }
+    }
+}
+
 #[pymethods]
 impl Recorder {
     /// Passes a gate: 0 to go on, 1 if a person stops the training, 2 if a hit does. `show`: a function that returns
@@ -26,18 +42,7 @@ impl Recorder {
         if recorder.collector.is_forked() {
             return Ok(answer::GO_ON);
         }
-        let place = match place {
-            "after_step" => Place::AfterStep,
-            "before_update" => Place::BeforeUpdate,
-            other => {
-                let Some(name) = other.strip_prefix("node:").filter(|name| !name.is_empty()) else {
-                    let text =
-                        format!("a gate is \"after_step\" or \"before_update\", not {other:?}");
-                    return Err(PyValueError::new_err(text));
-                };
-                Place::Node(name.to_owned())
-            }
-        };
+        let place = place_of(place)?;
         let py = this.py();
         if recorder.collector.has_gates() && !matches!(place, Place::Node(_)) {
             // Records of this step are judged before it goes on.
@@ -67,9 +72,14 @@ impl Recorder {
         }
     }
 
-    /// `True` if a gate may make the training wait or stop.
-    fn _has_gates(&self) -> bool {
-        self.collector.has_gates()
+    /// `True` if the gate of this place may make the training wait or stop. If not, it is noted.
+    fn _has_gate(&self, place: &str) -> PyResult<bool> {
+        let has_gates = self.collector.has_gates();
+        if !has_gates {
+            self.collector
+                .skip_gate(self.current_step(), &place_of(place)?);
+        }
+        Ok(has_gates)
     }
 
     /// Declares the layers at which the training can wait.

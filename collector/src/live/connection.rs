@@ -128,7 +128,7 @@ fn hello(live: &LiveState, core: &Core) -> ToServer {
         program: own.program.clone(),
         framework: own.framework.clone(),
         collector: env!("CARGO_PKG_VERSION").to_owned(),
-        step: live.shared.step.load(Ordering::Relaxed),
+        step: live.newest_step(),
         total_steps: live.total_steps(),
         places: live.places(),
         can,
@@ -144,7 +144,7 @@ fn converse(live: &LiveState, mut receiver: Receiver) {
     let mut heartbeat = HEARTBEAT;
     let mut heard = Instant::now();
     let mut told = Instant::now();
-    let mut told_step = live.shared.step.load(Ordering::Relaxed);
+    let mut told_step = live.newest_step();
     loop {
         let due = heartbeat.saturating_sub(told.elapsed());
         match receiver.receive(due) {
@@ -168,7 +168,7 @@ fn converse(live: &LiveState, mut receiver: Receiver) {
             return;
         }
         if told.elapsed() >= heartbeat {
-            let step = live.shared.step.load(Ordering::Relaxed);
+            let step = live.newest_step();
             let steps = step.saturating_sub(told_step);
             let step_secs = if steps > 0 {
                 told.elapsed().as_secs_f64() / steps as f64

@@ -73,7 +73,7 @@ pub(crate) fn end(live: &LiveState, reason: ByeReason) {
     } else {
         reason
     };
-    core.step = live.shared.step.load(Ordering::Relaxed);
+    core.step = live.newest_step();
     core.apply(Event::Finish(reason));
     live.publish(&core);
     live.changed.notify_all();

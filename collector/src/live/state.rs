@@ -235,6 +235,14 @@ impl LiveState {
         self.phases.fetch_or(1 << phase, Ordering::Relaxed);
     }
 
+    /// Newest step of a record or a gate.
+    pub(crate) fn newest_step(&self) -> i64 {
+        let recorded = self.shared.step.load(Ordering::Relaxed);
+        let has_begun = self.last_phase.load(Ordering::SeqCst) != u8::MAX;
+        let passed = has_begun.then(|| self.last_step.load(Ordering::SeqCst));
+        passed.map_or(recorded, |passed| passed.max(recorded))
+    }
+
     /// The first gate after the last one, as far as the places are known: of the step, or of the node that is a target.
     pub(crate) fn next_gate(&self, target: Option<&Target>) -> Gate {
         let next = self.next_gate_of_step();

@@ -184,8 +184,8 @@ class Recorder:
     def _gate(self, place: str, step: int, show: Callable[[], Sequence[tuple[str, str, Any]]]) -> int:
         """Passes a gate: 0 to go on, 1 if a person stops the training, 2 if a hit does. `show`: a function that returns
         tensors as (name, role, tensor). Raises what a signal raises during a wait, as `KeyboardInterrupt`."""
-    def _has_gates(self) -> bool:
-        """`True` if a gate may make the training wait or stop."""
+    def _has_gate(self, place: str) -> bool:
+        """`True` if the gate of this place may make the training wait or stop; if not, it is noted."""
     def _nodes(self, names: list[str]) -> None:
         """Declares the layers at which the training can wait."""
     def _target_node(self) -> str | None:

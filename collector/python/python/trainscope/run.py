@@ -389,7 +389,7 @@ class Step(AbstractContextManager["Step"]):
         number = self._run._open_step()
         if number is not None:
             self._run._next_step = number + 1
-        if kind is None and self._run._has_gates():
+        if kind is None and self._run._has_gate("after_step"):
             self._run.gate()
         else:
             self._run._end_step()

@@ -391,8 +391,10 @@ class Watch:
     def _before_optimizer(self, optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self._read_before_update(optimizer, args, kwargs)
         # Of several optimizers that of the first update is the gate of the step.
-        if self._run._has_gates() and self._gate_step != self._fired_step and self._is_fired:
-            self._gate_step = self._fired_step
+        if not self._is_fired or self._gate_step == self._fired_step:
+            return
+        self._gate_step = self._fired_step
+        if self._run._has_gate("before_update"):
             self._device.read(wait=True)
             self._run.gate("before_update")
 

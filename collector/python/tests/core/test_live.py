@@ -32,7 +32,7 @@ def test_a_hit_ends_the_training_and_the_run_is_whole(tmp_path: Path) -> None:
 
 def test_without_it_a_hit_is_only_recorded(tmp_path: Path) -> None:
     run = trainscope.start(tmp_path / "run", every=1)
-    assert not run._has_gates()
+    assert not run._has_gate("after_step")
     for _ in run.steps(range(3)):
         run.tensor("w.grad", [math.nan], role="gradient")
     assert not run.finish().lost
@@ -98,6 +98,17 @@ def test_a_person_pauses_steps_and_stops_a_training(tmp_path: Path, server: tupl
     assert control(folder, address, "stop").returncode == 0
     assert training.process.communicate(timeout=60)[1] == ""
     assert training.process.returncode == 0
+
+
+def test_a_training_that_is_not_paused_says_where_it_is(tmp_path: Path, server: tuple[str, Any]) -> None:
+    folder, address = tmp_path / "a", server[0]
+    program = "".join(line for line in TRAINING.splitlines(True) if "scalar" not in line and "tensor" not in line)
+    silent = Training(program, folder, address)
+    while silent.step() < 100:
+        pass
+    wait_for(lambda: status(folder, address).get("step", 0) >= 100)
+    assert status(folder, address)["places"] == ["after_step"]
+    silent.end()
 
 
 def test_ctrl_c_ends_a_pause_and_the_training(tmp_path: Path, server: tuple[str, Any], training: Training) -> None:
