@@ -1,6 +1,7 @@
 //! TLS of a connection: both halves of a socket pass through one state, which is never locked while one half waits for
 //! bytes.
 
+use std::collections::VecDeque;
 use std::io::{self, Read as _, Write as _};
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +14,11 @@ const RECORD_BYTES: usize = 16 << 10;
 
 /// State of an encrypted connection.
 #[derive(Debug)]
-pub(super) struct Tls(Mutex<ClientConnection>);
+pub(super) struct Tls {
+    state: Mutex<ClientConnection>,
+    /// Bytes from the socket that the state has not taken: it takes no more while it has decrypted bytes.
+    received: Mutex<VecDeque<u8>>,
+}
 
 impl Tls {
     /// State of a new connection to a host, whose certificate must be signed by one of these authorities.
@@ -28,11 +33,14 @@ impl Tls {
         let mut state = ClientConnection::new(Arc::new(config), name)?;
         // Messages have limits of their own.
         state.set_buffer_limit(None);
-        Ok(Self(Mutex::new(state)))
+        Ok(Self {
+            state: Mutex::new(state),
+            received: Mutex::default(),
+        })
     }
 
     fn state(&self) -> MutexGuard<'_, ClientConnection> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads decrypted bytes; 0 at the end of the stream. Only one thread may read. `writing` is locked while bytes are
@@ -43,30 +51,31 @@ impl Tls {
         writing: &Mutex<()>,
         bytes: &mut [u8],
     ) -> io::Result<usize> {
-        let mut encrypted = vec![0; RECORD_BYTES];
+        let mut received = self.received.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             match self.state().reader().read(bytes) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 read => return read,
             }
-            let len = (&*socket).read(&mut encrypted)?;
-            let mut rest = encrypted.get(..len).unwrap_or_default();
-            if rest.is_empty() {
-                return Ok(0);
-            }
-            while !rest.is_empty() {
-                let mut state = self.state();
-                state.read_tls(&mut rest)?;
-                let processed = state.process_new_packets();
-                let answers = state.wants_write();
-                drop(state);
-                // Answers of the handshake, also the alert that says why it has failed.
-                if answers {
-                    let _guard = writing.lock().unwrap_or_else(PoisonError::into_inner);
-                    self.send(socket)?;
+            if received.is_empty() {
+                let mut piece = vec![0; RECORD_BYTES];
+                let len = (&*socket).read(&mut piece)?;
+                if len == 0 {
+                    return Ok(0);
                 }
-                processed.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+                received.extend(piece.iter().take(len));
             }
+            let mut state = self.state();
+            state.read_tls(&mut *received)?;
+            let processed = state.process_new_packets();
+            let has_answer = state.wants_write();
+            drop(state);
+            // Answers of the handshake, also the alert that says why it has failed.
+            if has_answer {
+                let _guard = writing.lock().unwrap_or_else(PoisonError::into_inner);
+                self.send(socket)?;
+            }
+            processed.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
         }
     }
 
