@@ -185,7 +185,7 @@ class Recorder:
         """Passes a gate: 0 to go on, 1 if a person stops the training, 2 if a hit does. `show`: a function that returns
         tensors as (name, role, tensor). Raises what a signal raises during a wait, as `KeyboardInterrupt`."""
     def _has_gate(self, place: str) -> bool:
-        """`True` if the gate of this place may make the training wait or stop; if not, it is noted."""
+        """`True` if the gate of this place may make the training wait or stop. If not, it is noted."""
     def _nodes(self, names: list[str]) -> None:
         """Declares the layers at which the training can wait."""
     def _target_node(self) -> str | None:
