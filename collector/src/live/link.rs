@@ -453,7 +453,7 @@ mod tests {
             sender.binary(vec![7; 5 << 20]).unwrap();
             sender
         });
-        let wait = Duration::from_secs(60);
+        let wait = Duration::from_mins(1);
         for text in texts {
             assert_eq!(receiver.receive(wait), Input::Text(text));
         }

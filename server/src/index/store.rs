@@ -329,7 +329,9 @@ impl Store {
     /// Writes a batch atomically.
     pub(super) fn apply(&self, batch: Batch, meta: Meta) -> Result<(), ReadError> {
         let Batch {
-            mut batch, writes, ..
+            sled: mut batch,
+            writes,
+            ..
         } = batch;
         batch.insert(&b"m"[..], postcard::to_allocvec(&meta).unwrap_or_default());
         let result = self.note(self.tree.apply_batch(batch));
@@ -349,13 +351,13 @@ impl Store {
         parts: &[PartId],
         batch: &mut Batch,
     ) -> Result<(), ReadError> {
-        batch.batch.remove(&file_key(file)[..]);
+        batch.sled.remove(&file_key(file)[..]);
         let mut tags = file_key(file);
         tags[0] = b't';
         let prefixes = parts.iter().copied().flat_map(prefixes_of);
         for prefix in std::iter::once(tags).chain(prefixes) {
             for key in self.tree.scan_prefix(prefix).keys() {
-                batch.batch.remove(self.note(key)?);
+                batch.sled.remove(self.note(key)?);
             }
         }
         Ok(())
@@ -385,7 +387,7 @@ fn is_held(error: &std::io::Error) -> bool {
 /// A set of writes, applied atomically.
 #[derive(Default)]
 pub(super) struct Batch {
-    batch: sled::Batch,
+    sled: sled::Batch,
     len_bytes: usize,
     writes: usize,
 }
@@ -395,7 +397,7 @@ impl Batch {
         let value = value.into();
         self.len_bytes += key.len() + value.len();
         self.writes += 1;
-        self.batch.insert(key, value);
+        self.sled.insert(key, value);
     }
 
     /// True if it has reached the size for one write.
