@@ -30,7 +30,7 @@ struct State {
     base_dirs: Vec<PathBuf>,
 }
 
-/// What is known of the configuration files.
+/// State of the configuration files of all runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Files {
     /// Some have changed, or they were never read.
