@@ -19,6 +19,7 @@ mod store;
 mod tests;
 mod traces;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -151,15 +152,9 @@ impl Index {
         list
     }
 
-    /// The run with the newest event file whose name passes a test; names begin with the time.
-    pub(crate) fn run_of_file(&self, is_wanted: impl Fn(&str) -> bool) -> Option<String> {
-        let sources = self.0.catalog.sources();
-        let places = sources.iter().map(|source| source.place());
-        let named = places.filter_map(|place| {
-            let name = place.path.rsplit('/').next()?;
-            is_wanted(name).then(|| (name.to_owned(), place.run))
-        });
-        named.max().map(|(_, run)| run.to_string())
+    /// Runs with a growing file whose name passes a test.
+    pub(crate) fn growing_runs(&self, is_wanted: impl Fn(&str) -> bool) -> BTreeSet<Arc<str>> {
+        self.0.catalog.growing_runs(is_wanted)
     }
 
     /// The tags of one run.

@@ -342,7 +342,7 @@ fn importance_names_the_parameter_or_says_that_runs_are_too_few() {
     let few = trainscope(&["importance", &folder, "--target", "lineage:loss"]);
     assert!(
         few.out
-            .contains("7 runs with a finite lineage:loss: too few to tell, 8 are needed"),
+            .contains("7 runs with a finite loss: too few to tell, 8 are needed"),
         "{few:?}"
     );
     let unknown = trainscope(&["importance", &folder, "--target", "eval:Acuracy"]);

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use serde_json::{Value, json};
-use trainscope_api::sessions::SessionState;
+use trainscope_api::sessions::{SessionList, SessionState};
 use trainscope_collector::AtHit;
 
 use super::training::{Sessions, Setup, Training, command_at};
@@ -164,20 +164,31 @@ fn alerts_name_the_session_of_the_run() {
 #[test]
 fn a_training_that_sees_its_folder_elsewhere_has_the_run_with_its_file() {
     let lab = Lab::new();
-    let elsewhere = lab.path("elsewhere");
-    std::fs::create_dir_all(&elsewhere).unwrap();
-    std::os::unix::fs::symlink(&elsewhere, lab.base().join("linked")).unwrap();
+    let (linked, apart) = (lab.path("linked"), lab.path("apart"));
+    std::fs::create_dir_all(&linked).unwrap();
+    std::os::unix::fs::symlink(&linked, lab.base().join("run")).unwrap();
     let server = lab.start();
-    let training = Training::start(&Setup::new(&elsewhere, Some(&server)));
-    let session = wait_for("the run of the session", || {
-        let list = server.get("/api/sessions").json();
-        let session = list["sessions"].get(0)?.clone();
-        (session["run"] == "linked").then_some(session)
+    // The second training of this process records into no folder of the server, so the run of the first is not its own.
+    let first = Training::start(&Setup::new(&lab.base().join("a"), Some(&server)));
+    server.wait_for_state("a", SessionState::Running);
+    let second = Training::start(&Setup::new(&apart, Some(&server)));
+    let no_run = || {
+        let list: SessionList = serde_json::from_slice(&server.get("/api/sessions").body).unwrap();
+        list.sessions.into_iter().find(|own| own.run.is_none())
+    };
+    let unmatched = wait_for("the session without a run", no_run);
+    let third = Training::start(&Setup {
+        identity: Some(("elsewhere", 7)),
+        ..Setup::new(&linked, Some(&server))
     });
-    let run = server.run("linked").unwrap();
-    assert_eq!(run.session.as_deref(), session["id"].as_str());
-    server.command("linked", &json!({"name": "stop"}));
-    training.end();
+    let session = wait_for("the run of the third session", || server.session_of("run"));
+    assert_eq!(session.run.as_deref(), Some("run"));
+    assert_eq!(server.run("run").unwrap().session, Some(session.id));
+    assert_eq!(no_run().map(|own| own.id), Some(unmatched.id));
+    for (name, training) in [("a", first), (&*unmatched.name, second), ("run", third)] {
+        server.command(name, &json!({"name": "stop"}));
+        training.end();
+    }
 }
 
 #[test]

@@ -31,6 +31,8 @@ pub(crate) struct Setup {
     /// Longest wait at the first gate.
     pub(crate) wait: Option<Duration>,
     pub(crate) ranks: u32,
+    /// Host and process in the names of its files; `None` for its own.
+    pub(crate) identity: Option<(&'static str, u32)>,
 }
 
 impl Setup {
@@ -45,6 +47,7 @@ impl Setup {
             total_steps: None,
             wait: None,
             ranks: 1,
+            identity: None,
         }
     }
 }
@@ -76,6 +79,10 @@ impl Training {
                     .samples(SamplePolicy::every(10))
                     .flush_every(Duration::from_millis(20))
                     .live(live);
+                let builder = match setup.identity {
+                    Some((host, process)) => builder.identity(host, process),
+                    None => builder,
+                };
                 let builder = match setup.at_hit {
                     Some(at_hit) => builder.at_hit(at_hit),
                     None => builder,

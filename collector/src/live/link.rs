@@ -382,8 +382,8 @@ mod tests {
         }
     }
 
-    /// Encrypted connection to a server that sends each text back, and closes the connection after a binary frame;
-    /// `is_trusted` adds its certificate to the authorities.
+    /// Encrypted connection to a server that sends each text back, and the length of a binary frame; `is_trusted` adds
+    /// its certificate to the authorities.
     fn connect_encrypted(
         is_trusted: bool,
     ) -> Result<(super::Sender, super::Receiver), ConnectError> {

@@ -193,11 +193,10 @@ pub(super) fn sentence(session: &Session) -> String {
 fn write(out: &mut impl Write, session: &Session, with_ranks: bool) -> io::Result<()> {
     writeln!(out, "{}: {}", session.name, sentence(session))?;
     // Those of an earlier pause say nothing of a training that runs.
-    let has_gone_on = matches!(
-        session.state,
-        SessionState::Running | SessionState::Stepping
-    );
-    let hits = session.hits.iter().filter(|_| !has_gone_on);
+    let hits = match session.state {
+        SessionState::Running | SessionState::Stepping => &[],
+        _ => session.hits.as_slice(),
+    };
     for hit in hits {
         writeln!(
             out,

@@ -148,11 +148,11 @@ async fn serve(
             move |run| crate::session::watchpoints_of(judged_by.get()?, run),
         )
     };
-    let for_rules = sessions.clone();
+    let live = sessions.clone();
     let on_judged = move |judged: &NewJudgement<'_>| {
-        crate::session::pause_by_rules(&for_rules, judged);
+        crate::session::pause_by_rules(&live, judged);
         if let Some(alarms) = &mut alarms {
-            let session = for_rules.of_runs().remove(judged.run);
+            let session = live.of_runs().remove(judged.run);
             alarms.see(judged, session.as_deref());
         }
     };

@@ -104,6 +104,19 @@ impl Catalog {
             .count()
     }
 
+    /// Runs with a growing file whose name passes a test.
+    pub(super) fn growing_runs(&self, is_wanted: impl Fn(&str) -> bool) -> BTreeSet<Arc<str>> {
+        let now = SystemTime::now();
+        let sources = self.sources();
+        let growing = sources.iter().filter_map(|source| {
+            let place = source.place();
+            let is_own = place.path.rsplit('/').next().is_some_and(&is_wanted);
+            let grows = is_own && source.with_state(|state| is_live(source, state, now));
+            grows.then_some(place.run)
+        });
+        growing.collect()
+    }
+
     /// The list of all runs, after the change with that number.
     pub(super) fn list(&self, seq: u64, store: &Store) -> RunList {
         let now = SystemTime::now();

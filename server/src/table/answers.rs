@@ -223,6 +223,7 @@ fn info(key: &str, column: &Column) -> ColumnInfo {
         disagreeing: column.disagreeing.len(),
     }
 }
+
 fn unit(key: &str) -> Option<Unit> {
     match key {
         "run:started" => Some(Unit::Time),

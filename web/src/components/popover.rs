@@ -107,11 +107,9 @@ const MARGIN: f64 = 4.0;
 fn float(panel: &web_sys::HtmlElement, holder: &web_sys::HtmlElement) {
     let button = holder.get_bounding_client_rect();
     let size = panel.get_bounding_client_rect();
-    let window = |own: Result<wasm_bindgen::JsValue, _>| own.ok().and_then(|own| own.as_f64());
-    let (width, height) = (
-        window(leptos::prelude::window().inner_width()).unwrap_or_default(),
-        window(leptos::prelude::window().inner_height()).unwrap_or_default(),
-    );
+    let pixels = |own: Result<wasm_bindgen::JsValue, _>| own.ok().and_then(|own| own.as_f64());
+    let width = pixels(window().inner_width()).unwrap_or_default();
+    let height = pixels(window().inner_height()).unwrap_or_default();
     let place = |wanted: f64, own: f64, all: f64| wanted.min(all - own - MARGIN).max(MARGIN);
     let middle = (button.left() + button.right() - size.width()) / 2.0;
     let left = place(middle, size.width(), width);

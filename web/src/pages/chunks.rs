@@ -1,5 +1,5 @@
-//! The pages on demand: the code of each is a file of its own, which is fetched when the page is opened, or while the
-//! list of runs is looked at.
+//! The pages on demand: the code of each is a file of its own, which is fetched when the page is opened, or some time
+//! after another one was.
 
 use std::time::Duration;
 

@@ -34,7 +34,7 @@ enum Values {
 }
 
 impl Parameter {
-    /// A parameter of numbers or categories. Its numbers are in `domain`, or it is widened to hold them.
+    /// A parameter of numbers or categories. `domain` is widened to hold all numbers.
     pub(super) fn new(
         mut bar: Bar,
         cells: &[CellValue],

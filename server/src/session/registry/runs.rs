@@ -24,10 +24,11 @@ impl Sessions {
     }
 
     /// Finds the runs of trainings whose folder is none of the server's, because they see it at another path: by host and
-    /// process in the name of the event file.
+    /// process in the name of a growing event file. A run that another session has is none of theirs, and of several
+    /// none is chosen.
     pub(super) fn find_runs(&self) {
         let mut alone = Vec::new();
-        for entry in self.0.table.lock().sessions.values_mut() {
+        for entry in self.0.table.lock().sessions.values() {
             if entry.run.is_none() && entry.machine.is_live() {
                 let names = entry.peers.values();
                 let names = names.map(|own| format!(".{}.{}.", own.host, own.pid));
@@ -36,9 +37,13 @@ impl Sessions {
         }
         for (id, names) in alone {
             let is_own = |file: &str| names.iter().any(|name| file.contains(&**name));
-            let Some(run) = self.0.index.run_of_file(is_own) else {
+            let mut runs = self.0.index.growing_runs(is_own);
+            let of_others = self.of_runs();
+            runs.retain(|run| !of_others.contains_key(&**run));
+            let (Some(run), true) = (runs.first(), runs.len() == 1) else {
                 continue;
             };
+            let run = run.to_string();
             let list = (self.0.watchpoints)(&run);
             let has_pausing = self.has_pausing_watchpoint(Some(&run));
             let mut table = self.0.table.lock();
