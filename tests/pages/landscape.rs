@@ -207,6 +207,7 @@ async fn runs_are_side_by_side_unless_they_are_in_one_plane() {
         .await;
     browser.click("[role=menuitemcheckbox][title=same]").await;
     browser.wait_for_text("same is in the same plane.").await;
+    browser.wait_for_count("[data-part=others] li", 1).await;
     browser.wait_for_other_picture(MAP, alone).await;
     assert_eq!(
         browser.count("figure canvas").await,
@@ -219,6 +220,7 @@ async fn runs_are_side_by_side_unless_they_are_in_one_plane() {
         .wait_for_text("The runs are in planes of their own")
         .await;
     browser.wait_for_count("figure canvas", 2).await;
+    browser.wait_for_count("[data-part=others] li", 2).await;
     assert!(browser.url().await.contains("also=same,apart"));
     browser.close().await;
 }

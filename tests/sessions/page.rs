@@ -1,5 +1,6 @@
 //! The bar of a live session on the page: attach, pause, step, continue and stop.
 
+use serde_json::json;
 use trainscope_api::sessions::SessionState;
 
 use super::training::{Sessions, Setup, Training};
@@ -7,6 +8,8 @@ use crate::support::browser::Browser;
 use crate::support::lab::Lab;
 
 const BUTTON: &str = "[role=region] button";
+/// The key in `WebDriver`.
+const F8: char = '\u{E038}';
 
 fn in_state(state: &str) -> String {
     format!("[role=region][data-state={state}]")
@@ -34,6 +37,10 @@ async fn a_training_is_controlled_from_the_page() {
     browser.click_text(BUTTON, "Step").await;
     browser.wait_for_text("the steps are done").await;
     assert_eq!(server.session_of("a").unwrap().step, held.step + 3);
+    browser.press_with_shift(F8).await;
+    browser
+        .wait_for_text(&format!("of step {}", held.step + 6))
+        .await;
     browser.click_text(BUTTON, "Continue").await;
     browser.wait_for_element(&in_state("running")).await;
     // Stop asks before it stops.
@@ -94,6 +101,40 @@ async fn a_hit_pauses_and_the_page_says_which() {
     browser.goto(&server, "/run/a/debugger").await;
     browser.click_text(BUTTON, "Continue").await;
     browser.wait_for_element(&in_state("finished")).await;
+    training.end();
+    browser.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn activations_to_keep_are_chosen_on_the_page() {
+    let lab = Lab::new();
+    let server = lab.start();
+    let mut setup = Setup::new(&lab.base().join("a"), Some(&server));
+    setup.has_node = true;
+    let training = Training::start(&setup);
+    server.wait_for_state("a", SessionState::Running);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/a/debugger").await;
+    let menu = "[role=region] button[aria-label='Activations to keep']";
+    browser.click(menu).await;
+    browser
+        .wait_for_text("needs their memory in addition")
+        .await;
+    browser.set("[data-part=keep] input", "fc*, block1.*").await;
+    browser.click_text("[data-part=keep] button", "Keep").await;
+    browser
+        .wait_for_element(&format!("{menu}[aria-pressed=true]"))
+        .await;
+    assert_eq!(server.session_of("a").unwrap().keep, ["fc*", "block1.*"]);
+    browser.click(menu).await;
+    browser
+        .click_text("[data-part=keep] button", "Keep none")
+        .await;
+    browser
+        .wait_for_element(&format!("{menu}:not([aria-pressed])"))
+        .await;
+    assert!(server.session_of("a").unwrap().keep.is_empty());
+    server.command("a", &json!({"name": "stop"}));
     training.end();
     browser.close().await;
 }

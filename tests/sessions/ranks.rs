@@ -70,6 +70,39 @@ fn ranks_wait_at_their_first_gate_until_they_are_continued() {
 }
 
 #[test]
+fn ranks_are_held_at_a_node_together_again_and_again() {
+    let lab = Lab::new();
+    let server = lab.start();
+    let mut setup = Setup::new(&lab.base().join("a"), Some(&server));
+    (setup.ranks, setup.has_node) = (4, true);
+    let training = Training::start(&setup);
+    server.wait_for_state("a", SessionState::Running);
+    let to_node = json!({"name": "to_node", "node": "fc"});
+    let mut last = -1;
+    for _ in 0..3 {
+        assert_eq!(server.command("a", &to_node).0, 200);
+        let session = server.wait_for_state("a", SessionState::Waiting);
+        assert_eq!(session.place.as_deref(), Some("node:fc"));
+        assert_eq!(session.reason, Some(HoldReason::Node));
+        assert_eq!(session.ranks.len(), 4);
+        for rank in &session.ranks {
+            let own = (rank.state, rank.step, rank.place.as_deref(), rank.unaligned);
+            assert_eq!(
+                own,
+                (SessionRankState::Held, session.step, Some("node:fc"), 0)
+            );
+        }
+        assert!(session.step > last, "{} after {last}", session.step);
+        last = session.step;
+        training.wait_until_still();
+    }
+    assert_eq!(server.command("a", &json!({"name": "continue"})).0, 200);
+    training.wait_until_moving();
+    assert_eq!(server.command("a", &json!({"name": "stop"})).0, 200);
+    training.end();
+}
+
+#[test]
 fn a_first_gate_without_a_server_is_passed_after_its_limit() {
     let lab = Lab::new();
     let mut setup = Setup::new(&lab.base().join("a"), None);

@@ -31,6 +31,8 @@ pub(crate) struct Setup {
     /// Longest wait at the first gate.
     pub(crate) wait: Option<Duration>,
     pub(crate) ranks: u32,
+    /// `true` to keep activations and to wait at the node `fc`.
+    pub(crate) has_node: bool,
     /// Host and process in the names of its files; `None` for its own.
     pub(crate) identity: Option<(&'static str, u32)>,
 }
@@ -47,6 +49,7 @@ impl Setup {
             total_steps: None,
             wait: None,
             ranks: 1,
+            has_node: false,
             identity: None,
         }
     }
@@ -95,6 +98,9 @@ impl Training {
                 if let Some(steps) = setup.total_steps {
                     collector.total_steps(steps);
                 }
+                if setup.has_node {
+                    collector.nodes(["fc"]);
+                }
                 let mut weights = vec![1.0_f32; 6];
                 let mut last = -1;
                 let nan_at = setup.nan.filter(|own| own.0 == rank).map(|own| own.1);
@@ -118,6 +124,15 @@ impl Training {
                     }
                     drop(recorder);
                     let shown = tensors.as_slice();
+                    if setup.has_node {
+                        collector.keep_patterns();
+                        let target = collector.target_node().filter(|node| node == "fc");
+                        let flow =
+                            target.map(|node| collector.gate(step, Place::Node(node), &shown));
+                        if flow == Some(Flow::Stop) {
+                            break;
+                        }
+                    }
                     if collector.gate(step, Place::BeforeUpdate, &shown) == Flow::Stop {
                         break;
                     }

@@ -301,6 +301,17 @@ impl Browser {
         self.client.perform_actions(actions).await.unwrap();
     }
 
+    /// Presses a key while Shift is held.
+    pub(crate) async fn press_with_shift(&self, key: char) {
+        const SHIFT: char = '\u{E008}';
+        let actions = KeyActions::new("keyboard".to_owned())
+            .then(KeyAction::Down { value: SHIFT })
+            .then(KeyAction::Down { value: key })
+            .then(KeyAction::Up { value: key })
+            .then(KeyAction::Up { value: SHIFT });
+        self.client.perform_actions(actions).await.unwrap();
+    }
+
     async fn rectangle(&self, selector: &str) -> (f64, f64, f64, f64) {
         let rectangle = self
             .client

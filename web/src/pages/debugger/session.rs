@@ -1,5 +1,7 @@
 //! The bar of a live session: its state in words, and commands for the training.
 
+mod keep;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,6 +13,7 @@ use trainscope_api::sessions::{
 };
 use trainscope_format::session::{ByeReason, HoldReason, PauseLevel};
 
+use self::keep::KeepMenu;
 use crate::client::{self, ClientError};
 use crate::components::{IconName, NodeMenu, Popover, ToolButton, fixed_icon};
 use crate::format;
@@ -41,6 +44,8 @@ struct Bar {
     refusal: RwSignal<Option<String>>,
     sessions: Sessions,
     unreachable: Signal<String>,
+    /// Number of steps of *Step*.
+    steps: RwSignal<u64>,
 }
 
 impl Bar {
@@ -83,6 +88,7 @@ pub(super) fn SessionBar(run: Memo<String>) -> impl IntoView {
         refusal: RwSignal::new(None),
         sessions,
         unreachable: i18n.label(|t| t.session.unreachable),
+        steps: RwSignal::new(1),
     };
     let is_over = move || {
         session.with(|own| {
@@ -100,7 +106,10 @@ pub(super) fn SessionBar(run: Memo<String>) -> impl IntoView {
         };
         let waits = own.state == SessionState::Waiting;
         let command = match key {
-            "F8" if waits && !event.shift_key() => SessionCommand::Continue,
+            "F8" if waits && event.shift_key() => SessionCommand::Step {
+                n: bar.steps.get_untracked(),
+            },
+            "F8" if waits => SessionCommand::Continue,
             "F8" if own.state == SessionState::Running => SessionCommand::Pause { partial: false },
             "F10" if waits => SessionCommand::Step { n: 1 },
             _ => return false,
@@ -214,7 +223,7 @@ fn Connected(bar: Bar) -> impl IntoView {
         SessionState::Waiting,
         SessionState::Stepping,
     ]);
-    let steps = RwSignal::new(1_u64);
+    let steps = bar.steps;
     let asks = RwSignal::new(false);
     let count = move |event: web_sys::Event| {
         let typed = event_target_value(&event).parse::<u64>().unwrap_or(1);
@@ -315,6 +324,7 @@ fn Connected(bar: Bar) -> impl IntoView {
                 </span>
             </Show>
             <NodeMenu session=bar.session on_answer=move |error| bar.told(error) />
+            <KeepMenu bar />
             <Show when=move || may_stop.get() && !asks.get()>
                 <ToolButton
                     icon=IconName::Stop

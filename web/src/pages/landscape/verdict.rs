@@ -1,17 +1,32 @@
-//! The sentence on top, and the share of the plane in the path.
+//! The sentences on top, and the share of the plane in the path.
 
-use trainscope_analysis::landscape::Tone;
+use trainscope_analysis::landscape::{Conclusion, Tone};
 use trainscope_format::Severity;
 
 use super::drawing::is_same_plane;
 use super::model::use_model;
-use crate::components::{IconName, fixed_icon, severity_icon};
+use crate::components::{IconName, RunChip, fixed_icon, severity_icon};
 use crate::format;
-use crate::i18n::{Locale, use_i18n};
+use crate::i18n::{I18n, Locale, use_i18n};
 use crate::prelude::*;
 use crate::state::use_app_state;
 
-/// The conclusion about the landscape of the page's run.
+/// Class, icon and sentence of a conclusion; reactive.
+fn shown(conclusion: &Conclusion, i18n: I18n) -> (&'static str, IconName, String) {
+    let (class, icon) = match conclusion.tone {
+        Tone::Error => severity_icon(Severity::Error),
+        Tone::Warning => severity_icon(Severity::Warning),
+        Tone::Plain => ("ink3", IconName::Info),
+        Tone::Good => ("okc", IconName::Ok),
+    };
+    let sentence = match i18n.locale() {
+        Locale::En => &conclusion.sentence.en,
+        Locale::Zh => &conclusion.sentence.zh,
+    };
+    (class, icon, sentence.clone())
+}
+
+/// The conclusion about the landscape of the page's run, and those of the others below.
 #[component]
 pub(super) fn Verdict() -> impl IntoView {
     let model = use_model();
@@ -20,16 +35,7 @@ pub(super) fn Verdict() -> impl IntoView {
     let content = move || {
         let texts = i18n.texts().landscape;
         let own = model.own()?;
-        let (class, icon) = match own.conclusion.tone {
-            Tone::Error => severity_icon(Severity::Error),
-            Tone::Warning => severity_icon(Severity::Warning),
-            Tone::Plain => ("ink3", IconName::Info),
-            Tone::Good => ("okc", IconName::Ok),
-        };
-        let sentence = match i18n.locale() {
-            Locale::En => own.conclusion.sentence.en.clone(),
-            Locale::Zh => own.conclusion.sentence.zh.clone(),
-        };
+        let (class, icon, sentence) = shown(&own.conclusion, i18n);
         let mut details: Vec<String> = Vec::new();
         let variance: f64 = own.landscape.variance.iter().sum();
         if own.landscape.variance.is_empty() {
@@ -58,11 +64,28 @@ pub(super) fn Verdict() -> impl IntoView {
                 }
             }
         });
+        let others = model.shown.with(|all| {
+            let others = all.iter().skip(1).map(|(run, other)| {
+                let (class, icon, sentence) = shown(&other.conclusion, i18n);
+                view! {
+                    <li class="flex small">
+                        <RunChip run=run.clone() />
+                        <b class="med" title=run.clone()>
+                            {state.short_name(run)}
+                        </b>
+                        <span class=class>{fixed_icon(icon, 14)}</span>
+                        <span class="ink2">{sentence}</span>
+                    </li>
+                }
+            });
+            others.collect_view()
+        });
         Some(view! {
             <span class=class>{fixed_icon(icon, 20)}</span>
             <div class="grow">
                 <h1>{sentence}</h1>
                 <p class="ink2">{details.join(" ")}</p>
+                <ul data-part="others">{others}</ul>
             </div>
         })
     };
