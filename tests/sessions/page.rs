@@ -86,6 +86,9 @@ async fn a_hit_pauses_and_the_page_says_which() {
         .wait_for_element("[data-part=sessions] a[data-state=waiting]")
         .await;
     browser.wait_for_text("1 waiting").await;
+    browser.goto(&server, "/").await;
+    browser.wait_for_element("tbody .status-waiting").await;
+    browser.goto(&server, "/run/a/debugger").await;
     // Values of the memory of the training: the gradient that was hit.
     browser.click("[role=region] [data-part=now]").await;
     browser.wait_for_text("fc.weight.grad").await;
@@ -134,6 +137,46 @@ async fn activations_to_keep_are_chosen_on_the_page() {
         .wait_for_element(&format!("{menu}:not([aria-pressed])"))
         .await;
     assert!(server.session_of("a").unwrap().keep.is_empty());
+    server.command("a", &json!({"name": "stop"}));
+    training.end();
+    browser.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_watchpoint_pauses_or_not_as_its_sign_says() {
+    let lab = Lab::new();
+    let server = lab.start();
+    let training = Training::start(&Setup::new(&lab.base().join("a"), Some(&server)));
+    server.wait_for_state("a", SessionState::Running);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/a/debugger").await;
+    let fold = ".watchpoints li.fold button[aria-expanded=false]";
+    browser.wait_for_element(fold).await;
+    browser.click(fold).await;
+    let sign = ".watchpoints li[data-condition=tensor_overflow] .pause";
+    browser
+        .wait_for_element(&format!("{sign}[aria-pressed=true]"))
+        .await;
+    let own = || {
+        let list = server.get("/api/watchpoints?run=a").json();
+        let all = list["watchpoints"].as_array().unwrap().clone();
+        let mut all = all.into_iter();
+        all.find(|own| own["condition"] == "tensor_overflow")
+            .unwrap()["pause"]
+            .clone()
+    };
+    assert_eq!(own(), json!(null));
+    browser.click(sign).await;
+    browser
+        .wait_for_element(&format!("{sign}[aria-pressed=false]"))
+        .await;
+    assert_eq!(own(), json!(false));
+    // By its severity it pauses, which needs no setting.
+    browser.click(sign).await;
+    browser
+        .wait_for_element(&format!("{sign}[aria-pressed=true]"))
+        .await;
+    assert_eq!(own(), json!(null));
     server.command("a", &json!({"name": "stop"}));
     training.end();
     browser.close().await;

@@ -26,6 +26,9 @@ pub fn RunStatusLabel(
     /// The status; may change.
     #[prop(into)]
     status: Signal<RunStatus>,
+    /// `true` while its training waits in a live session.
+    #[prop(into)]
+    waits: Signal<bool>,
 ) -> impl IntoView {
     let i18n = use_i18n();
     let live = use_live();
@@ -33,6 +36,15 @@ pub fn RunStatusLabel(
         {move || {
             let texts = &i18n.texts().frame;
             match status.get() {
+                _ if waits.get() => {
+                    view! {
+                        <span class="flex status-waiting">
+                            <i class="dot wait" aria-hidden="true"></i>
+                            {i18n.texts().session.waiting}
+                        </span>
+                    }
+                        .into_any()
+                }
                 RunStatus::Live if live.is_lost() => {
                     view! { <span class="flex status ink3">{texts.unknown}</span> }.into_any()
                 }

@@ -91,20 +91,11 @@ fn RunTitle(run: String) -> impl IntoView {
     let status = Memo::new(move |_| entry.get().map(|(status, _)| status));
     let status = move || {
         status.get().map(|status| {
-            let label = if waits.get() {
-                view! {
-                    <span class="flex status-waiting">
-                        <i class="dot wait" aria-hidden="true"></i>
-                        {i18n.text(|t| t.session.waiting)}
-                    </span>
-                }
-                .into_any()
-            } else {
-                view! { <RunStatusLabel status=Signal::stored(status) /> }.into_any()
-            };
             view! {
                 <span class="sep hide-small"></span>
-                <span class="small">{label}</span>
+                <span class="small">
+                    <RunStatusLabel status=Signal::stored(status) waits />
+                </span>
             }
         })
     };

@@ -58,9 +58,13 @@ pub struct SessionTexts {
     pub keep_none: &'static str,
     pub more_time: &'static str,
     pub pauses_at: &'static str,
+    pub pauses: &'static str,
+    pub pauses_not: &'static str,
     /// Errors, warnings, all hits, nothing.
     pub levels: [&'static str; 4],
     pub ranks: fn(u64) -> String,
+    /// Number of ranks, and a lost one with the time since its last message.
+    pub rank_lost: fn(u64, u32, &str) -> String,
     pub rank: fn(u32, &str, &str) -> String,
     pub unreachable: &'static str,
     /// Notes: gate missed, pausing off, limit of a pause, rank lost, interrupted, not all joined, rule over ranks.
@@ -145,8 +149,16 @@ pub(super) const EN: SessionTexts = SessionTexts {
     keep_none: "Keep none",
     more_time: "10 more minutes",
     pauses_at: "Pauses at",
+    pauses: "A hit pauses the training",
+    pauses_not: "A hit does not pause the training",
     levels: ["errors", "warnings", "all hits", "nothing"],
     ranks: |ranks| format!("{} ranks", format::count(ranks)),
+    rank_lost: |ranks, rank, time| {
+        format!(
+            "{} ranks, rank {rank}: no word for {time}",
+            format::count(ranks)
+        )
+    },
     rank: |rank, step, host| format!("rank {rank}, step {step}, {host}"),
     unreachable: "The server cannot be reached.",
     notes: [
@@ -241,8 +253,16 @@ pub(super) const ZH: SessionTexts = SessionTexts {
     keep_none: "全部不保留",
     more_time: "再等 10 分钟",
     pauses_at: "暂停条件",
+    pauses: "命中时暂停训练",
+    pauses_not: "命中时不暂停训练",
     levels: ["错误", "警告", "所有命中", "不暂停"],
     ranks: |ranks| format!("{} 个 rank", format::count(ranks)),
+    rank_lost: |ranks, rank, time| {
+        format!(
+            "{} 个 rank，rank {rank} 已 {time} 没有消息",
+            format::count(ranks)
+        )
+    },
     rank: |rank, step, host| format!("rank {rank}，第 {step} 步，{host}"),
     unreachable: "无法连接服务器。",
     notes: [

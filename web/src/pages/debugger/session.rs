@@ -1,6 +1,7 @@
 //! The bar of a live session: its state in words, and commands for the training.
 
 mod keep;
+mod ranks;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,8 +15,9 @@ use trainscope_api::sessions::{
 use trainscope_format::session::{ByeReason, HoldReason, PauseLevel};
 
 use self::keep::KeepMenu;
+use self::ranks::Ranks;
 use crate::client::{self, ClientError};
-use crate::components::{IconName, NodeMenu, Popover, ToolButton, fixed_icon};
+use crate::components::{IconName, NodeMenu, ToolButton};
 use crate::format;
 use crate::i18n::{I18n, SessionTexts, use_i18n};
 use crate::keys::use_keys;
@@ -472,64 +474,6 @@ fn Level(bar: Bar) -> impl IntoView {
                 {options}
             </select>
         </label>
-    }
-}
-
-/// Ranks as squares, if there are several.
-#[component]
-fn Ranks(bar: Bar) -> impl IntoView {
-    let i18n = use_i18n();
-    let is_open = RwSignal::new(false);
-    let count = Memo::new(move |_| {
-        bar.session
-            .with(|own| own.as_ref().map_or(0, |own| own.world_size))
-    });
-    let face = move || {
-        let text = (i18n.texts().session.ranks)(count.get().into());
-        view! {
-            <span class="small">{text}</span>
-            {fixed_icon(IconName::Down, 12)}
-        }
-        .into_any()
-    };
-    let squares = move || {
-        let texts = i18n.texts().session;
-        bar.session.with(|own| {
-            let ranks = own.iter().flat_map(|own| &own.ranks);
-            let squares = ranks.map(|rank| {
-                let (letter, key) = match rank.state {
-                    SessionRankState::Running => ("r", "running"),
-                    SessionRankState::Asking => ("a", "asking"),
-                    SessionRankState::Held => ("w", "held"),
-                    SessionRankState::Lost => ("✕", "lost"),
-                    SessionRankState::Ended => ("e", "ended"),
-                };
-                let mut title = (texts.rank)(rank.rank, &format::integer(rank.step), &rank.host);
-                if let Some(error) = &rank.error {
-                    title.push_str(": ");
-                    title.push_str(error);
-                }
-                view! {
-                    <span class="rank-square" data-rank-state=key title=title>
-                        {letter}
-                    </span>
-                }
-            });
-            squares.collect_view()
-        })
-    };
-    view! {
-        <Show when=move || { count.get() > 1 }>
-            <Popover
-                is_open=is_open
-                label=Signal::derive(move || (i18n.texts().session.ranks)(count.get().into()))
-                class="btn bare"
-                panel_class="popover rank-squares"
-                face=ViewFn::from(face)
-            >
-                {squares}
-            </Popover>
-        </Show>
     }
 }
 

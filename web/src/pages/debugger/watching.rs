@@ -216,6 +216,16 @@ impl WatchpointsState {
         });
     }
 
+    /// Sets whether hits of one pause a connected training; without a value by their severity.
+    pub(super) fn set_pausing(self, index: usize, pauses: Option<bool>) {
+        self.change(None, move |list| {
+            if let Some(WatchpointKeys(keys)) = list.get_mut(index) {
+                keys.remove("pause");
+                keys.extend(pauses.map(|pauses| ("pause".to_owned(), Setting::Bool(pauses))));
+            }
+        });
+    }
+
     /// Makes a change of the list as it was in a version, or as it is shown.
     fn change(self, version: Option<String>, change: impl FnOnce(&mut Vec<WatchpointKeys>)) {
         let Some(list) = self.list.get_untracked() else {
@@ -326,6 +336,14 @@ pub(super) fn text<'a>(keys: &'a WatchpointKeys, key: &str) -> Option<&'a str> {
 /// `true` if a watchpoint is enabled.
 pub(super) fn is_on(keys: &WatchpointKeys) -> bool {
     keys.0.get("on") != Some(&Setting::Bool(false))
+}
+
+/// Its own setting for the pause of a connected training.
+pub(super) fn pausing(keys: &WatchpointKeys) -> Option<bool> {
+    match keys.0.get("pause") {
+        Some(Setting::Bool(pauses)) => Some(*pauses),
+        _ => None,
+    }
 }
 
 /// Severity of a watchpoint's findings.

@@ -44,13 +44,12 @@ pub(super) fn Toolbar(
         },
     ];
     let columns_open = Signal::derive(move || model.panel.get() == Some(SidePanel::Columns));
+    let is_brushed = move || !model.brushes.with(std::collections::BTreeMap::is_empty);
     let is_narrowed = move || {
-        !model.named.with(Vec::is_empty)
-            || !model.filter.with(String::is_empty)
-            || !model.brushes.with(std::collections::BTreeMap::is_empty)
+        !model.named.with(Vec::is_empty) || !model.filter.with(String::is_empty) || is_brushed()
     };
     view! {
-        <div class="toolbar lineage-bar">
+        <div class="toolbar lineage-bar" class:brushed=is_brushed>
             <Segmented
                 label=i18n.label(|t| t.lineage.tab)
                 options=tabs
@@ -90,16 +89,24 @@ pub(super) fn Toolbar(
                 }}
             </span>
             <Show when=move || model.is_part.get()>
-                <button type="button" class="link small" on:click=move |_| model.keep_only()>
-                    {i18n.text(|t| t.lineage.keep_only)}
+                <button
+                    type="button"
+                    class="link small"
+                    title=i18n.text(|t| t.lineage.keep_only)
+                    on:click=move |_| model.keep_only()
+                >
+                    <Icon name=IconName::Only size=14 />
+                    <span>{i18n.text(|t| t.lineage.keep_only)}</span>
                 </button>
                 <button
                     type="button"
                     class="link small"
+                    title=i18n.text(|t| t.lineage.exclude)
                     disabled=move || !model.can_exclude()
                     on:click=move |_| model.exclude()
                 >
-                    {i18n.text(|t| t.lineage.exclude)}
+                    <Icon name=IconName::Hide size=14 />
+                    <span>{i18n.text(|t| t.lineage.exclude)}</span>
                 </button>
             </Show>
             <Show when=is_narrowed>
@@ -191,7 +198,7 @@ fn Unread() -> impl IntoView {
 fn Chips() -> impl IntoView {
     let model = use_model();
     let i18n = model.i18n;
-    move || {
+    let chips = move || {
         let brushes = model.brushes.get();
         let chips = brushes.into_iter().map(|(key, brush)| {
             let label = model.info(&key).label;
@@ -215,6 +222,11 @@ fn Chips() -> impl IntoView {
             }
         });
         chips.collect_view()
+    };
+    view! {
+        <Show when=move || !model.brushes.with(std::collections::BTreeMap::is_empty)>
+            <span class="flex lineage-chips">{chips}</span>
+        </Show>
     }
 }
 

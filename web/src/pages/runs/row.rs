@@ -20,6 +20,7 @@ use crate::i18n::{self, I18n, Texts, use_i18n};
 use crate::prelude::*;
 use crate::route::{self, RunPage};
 use crate::run_name::short_name;
+use crate::sessions::use_sessions;
 
 /// Kinds with a column of their own among the data icons: name in the API, icon.
 const KINDS: [(&str, IconName); 8] = [
@@ -164,6 +165,8 @@ pub(super) fn RunRow(shown: RowRun) -> impl IntoView {
         let status = run.with(|run| run.as_ref().map(|run| run.status));
         status.unwrap_or(RunStatus::Gone)
     });
+    let sessions = use_sessions();
+    let waits = Memo::new(move |_| id.with(|id| sessions.is_waiting(Some(id))));
     let updated =
         Memo::new(move |_| run.with(|run| run.as_ref().and_then(|run| run.last_wall_time_secs)));
     let age = move || {
@@ -213,7 +216,7 @@ pub(super) fn RunRow(shown: RowRun) -> impl IntoView {
                 }}
             </td>
             <td role="cell" class="c-status">
-                <RunStatusLabel status=status />
+                <RunStatusLabel status waits />
             </td>
             <td
                 role="cell"

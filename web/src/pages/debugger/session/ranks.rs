@@ -1,0 +1,78 @@
+//! The ranks of a training as squares that open below their number.
+
+use trainscope_api::sessions::SessionRankState;
+
+use super::Bar;
+use crate::components::{IconName, Popover, fixed_icon};
+use crate::format;
+use crate::i18n::use_i18n;
+use crate::prelude::*;
+
+/// Ranks as squares, if there are several.
+#[component]
+pub(super) fn Ranks(bar: Bar) -> impl IntoView {
+    let i18n = use_i18n();
+    let is_open = RwSignal::new(false);
+    let count = Memo::new(move |_| {
+        bar.session
+            .with(|own| own.as_ref().map_or(0, |own| own.world_size))
+    });
+    let face = move || {
+        let texts = i18n.texts().session;
+        let count = count.get().into();
+        let lost = bar.session.with(|own| {
+            let mut ranks = own.iter().flat_map(|own| &own.ranks);
+            ranks
+                .find(|rank| rank.state == SessionRankState::Lost)
+                .map(|rank| (rank.rank, format::duration(rank.seen_secs)))
+        });
+        let text = match lost {
+            Some((rank, time)) => (texts.rank_lost)(count, rank, &time),
+            None => (texts.ranks)(count),
+        };
+        view! {
+            <span class="small">{text}</span>
+            {fixed_icon(IconName::Down, 12)}
+        }
+        .into_any()
+    };
+    let squares = move || {
+        let texts = i18n.texts().session;
+        bar.session.with(|own| {
+            let ranks = own.iter().flat_map(|own| &own.ranks);
+            let squares = ranks.map(|rank| {
+                let (letter, key) = match rank.state {
+                    SessionRankState::Running => ("r", "running"),
+                    SessionRankState::Asking => ("a", "asking"),
+                    SessionRankState::Held => ("w", "held"),
+                    SessionRankState::Lost => ("✕", "lost"),
+                    SessionRankState::Ended => ("e", "ended"),
+                };
+                let mut title = (texts.rank)(rank.rank, &format::integer(rank.step), &rank.host);
+                if let Some(error) = &rank.error {
+                    title.push_str(": ");
+                    title.push_str(error);
+                }
+                view! {
+                    <span class="rank-square" data-rank-state=key title=title>
+                        {letter}
+                    </span>
+                }
+            });
+            squares.collect_view()
+        })
+    };
+    view! {
+        <Show when=move || { count.get() > 1 }>
+            <Popover
+                is_open=is_open
+                label=Signal::derive(move || (i18n.texts().session.ranks)(count.get().into()))
+                class="btn bare"
+                panel_class="popover rank-squares"
+                face=ViewFn::from(face)
+            >
+                {squares}
+            </Popover>
+        </Show>
+    }
+}
