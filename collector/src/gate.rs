@@ -313,6 +313,9 @@ impl<'a> Passage<'a> {
     }
 
     fn gradients_are_finite(&self) -> bool {
+        if let Some(is_finite) = self.tensors.gradients_are_finite() {
+            return is_finite;
+        }
         let probe = Probe::Sentinel { is_finite: true };
         match self.probe(probe) {
             Some(Probe::Sentinel { is_finite }) => is_finite,

@@ -54,6 +54,12 @@ pub struct EpochContext<'a> {
 pub trait TensorSource {
     /// Passes the tensors to a recorder. If fetching a tensor is expensive, call [`StepRecorder::wants`] first.
     fn show(&self, to: &mut StepRecorder);
+
+    /// `true` if all elements of all gradients are finite; `None` to let the collector read them. For gradients on a
+    /// device, whose memory would have to be copied.
+    fn gradients_are_finite(&self) -> Option<bool> {
+        None
+    }
 }
 
 /// A tensor with its name.

@@ -35,9 +35,16 @@ fn place_of(place: &str) -> PyResult<Place> {
 #[pymethods]
 impl Recorder {
     /// Passes a gate: 0 to go on, 1 if a person stops the training, 2 if a hit does. `show`: a function that returns
-    /// tensors as (name, role, tensor). Raises what a signal raises during a wait, as `KeyboardInterrupt`.
-    #[pyo3(signature = (place, step, show))]
-    fn _gate(this: &Bound<'_, Self>, place: &str, step: i64, show: Py<PyAny>) -> PyResult<u8> {
+    /// tensors as (name, role, tensor). `are_finite`: one that returns whether all gradients are finite, or `None` to
+    /// have their memory read. Raises what a signal raises during a wait, as `KeyboardInterrupt`.
+    #[pyo3(signature = (place, step, show, are_finite))]
+    fn _gate(
+        this: &Bound<'_, Self>,
+        place: &str,
+        step: i64,
+        show: Py<PyAny>,
+        are_finite: Py<PyAny>,
+    ) -> PyResult<u8> {
         let recorder = this.get();
         if recorder.collector.is_forked() {
             return Ok(answer::GO_ON);
@@ -48,7 +55,7 @@ impl Recorder {
             // Records of this step are judged before it goes on.
             Self::write_open(this);
         }
-        let source = ShowFunction(show);
+        let source = Functions { show, are_finite };
         let mut raised = None;
         let flow = py.detach(|| {
             let mut is_interrupted = || {
@@ -112,14 +119,17 @@ impl Recorder {
     }
 }
 
-/// A function of Python that returns tensors.
-struct ShowFunction(Py<PyAny>);
+/// Functions of Python that return tensors, and whether all gradients are finite.
+struct Functions {
+    show: Py<PyAny>,
+    are_finite: Py<PyAny>,
+}
 
-impl TensorSource for ShowFunction {
+impl TensorSource for Functions {
     fn show(&self, to: &mut StepRecorder) {
         Python::attach(|py| {
             // A tensor that cannot be read is not shown; the training has recorded why.
-            let items = self.0.call0(py).and_then(|items| {
+            let items = self.show.call0(py).and_then(|items| {
                 items
                     .bind(py)
                     .try_iter()?
@@ -129,6 +139,10 @@ impl TensorSource for ShowFunction {
                 show_one(&item, to);
             }
         });
+    }
+
+    fn gradients_are_finite(&self) -> Option<bool> {
+        Python::attach(|py| self.are_finite.call0(py).ok()?.extract(py).ok())
     }
 }
 

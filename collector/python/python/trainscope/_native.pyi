@@ -181,9 +181,16 @@ class Recorder:
     @property
     def _is_strict(self) -> bool:
         """`True` if errors of recording are raised."""
-    def _gate(self, place: str, step: int, show: Callable[[], Sequence[tuple[str, str, Any]]]) -> int:
+    def _gate(
+        self,
+        place: str,
+        step: int,
+        show: Callable[[], Sequence[tuple[str, str, Any]]],
+        are_finite: Callable[[], bool | None],
+    ) -> int:
         """Passes a gate: 0 to go on, 1 if a person stops the training, 2 if a hit does. `show`: a function that returns
-        tensors as (name, role, tensor). Raises what a signal raises during a wait, as `KeyboardInterrupt`."""
+        tensors as (name, role, tensor). `are_finite`: one that returns whether all gradients are finite, or `None` to
+        have their memory read. Raises what a signal raises during a wait, as `KeyboardInterrupt`."""
     def _has_gate(self, place: str) -> bool:
         """`True` if the gate of this place may make the training wait or stop. If not, it is noted."""
     def _nodes(self, names: list[str]) -> None:

@@ -1,16 +1,20 @@
 """Statistics of PyTorch tensors that are not in the memory of the processor, computed where they are.
 
 For each tensor one row of numbers is computed by operations of its device. The rows of a step are copied together,
-without waiting, and read when the copy has arrived: nothing here waits for the device but `read(wait=True)`.
+without waiting, and read when the copy has arrived: nothing here waits for the device but `read(wait=True)` and
+`are_finite`.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
+from collections.abc import Iterable
 from typing import Any
 
 import torch
 
+from trainscope._device import fetch
 from trainscope._torch_graph import dtype_name
 
 # Elements that one row covers at most: bounds the memory for intermediate results, 8 bytes an element for 64-bit sums.
@@ -153,6 +157,37 @@ class DeviceRows:
             at += entry.rows
             row = merged(counts, figures, entry.count, entry.scale * figures[0][5])
             self._run._record_summary(entry.name, entry.role, entry.dtype, entry.shape, row, entry.step)
+
+
+def are_finite(tensors: Iterable[torch.Tensor]) -> bool:
+    """True if all elements are finite, from one norm of each tensor, computed on its device. Waits for the devices.
+
+    A norm beyond the range of 32-bit floating point counts as not finite. True while a CUDA graph is captured.
+    """
+    if is_capturing():
+        return True
+    groups: dict[tuple[torch.device, torch.dtype], list[torch.Tensor]] = {}
+    for tensor in tensors:
+        local = _local(tensor)
+        if local.device.type not in ("meta", "xla"):
+            flat = _flat(local)
+            groups.setdefault((flat.device, flat.dtype), []).append(flat)
+    norms: list[torch.Tensor] = []
+    with torch.no_grad():
+        for (device, dtype), group in groups.items():
+            with torch.autocast(device.type, enabled=False):
+                if dtype in (torch.float32, torch.float64):
+                    norms.append(torch.stack(torch._foreach_norm(group)).sum())
+                else:
+                    # The norm of a narrow type may exceed its range.
+                    is_narrow = dtype in (torch.float16, torch.bfloat16)
+                    wide = [flat if is_narrow else flat.to(torch.float32) for flat in group]
+                    norms.append(torch.stack([_norm(flat) for flat in wide]).sum())
+    return all(math.isfinite(norm) for norm in fetch(norms) if norm is not None)
+
+
+def _norm(flat: torch.Tensor) -> torch.Tensor:
+    return torch.linalg.vector_norm(flat, dtype=torch.float32)
 
 
 def is_capturing() -> bool:

@@ -312,7 +312,7 @@ class Run(Recorder):
         return self._pass(f"node:{name}", self._step(), lambda: outputs + self._shown())
 
     def _pass(self, place: str, step: int, show: Callable[[], list[tuple[str, str, Any]]]) -> int:
-        answer = self._gate(place, step, show)
+        answer = self._gate(place, step, show, self._gradients_are_finite)
         for watch in self._watches:
             watch.pass_gate(is_end=place == "after_step")
         return answer
@@ -329,6 +329,12 @@ class Run(Recorder):
     def _shown(self) -> list[tuple[str, str, Any]]:
         """Weights and gradients of the watched models, that can be looked at while the training waits."""
         return [item for watch in self._watches for item in watch.tensors()]
+
+    def _gradients_are_finite(self) -> bool | None:
+        """True if all gradients of the watched models are finite; None if all are in the memory of the processor."""
+        if not any(watch.has_remote_gradients() for watch in self._watches):
+            return None
+        return all(watch.gradients_are_finite() for watch in self._watches)
 
     @guarded
     def report(self) -> Report:

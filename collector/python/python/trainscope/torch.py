@@ -13,7 +13,7 @@ from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from trainscope._lost import guarded
-from trainscope._torch_device import DeviceRows, is_capturing
+from trainscope._torch_device import DeviceRows, are_finite, is_capturing
 from trainscope._torch_graph import (
     Selection,
     Trace,
@@ -387,6 +387,19 @@ class Watch:
             if parameter.grad is not None:
                 items.append((f"{name}.grad", "gradient", parameter.grad.detach()))
         return items
+
+    def has_remote_gradients(self) -> bool:
+        """True if a gradient is on a device that is not the processor."""
+        return any(not gradient.is_cpu for gradient in self._own_gradients())
+
+    def gradients_are_finite(self) -> bool:
+        """True if all elements of all gradients are finite. Waits for their devices."""
+        return are_finite(self._own_gradients())
+
+    def _own_gradients(self) -> list[torch.Tensor]:
+        model = self._model()
+        parameters = [] if model is None else [parameter for _, parameter in named_parameters(model)[0]]
+        return [parameter.grad for parameter in parameters if parameter.grad is not None]
 
     def _before_optimizer(self, optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self._read_before_update(optimizer, args, kwargs)

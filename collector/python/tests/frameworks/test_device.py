@@ -12,7 +12,7 @@ import trainscope
 from reading import statistics
 from torch.utils._python_dispatch import TorchDispatchMode
 from trainscope import _torch_device
-from trainscope._torch_device import DeviceRows
+from trainscope._torch_device import DeviceRows, are_finite
 from trainscope.torch import Watch
 
 FLOATS = [torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.float8_e4m3fn, torch.float8_e5m2]
@@ -300,3 +300,25 @@ def test_a_watch_takes_this_way_for_tensors_that_are_elsewhere(tmp_path: Path, m
         assert list(steps) == list(remote[name]) == [0, 1, 2]
         for step, row in steps.items():
             assert_equal(row, remote[name][step])
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_one_norm_says_whether_elements_are_finite(dtype: torch.dtype) -> None:
+    largest = torch.full((9,), torch.finfo(torch.float16).max / 2, dtype=torch.float64).to(dtype)
+    if dtype == torch.float8_e4m3fn:
+        largest = torch.full((9,), torch.finfo(dtype).max).to(dtype)
+    finite = [torch.zeros(3).to(dtype), largest, torch.zeros(0).to(dtype), torch.tensor(2.0).to(dtype)]
+    assert are_finite(finite)
+    # One of these types has no infinities.
+    for bad in (math.nan, math.inf, -math.inf) if dtype != torch.float8_e4m3fn else (math.nan,):
+        assert not are_finite([*finite, torch.tensor([[1.0, bad]]).to(dtype)]), bad
+
+
+def test_sparse_and_complex_gradients_are_finite_or_not() -> None:
+    indices = torch.tensor([[0, 2]])
+    for values in ([1.0, 2.0], [1.0, math.nan]):
+        is_finite = all(map(math.isfinite, values))
+        sparse = torch.sparse_coo_tensor(indices, torch.tensor(values), (4,), check_invariants=True)
+        assert are_finite([sparse]) == is_finite
+        assert are_finite([torch.complex(torch.ones(2), torch.tensor(values))]) == is_finite
+    assert are_finite([]) and are_finite([torch.ones(2, device="meta")])

@@ -256,13 +256,13 @@ def test_hooks_are_gone_after_the_training_and_copies_of_the_model_have_none(tmp
 def test_a_gate_ends_the_training_as_the_trainer_ends_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
-    monkeypatch.setattr(Run, "_gate", lambda run, at, step, show: 2 if (at, step) == (place, 1) else 0)
+    monkeypatch.setattr(Run, "_gate", lambda _run, at, step, *_functions: 2 if (at, step) == (place, 1) else 0)
     trainer = train(tmp_path, 5, [TrainscopeCallback(tmp_path / "run")])
     assert trainer.state.global_step == 2
 
 
 def test_a_stop_before_the_update_changes_no_weight(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Run, "_gate", lambda run, at, step, show: 2 if at == "before_update" else 0)
+    monkeypatch.setattr(Run, "_gate", lambda _run, at, step, *_functions: 2 if at == "before_update" else 0)
     model = make_model()
     before = [parameter.detach().clone() for parameter in model.parameters()]
     train(tmp_path, 5, [TrainscopeCallback(tmp_path / "run")], model=model)

@@ -324,6 +324,6 @@ def test_on_jax_the_training_is_the_same_to_the_bit(tmp_path: Path) -> None:
 
 
 def test_a_gate_ends_the_training_as_keras_ends_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Run, "_gate", lambda run, place, step, show: 2 if step == 1 else 0)
+    monkeypatch.setattr(Run, "_gate", lambda _run, _place, step, *_functions: 2 if step == 1 else 0)
     fit(make_model(), 5, [TrainscopeCallback(tmp_path / "run")])
     assert [step for step, _ in scalars(tmp_path / "run")["loss"]] == [0, 1]

@@ -15,6 +15,7 @@ import torch
 import trainscope
 from live_session import Training, control, server, status, wait_for  # noqa: F401 (a fixture)
 from torch import nn
+from trainscope.torch import Watch
 
 NETWORK = """
 import sys, time
@@ -54,6 +55,32 @@ def test_a_nan_gradient_stops_before_the_update(tmp_path: Path, every: int) -> N
     assert reached == 5
     assert torch.equal(model.weight, before) and torch.isfinite(model.weight).all()
     assert run.finish().is_closed
+
+
+def test_gradients_of_a_device_are_looked_at_where_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = []
+    original = trainscope.Run._shown
+
+    def show(run: trainscope.Run) -> list[tuple[str, str, Any]]:
+        shown.append(run._step())
+        return original(run)
+
+    monkeypatch.setattr(trainscope.Run, "_shown", show)
+    monkeypatch.setattr(Watch, "has_remote_gradients", lambda _watch: True)
+    model = nn.Linear(4, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    run = trainscope.start(tmp_path / "run", every=100, first=1, at_hit="stop")
+    run.watch(model, optimizer)
+    reached = -1
+    with pytest.raises(trainscope.TrainingStopped):
+        for reached in run.steps(range(8)):
+            optimizer.zero_grad()
+            (model(torch.ones(3, 4)).sum() * (math.nan if reached == 5 else 1.0)).backward()
+            optimizer.step()
+    # Their memory is read once, to say where the NaN is.
+    assert reached == 5 and set(shown) == {5}
+    assert torch.isfinite(model.weight).all()
+    run.finish()
 
 
 def test_without_a_session_nothing_waits_and_weights_are_the_same(tmp_path: Path) -> None:
