@@ -2,10 +2,12 @@
 
 use serde_json::json;
 use trainscope_api::sessions::SessionState;
+use trainscope_collector::AtHit;
 
 use super::training::{Sessions, Setup, Training};
 use crate::support::browser::Browser;
 use crate::support::lab::Lab;
+use crate::support::wait::wait_for;
 
 const BUTTON: &str = "[role=region] button";
 /// The key in `WebDriver`.
@@ -38,9 +40,10 @@ async fn a_training_is_controlled_from_the_page() {
     browser.wait_for_text("the steps are done").await;
     assert_eq!(server.session_of("a").unwrap().step, held.step + 3);
     browser.press_with_shift(F8).await;
-    browser
-        .wait_for_text(&format!("of step {}", held.step + 6))
-        .await;
+    wait_for("three steps more", || {
+        let own = server.wait_for_state("a", SessionState::Waiting);
+        (own.step == held.step + 6).then_some(())
+    });
     browser.click_text(BUTTON, "Continue").await;
     browser.wait_for_element(&in_state("running")).await;
     // Stop asks before it stops.
@@ -62,7 +65,7 @@ async fn a_hit_pauses_and_the_page_says_which() {
     let lab = Lab::new();
     let server = lab.start();
     let mut setup = Setup::new(&lab.base().join("a"), Some(&server));
-    setup.at_hit = Some(trainscope_collector::AtHit::Pause);
+    setup.at_hit = Some(AtHit::Pause);
     setup.nan = Some((0, 20));
     setup.steps = 30;
     let training = Training::start(&setup);
@@ -146,7 +149,9 @@ async fn activations_to_keep_are_chosen_on_the_page() {
 async fn a_watchpoint_pauses_or_not_as_its_sign_says() {
     let lab = Lab::new();
     let server = lab.start();
-    let training = Training::start(&Setup::new(&lab.base().join("a"), Some(&server)));
+    let mut setup = Setup::new(&lab.base().join("a"), Some(&server));
+    setup.at_hit = Some(AtHit::Pause);
+    let training = Training::start(&setup);
     server.wait_for_state("a", SessionState::Running);
     let browser = Browser::open().await;
     browser.goto(&server, "/run/a/debugger").await;

@@ -59,7 +59,9 @@ impl Remote {
             return if remote.has_run()? {
                 Ok(remote)
             } else {
-                Err(no_run(run).at(address.to_owned()))
+                Err(no_run(run)
+                    .at(address.to_owned())
+                    .attempt("the name of the run on the page of this server"))
             };
         }
         let folder = Path::new(run).canonicalize().ok();

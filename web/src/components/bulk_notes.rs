@@ -32,7 +32,7 @@ pub(crate) fn BulkNotes(#[prop(into)] runs: Signal<Vec<String>>) -> impl IntoVie
     let content = move || {
         view! {
             <form
-                class="flex column gap8"
+                class="flex column"
                 data-part="bulk"
                 on:submit=move |event| {
                     event.prevent_default();

@@ -83,6 +83,7 @@ pub struct LineageTexts {
     pub of_kept: &'static str,
     /// Rows that pass, of all.
     pub kept: fn(u64, u64) -> String,
+    pub none_kept: &'static str,
     /// Description of the lines: all rows, kept ones, the first one.
     pub picture: fn(u64, u64, &str) -> String,
     /// Name of a column.
@@ -199,6 +200,7 @@ pub const EN: LineageTexts = LineageTexts {
         text: "text",
     },
     kept: |kept, all| format!("{} of {} kept", format::count(kept), format::count(all)),
+    none_kept: "No run fits the filter and all brushes.",
     picture: |all, kept, best| {
         format!(
             "{} runs, {} kept; first {best}",
@@ -376,6 +378,7 @@ pub const ZH: LineageTexts = LineageTexts {
         text: "文本",
     },
     kept: |kept, all| format!("保留 {} / {}", format::count(kept), format::count(all)),
+    none_kept: "没有训练同时符合筛选条件和所有刷选范围。",
     picture: |all, kept, best| {
         format!(
             "共 {} 次训练，保留 {} 次；首位 {best}",

@@ -228,6 +228,11 @@ pub(super) fn Table() -> impl IntoView {
                         }}
                     </div>
                 </div>
+                <Show when=move || model.is_part.get() && model.kept.with(|kept| kept.rows.is_empty())>
+                    <p class="lt-none small ink2" role="status">
+                        {i18n.text(|t| t.lineage.none_kept)}
+                    </p>
+                </Show>
             </div>
             <SelectionBar />
         </section>

@@ -41,7 +41,7 @@ pub(super) fn KeepMenu(bar: Bar) -> impl IntoView {
     let content = move || {
         view! {
             <form
-                class="flex column gap8"
+                class="flex column"
                 data-part="keep"
                 on:submit=move |event| {
                     event.prevent_default();
