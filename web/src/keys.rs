@@ -67,6 +67,10 @@ fn belongs_to_target(event: &web_sys::KeyboardEvent) -> bool {
     else {
         return false;
     };
+    // F1 to F12 type nothing.
+    if event.key().len() > 1 && event.key().starts_with('F') {
+        return false;
+    }
     if element.is_content_editable() {
         return true;
     }

@@ -40,6 +40,9 @@ pub struct SessionTexts {
     pub failed: fn(&str) -> String,
     pub interrupted: fn(&str) -> String,
     pub pause: &'static str,
+    /// Number of connected ranks, and of all.
+    pub partial_question: fn(u64, u64) -> String,
+    pub pause_these: &'static str,
     pub go_on: &'static str,
     pub step: &'static str,
     pub steps: &'static str,
@@ -131,6 +134,14 @@ pub(super) const EN: SessionTexts = SessionTexts {
     failed: |step| format!("Failed at step {step}"),
     interrupted: |step| format!("Interrupted at step {step}"),
     pause: "Pause",
+    partial_question: |here, all| {
+        format!(
+            "{} of {} ranks are connected: the others will wait for these in a collective, whose watchdog may end the job.",
+            format::count(here),
+            format::count(all)
+        )
+    },
+    pause_these: "Pause these",
     go_on: "Continue",
     step: "Step",
     to_node: "To layer…",
@@ -235,6 +246,14 @@ pub(super) const ZH: SessionTexts = SessionTexts {
     failed: |step| format!("在第 {step} 步失败"),
     interrupted: |step| format!("在第 {step} 步中断"),
     pause: "暂停",
+    partial_question: |here, all| {
+        format!(
+            "已连接 {} / {} 个 rank：其他 rank 将在集合通信中等待它们，看门狗可能会终止作业。",
+            format::count(here),
+            format::count(all)
+        )
+    },
+    pause_these: "暂停这些",
     go_on: "继续",
     step: "单步",
     to_node: "运行到某层…",

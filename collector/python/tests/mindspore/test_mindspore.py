@@ -77,9 +77,9 @@ def export(folder: Path, kind: str) -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_hooks_come_in_the_order_of_a_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
-    calls = record_calls(monkeypatch, {Run: ["_begin_step", "scalar", "gate", "finish"]})
+    calls = record_calls(monkeypatch, {Run: ["_begin_step", "scalar", "_end_step", "finish"]})
     train(2, [TrainscopeCallback(tmp_path / "run")], mode, epochs=2)
-    expected = [call.format(step) for step in range(4) for call in ["begin_step {0}", "scalar loss {0}", "gate"]]
+    expected = [call.format(step) for step in range(4) for call in ["begin_step {0}", "scalar loss {0}", "end_step"]]
     assert calls == [*expected, "finish success"]
 
 

@@ -48,6 +48,8 @@ struct Bar {
     unreachable: Signal<String>,
     /// Number of steps of *Step*.
     steps: RwSignal<u64>,
+    /// `true` while the page asks whether to pause some of the ranks only.
+    asks_pause: RwSignal<bool>,
 }
 
 impl Bar {
@@ -56,6 +58,19 @@ impl Bar {
         if let Some(session) = self.session.get_untracked() {
             self.sessions
                 .command(&session, command, move |error| self.told(error));
+        }
+    }
+
+    /// Pauses all ranks, or asks first if not all are connected.
+    fn pause(self) {
+        let is_partial = self.session.with_untracked(|own| {
+            own.as_ref()
+                .is_some_and(|own| connected(own) < own.world_size.into())
+        });
+        if is_partial {
+            self.asks_pause.set(true);
+        } else {
+            self.command(SessionCommand::Pause { partial: false });
         }
     }
 
@@ -91,6 +106,7 @@ pub(super) fn SessionBar(run: Memo<String>) -> impl IntoView {
         sessions,
         unreachable: i18n.label(|t| t.session.unreachable),
         steps: RwSignal::new(1),
+        asks_pause: RwSignal::new(false),
     };
     let is_over = move || {
         session.with(|own| {
@@ -107,12 +123,15 @@ pub(super) fn SessionBar(run: Memo<String>) -> impl IntoView {
             return false;
         };
         let waits = own.state == SessionState::Waiting;
+        if key == "F8" && own.state == SessionState::Running {
+            bar.pause();
+            return true;
+        }
         let command = match key {
             "F8" if waits && event.shift_key() => SessionCommand::Step {
                 n: bar.steps.get_untracked(),
             },
             "F8" if waits => SessionCommand::Continue,
-            "F8" if own.state == SessionState::Running => SessionCommand::Pause { partial: false },
             "F10" if waits => SessionCommand::Step { n: 1 },
             _ => return false,
         };
@@ -228,8 +247,10 @@ fn Connected(bar: Bar) -> impl IntoView {
     let steps = bar.steps;
     let asks = RwSignal::new(false);
     let count = move |event: web_sys::Event| {
-        let typed = event_target_value(&event).parse::<u64>().unwrap_or(1);
-        steps.set(typed.clamp(1, 1_000_000));
+        // An empty field is being edited.
+        if let Ok(typed) = event_target_value(&event).parse::<u64>() {
+            steps.set(typed.clamp(1, 1_000_000));
+        }
     };
     let more = move || {
         view! {
@@ -271,6 +292,28 @@ fn Connected(bar: Bar) -> impl IntoView {
             </button>
         }
     };
+    let partial = move || {
+        view! {
+            <span class="small warn">
+                {move || {
+                    let own = session();
+                    (i18n.texts().session.partial_question)(connected(&own), own.world_size.into())
+                }}
+            </span>
+            <ToolButton
+                icon=IconName::Pause
+                class="primary"
+                label=i18n.label(|t| t.session.pause_these)
+                on_press=move || {
+                    bar.asks_pause.set(false);
+                    bar.command(SessionCommand::Pause { partial: true });
+                }
+            />
+            <button type="button" class="btn" on:click=move |_| bar.asks_pause.set(false)>
+                {i18n.text(|t| t.session.keep)}
+            </button>
+        }
+    };
     view! {
         <div
             class="session-bar"
@@ -288,12 +331,13 @@ fn Connected(bar: Bar) -> impl IntoView {
             <span class="grow"></span>
             <Refusal bar />
             <Ranks bar />
-            <Show when=move || may_pause.get()>
+            <Show when=move || may_pause.get() && bar.asks_pause.get()>{partial()}</Show>
+            <Show when=move || may_pause.get() && !bar.asks_pause.get()>
                 <Level bar />
                 <ToolButton
                     icon=IconName::Pause
                     label=i18n.label(|t| t.session.pause)
-                    on_press=move || bar.command(SessionCommand::Pause { partial: false })
+                    on_press=move || bar.pause()
                 />
             </Show>
             <Show when=move || may_go_on.get()>
@@ -321,7 +365,7 @@ fn Connected(bar: Bar) -> impl IntoView {
                         name="steps"
                         aria-label=i18n.text(|t| t.session.steps)
                         prop:value=move || steps.get().to_string()
-                        on:change=count
+                        on:input=count
                     />
                 </span>
             </Show>
@@ -337,6 +381,12 @@ fn Connected(bar: Bar) -> impl IntoView {
             <Show when=move || may_stop.get() && asks.get()>{question()}</Show>
         </div>
     }
+}
+
+/// Number of ranks that can be paused.
+fn connected(own: &Session) -> u64 {
+    let is_there = |state| !matches!(state, SessionRankState::Lost | SessionRankState::Ended);
+    own.ranks.iter().filter(|rank| is_there(rank.state)).count() as u64
 }
 
 /// The values in memory of the tensor that was hit first, else of the first in the list.
