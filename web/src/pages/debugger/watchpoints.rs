@@ -438,6 +438,7 @@ fn Said() -> impl IntoView {
 mod tests {
     use super::*;
     use trainscope_api::findings::Words;
+    use trainscope_api::watchpoints::Setting;
 
     fn listed(name: &str, target: &str, hits: u64) -> ListItem {
         let condition = Condition {
