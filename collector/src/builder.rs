@@ -215,7 +215,7 @@ impl CollectorBuilder {
         });
         #[cfg(feature = "live")]
         let identity = Identity {
-            launch: launch::launch(&host, process),
+            launch: launch::launch(&host, process, self.world_size),
             run: session::canonical(&run),
             rank: self.rank.unwrap_or(0),
             world_size: self.world_size,

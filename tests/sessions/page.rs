@@ -7,7 +7,6 @@ use trainscope_collector::AtHit;
 use super::training::{Sessions, Setup, Training};
 use crate::support::browser::Browser;
 use crate::support::lab::Lab;
-use crate::support::wait::wait_for;
 
 const BUTTON: &str = "[role=region] button";
 /// The key in `WebDriver`.
@@ -40,10 +39,11 @@ async fn a_training_is_controlled_from_the_page() {
     browser.wait_for_text("the steps are done").await;
     assert_eq!(server.session_of("a").unwrap().step, held.step + 3);
     browser.press_with_shift(F8).await;
-    wait_for("three steps more", || {
-        let own = server.wait_for_state("a", SessionState::Waiting);
-        (own.step == held.step + 6).then_some(())
-    });
+    let step = held.step + 6;
+    let is_there = format!(
+        "document.querySelector('[role=region] [role=status]').innerText.replace(/[^0-9]/g, '') === '{step}'"
+    );
+    browser.wait_until(&is_there).await;
     browser.click_text(BUTTON, "Continue").await;
     browser.wait_for_element(&in_state("running")).await;
     // Stop asks before it stops.
@@ -90,7 +90,9 @@ async fn a_hit_pauses_and_the_page_says_which() {
         .await;
     browser.wait_for_text("1 waiting").await;
     browser.goto(&server, "/").await;
-    browser.wait_for_element("tbody .status-waiting").await;
+    browser
+        .wait_for_element("tbody [data-status=waiting]")
+        .await;
     browser.goto(&server, "/run/a/debugger").await;
     // Values of the memory of the training: the gradient that was hit.
     browser.click("[role=region] [data-part=now]").await;
@@ -155,13 +157,12 @@ async fn a_watchpoint_pauses_or_not_as_its_sign_says() {
     server.wait_for_state("a", SessionState::Running);
     let browser = Browser::open().await;
     browser.goto(&server, "/run/a/debugger").await;
-    let fold = ".watchpoints li.fold button[aria-expanded=false]";
-    browser.wait_for_element(fold).await;
-    browser.click(fold).await;
-    let sign = ".watchpoints li[data-condition=tensor_overflow] .pause";
-    browser
-        .wait_for_element(&format!("{sign}[aria-pressed=true]"))
-        .await;
+    browser.click_text("aside button", "without hits").await;
+    let sign =
+        |label: &str| format!("[data-condition=tensor_overflow] button[aria-label='{label}']");
+    let pauses = sign("A hit pauses the training");
+    let goes_on = sign("A hit does not pause the training");
+    browser.wait_for_element(&pauses).await;
     let own = || {
         let list = server.get("/api/watchpoints?run=a").json();
         let all = list["watchpoints"].as_array().unwrap().clone();
@@ -171,16 +172,12 @@ async fn a_watchpoint_pauses_or_not_as_its_sign_says() {
             .clone()
     };
     assert_eq!(own(), json!(null));
-    browser.click(sign).await;
-    browser
-        .wait_for_element(&format!("{sign}[aria-pressed=false]"))
-        .await;
+    browser.click(&pauses).await;
+    browser.wait_for_element(&goes_on).await;
     assert_eq!(own(), json!(false));
     // By its severity it pauses, which needs no setting.
-    browser.click(sign).await;
-    browser
-        .wait_for_element(&format!("{sign}[aria-pressed=true]"))
-        .await;
+    browser.click(&goes_on).await;
+    browser.wait_for_element(&pauses).await;
     assert_eq!(own(), json!(null));
     server.command("a", &json!({"name": "stop"}));
     training.end();

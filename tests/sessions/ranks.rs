@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use trainscope_api::sessions::{SessionRankState, SessionState};
+use trainscope_api::sessions::{Session, SessionList, SessionRankState, SessionState};
 use trainscope_collector::AtHit;
 use trainscope_format::session::{ByeReason, HoldReason};
 
-use super::training::{Sessions, Setup, Training};
+use super::training::{Sessions, Setup, Training, command_at};
 use crate::support::lab::Lab;
 use crate::support::wait::wait_for;
 
@@ -100,6 +100,41 @@ fn ranks_are_held_at_a_node_together_again_and_again() {
     training.wait_until_moving();
     assert_eq!(server.command("a", &json!({"name": "stop"})).0, 200);
     training.end();
+}
+
+#[test]
+fn a_launch_of_the_same_name_has_a_session_of_its_own() {
+    let lab = Lab::new();
+    let server = lab.start();
+    let setup = |process| Setup {
+        ranks: 2,
+        identity: Some(("host", process)),
+        ..Setup::new(&lab.base().join("a"), Some(&server))
+    };
+    let wait_for_sessions = |count| {
+        wait_for("sessions with all ranks", || {
+            let list: SessionList =
+                serde_json::from_slice(&server.get("/api/sessions").body).unwrap();
+            let all = list.sessions;
+            let is_whole = |own: &Session| own.ranks.len() == 2;
+            (all.len() == count && all.iter().all(is_whole)).then_some(all)
+        })
+    };
+    let first = Training::start(&setup(7));
+    wait_for_sessions(1);
+    // As after a crash that was not seen yet: torchrun gives the same name again.
+    let second = Training::start(&setup(8));
+    let sessions = wait_for_sessions(2);
+    let newest = &sessions[0];
+    assert!(newest.ranks.iter().all(|own| own.pid == 8), "{newest:?}");
+    for session in &sessions {
+        assert_eq!(
+            command_at(&server, session, &json!({"name": "stop"})).0,
+            200
+        );
+    }
+    first.end();
+    second.end();
 }
 
 #[test]

@@ -195,13 +195,8 @@ impl Sessions {
         if let Some(attached) = &attached {
             attach::remove(&attached.file);
         }
-        let same = table.sessions.values_mut().find(|own| {
-            own.hello.run_folder == hello.run_folder
-                && own.hello.launch == hello.launch
-                && !own.machine.is_finished()
-        });
-        let id = if let Some(same) = same {
-            same.id
+        let id = if let Some(same) = table.session_of(&hello) {
+            same
         } else {
             // Another launch of the same run, or another training of the same process, replaces one that has ended.
             let folder = &hello.run_folder;
@@ -420,6 +415,25 @@ impl Sessions {
 }
 
 impl Table {
+    /// The session that a rank belongs to: the one that it was in, or one of its launch that has no such rank yet.
+    /// Another process in place of a rank is another launch, under whatever name.
+    fn session_of(&self, hello: &Hello) -> Option<u64> {
+        let all = self.sessions.values().rev().filter(|own| {
+            own.hello.run_folder == hello.run_folder
+                && own.hello.launch == hello.launch
+                && !own.machine.is_finished()
+        });
+        let is_own = |own: &&Entry| {
+            let peer = own.peers.get(&hello.rank);
+            peer.is_some_and(|peer| peer.host == hello.host && peer.pid == hello.pid)
+        };
+        let has_room = |own: &&Entry| own.machine.is_live() && !own.peers.contains_key(&hello.rank);
+        let known = all.clone().find(is_own);
+        known
+            .or_else(|| all.clone().find(has_room))
+            .map(|own| own.id)
+    }
+
     fn find(&mut self, id: &str) -> Result<&mut Entry, SessionError> {
         let unknown = || SessionError::Unknown(id.chars().take(64).collect());
         let number: u64 = id.parse().map_err(|_| unknown())?;

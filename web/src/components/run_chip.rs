@@ -38,7 +38,7 @@ pub fn RunStatusLabel(
             match status.get() {
                 _ if waits.get() => {
                     view! {
-                        <span class="flex status-waiting">
+                        <span class="flex status-waiting" data-status="waiting">
                             <i class="dot wait" aria-hidden="true"></i>
                             {i18n.texts().session.waiting}
                         </span>

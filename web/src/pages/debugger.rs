@@ -91,7 +91,14 @@ pub fn DebuggerPage() -> impl IntoView {
     let is_list_due = Signal::derive(move || is_painted.get() || is_late.get());
     let is_loading =
         Memo::new(move |_| matches!(model.load.get(), Load::Loading | Load::Failed(_)));
-    let is_waiting = Memo::new(move |_| model.load.get() == Load::Ready(false));
+    // New watchpoints begin a judgement anew; what is open on the page stays.
+    let was_judged = Memo::new(move |before: Option<&(String, bool)>| {
+        let run = model.run.get();
+        let was_judged = before.is_some_and(|(own, was_judged)| *own == run && *was_judged);
+        (run, was_judged || model.load.get() == Load::Ready(true))
+    });
+    let is_waiting =
+        Memo::new(move |_| model.load.get() == Load::Ready(false) && !was_judged.get().1);
     let scalars = move || route::scalars_href(&model.run.get(), &[], None);
     view! {
         {move || match (is_waiting.get(), is_asked.get()) {

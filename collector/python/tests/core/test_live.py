@@ -153,7 +153,7 @@ def ranks(tmp_path: Path, server: tuple[str, Any]) -> Iterator[Callable[..., lis
 
     def start(world: int, *environments: dict[str, str]) -> list[Training]:
         for rank, own in enumerate(environments):
-            own = {"RANK": str(rank), "WORLD_SIZE": str(world), "TRAINSCOPE_LAUNCH": "launch", **own}
+            own = {"RANK": str(rank), "WORLD_SIZE": str(world), **own}
             started.append(Training(RANK, tmp_path / "a", server[0], **own))
         return started
 
