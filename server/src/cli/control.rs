@@ -7,6 +7,7 @@ use trainscope_api::paths;
 use trainscope_api::sessions::{
     CommandConflict, CommandRequest, Session, SessionCommand, SessionRankState, SessionState,
 };
+use trainscope_format::session::ByeReason;
 
 use super::mistake::Mistake;
 use super::remote::{Remote, RequestError};
@@ -185,7 +186,15 @@ pub(super) fn sentence(session: &Session) -> String {
             None => "running to a node".to_owned(),
         },
         SessionState::Stopping => "stopping".to_owned(),
-        SessionState::Finished => format!("ended {place}"),
+        SessionState::Finished => {
+            let how = match session.end {
+                Some(ByeReason::Stopped) => "stopped",
+                Some(ByeReason::Failed) => "failed",
+                Some(ByeReason::Interrupted) => "interrupted",
+                Some(ByeReason::Finished) | None => "ended",
+            };
+            format!("{how} {place}")
+        }
         SessionState::Lost => format!("no word from the training, last {place}"),
     }
 }
