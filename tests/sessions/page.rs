@@ -175,6 +175,10 @@ async fn a_watchpoint_pauses_or_not_as_its_sign_says() {
     browser.click(&pauses).await;
     browser.wait_for_element(&goes_on).await;
     assert_eq!(own(), json!(false));
+    // Once it is judged again, rows with hits are above, and this one has moved.
+    browser
+        .wait_for_element("aside button[aria-expanded=true]")
+        .await;
     // By its severity it pauses, which needs no setting.
     browser.click(&goes_on).await;
     browser.wait_for_element(&pauses).await;

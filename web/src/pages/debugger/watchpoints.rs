@@ -192,8 +192,14 @@ fn Rows() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     // Counts that the rows are built from: other changes of the findings do not rebuild them.
-    let counts = Memo::new(move |_| {
+    // While changed watchpoints are judged, the counts of before keep the rows in their places.
+    let counts = Memo::new(move |before: Option<&Vec<_>>| {
         model.findings.with(|findings| {
+            if let Some(before) = before
+                && findings.state == JudgementState::Waiting
+            {
+                return before.clone();
+            }
             let all = findings.watchpoints.iter();
             let missing = |own: &WatchpointResult| {
                 let mut all = findings.inconclusive.iter();
