@@ -38,7 +38,9 @@ pub(super) fn WatchpointList(
 ) -> impl IntoView {
     let watching = use_watching();
     let i18n = use_i18n();
-    let content = move || match watching.mode.get() {
+    // Setting the same mode again, as each saved change does, must not close what is open in the list.
+    let mode = Memo::new(move |_| watching.mode.get());
+    let content = move || match mode.get() {
         Mode::List => view! { <List /> }.into_any(),
         Mode::Add => view! { <CatalogueList /> }.into_any(),
         Mode::Edit(_) => view! { <Editor /> }.into_any(),
