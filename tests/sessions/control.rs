@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use serde_json::{Value, json};
-use trainscope_api::sessions::{SessionList, SessionState};
+use trainscope_api::sessions::SessionState;
 use trainscope_collector::AtHit;
 
 use super::training::{Sessions, Setup, Training, command_at};
@@ -173,8 +173,8 @@ fn a_training_that_sees_its_folder_elsewhere_has_the_run_with_its_file() {
     server.wait_for_state("a", SessionState::Running);
     let second = Training::start(&Setup::new(&apart, Some(&server)));
     let no_run = || {
-        let list: SessionList = serde_json::from_slice(&server.get("/api/sessions").body).unwrap();
-        list.sessions.into_iter().find(|own| own.run.is_none())
+        let mut all = server.sessions().into_iter();
+        all.find(|own| own.run.is_none())
     };
     let unmatched = wait_for("the session without a run", no_run);
     let third = Training::start(&Setup {

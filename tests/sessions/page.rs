@@ -1,7 +1,7 @@
 //! The bar of a live session on the page: attach, pause, step, continue and stop.
 
 use serde_json::json;
-use trainscope_api::sessions::SessionState;
+use trainscope_api::sessions::{SessionRankState, SessionState};
 use trainscope_collector::AtHit;
 
 use super::training::{Sessions, Setup, Training};
@@ -176,11 +176,40 @@ async fn a_watchpoint_pauses_or_not_as_its_sign_says() {
     browser.click(&pauses).await;
     browser.wait_for_element(&goes_on).await;
     assert_eq!(own(), json!(false));
+    browser
+        .wait_for_element("aside button[aria-expanded=true]")
+        .await;
     // The setting is there when the page is opened again. By its severity it pauses, which needs no setting.
     browser.goto(&server, "/run/a/debugger").await;
     browser.click_text("aside button", "without hits").await;
     browser.click(&goes_on).await;
     wait_for("the setting to be gone", || own().is_null().then_some(()));
+    server.command("a", &json!({"name": "stop"}));
+    training.end();
+    browser.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pause_of_some_ranks_is_asked_for_first() {
+    let lab = Lab::new();
+    let server = lab.start();
+    let mut setup = Setup::new(&lab.base().join("a"), Some(&server));
+    (setup.ranks, setup.last_rank_leaves) = (2, Some(500));
+    let training = Training::start(&setup);
+    wait_for("a rank to leave", || {
+        let session = server.session_of("a")?;
+        let mut ranks = session.ranks.iter();
+        ranks
+            .any(|own| own.state == SessionRankState::Ended)
+            .then_some(())
+    });
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/a/debugger").await;
+    browser.click_text(BUTTON, "Pause").await;
+    browser.wait_for_text("1 of 2 ranks are connected").await;
+    assert_eq!(server.session_of("a").unwrap().state, SessionState::Running);
+    browser.click_text(BUTTON, "Pause these").await;
+    browser.wait_for_element(&in_state("waiting")).await;
     server.command("a", &json!({"name": "stop"}));
     training.end();
     browser.close().await;

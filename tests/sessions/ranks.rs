@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use trainscope_api::sessions::{Session, SessionList, SessionRankState, SessionState};
+use trainscope_api::sessions::{Session, SessionRankState, SessionState};
 use trainscope_collector::AtHit;
 use trainscope_format::session::{ByeReason, HoldReason};
 
@@ -113,9 +113,7 @@ fn a_launch_of_the_same_name_has_a_session_of_its_own() {
     };
     let wait_for_sessions = |count| {
         wait_for("sessions with all ranks", || {
-            let list: SessionList =
-                serde_json::from_slice(&server.get("/api/sessions").body).unwrap();
-            let all = list.sessions;
+            let all = server.sessions();
             let is_whole = |own: &Session| own.ranks.len() == 2;
             (all.len() == count && all.iter().all(is_whole)).then_some(all)
         })

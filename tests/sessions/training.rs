@@ -33,6 +33,8 @@ pub(crate) struct Setup {
     pub(crate) ranks: u32,
     /// `true` to keep activations and to wait at the node `fc`.
     pub(crate) has_node: bool,
+    /// The last rank ends at this step; ranks do not meet then.
+    pub(crate) last_rank_leaves: Option<i64>,
     /// Host and process in the names of its files; `None` for its own.
     pub(crate) identity: Option<(&'static str, u32)>,
 }
@@ -50,6 +52,7 @@ impl Setup {
             wait: None,
             ranks: 1,
             has_node: false,
+            last_rank_leaves: None,
             identity: None,
         }
     }
@@ -105,6 +108,9 @@ impl Training {
                 let mut last = -1;
                 let nan_at = setup.nan.filter(|own| own.0 == rank).map(|own| own.1);
                 for step in 0..setup.steps {
+                    if setup.last_rank_leaves == Some(step) && rank + 1 == setup.ranks {
+                        break;
+                    }
                     let is_bad = nan_at.is_some_and(|at| step >= at);
                     let gradient = vec![if is_bad { f32::NAN } else { 1e-4 }; 6];
                     let shape = [2, 3];
@@ -136,7 +142,9 @@ impl Training {
                     if collector.gate(step, Place::BeforeUpdate, &shown) == Flow::Stop {
                         break;
                     }
-                    barrier.wait();
+                    if setup.last_rank_leaves.is_none() {
+                        barrier.wait();
+                    }
                     for (weight, gradient) in weights.iter_mut().zip(&gradient) {
                         *weight -= if gradient.is_finite() { *gradient } else { 0.0 };
                     }
@@ -178,15 +186,20 @@ impl Training {
 
 /// Requests about sessions.
 pub(crate) trait Sessions {
+    fn sessions(&self) -> Vec<Session>;
     fn session_of(&self, run: &str) -> Option<Session>;
     fn wait_for_state(&self, run: &str, state: SessionState) -> Session;
     fn command(&self, run: &str, command: &Value) -> (u16, Value);
 }
 
 impl Sessions for Server {
-    fn session_of(&self, run: &str) -> Option<Session> {
+    fn sessions(&self) -> Vec<Session> {
         let list: SessionList = serde_json::from_slice(&self.get(paths::SESSIONS).body).unwrap();
-        list.sessions.into_iter().find(|own| own.name == run)
+        list.sessions
+    }
+
+    fn session_of(&self, run: &str) -> Option<Session> {
+        self.sessions().into_iter().find(|own| own.name == run)
     }
 
     fn wait_for_state(&self, run: &str, state: SessionState) -> Session {

@@ -32,7 +32,7 @@ pub use chart::{
     use_size,
 };
 pub(crate) use chart::{Ticket, blank, line_of};
-pub use controls::{Check, FullButton, IconButton, SegOption, Segmented, ToolButton};
+pub use controls::{Check, FullButton, IconButton, SegOption, Segmented, TextField, ToolButton};
 pub use graph::{
     Colour, GraphCanvas, GraphOverview, Look, NodeGraph, Shade, View, figure_of, first_view,
     hit_at, use_graph_ink,

@@ -44,6 +44,13 @@ pub enum SessionState {
     Lost,
 }
 
+impl SessionState {
+    /// `true` if nothing can be asked of the training.
+    pub const fn is_over(self) -> bool {
+        matches!(self, Self::Finished | Self::Lost)
+    }
+}
+
 /// A training that is or was connected.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

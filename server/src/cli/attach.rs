@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use trainscope_api::paths;
-use trainscope_api::sessions::{AttachAnswer, AttachRequest, SessionState};
+use trainscope_api::sessions::{AttachAnswer, AttachRequest};
 use trainscope_format::session::PauseLevel;
 
 use super::CommandError;
@@ -33,10 +33,9 @@ pub(super) struct AttachFlags {
 
 pub(super) fn run(flags: &AttachFlags) -> Result<u8, CommandError> {
     let remote = Remote::find(&flags.run, flags.server.as_deref())?;
-    let is_live = |state| !matches!(state, SessionState::Finished | SessionState::Lost);
     let connected = |remote: &Remote| -> Result<bool, Mistake> {
         let session = remote.session()?;
-        Ok(session.is_some_and(|own| is_live(own.state)))
+        Ok(session.is_some_and(|own| !own.state.is_over()))
     };
     let mut out = anstream::stdout().lock();
     if connected(&remote)? {

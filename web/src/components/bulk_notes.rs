@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use trainscope_api::notebook::{MAX_NOTE_CHARS, RunNotes};
 
 use super::note_fields::tags_of;
-use super::{IconName, Popover, fixed_icon};
+use super::{IconName, Popover, TextField, fixed_icon};
 use crate::i18n::use_i18n;
 use crate::notebook::use_notebook;
 use crate::prelude::*;
@@ -39,27 +39,13 @@ pub(crate) fn BulkNotes(#[prop(into)] runs: Signal<Vec<String>>) -> impl IntoVie
                     save();
                 }
             >
-                <label class="field-label">
-                    <span class="small ink2">{i18n.text(|t| t.runs.add_tags)}</span>
-                    <input
-                        class="field"
-                        type="text"
-                        name="tags"
-                        prop:value=move || words.get()
-                        on:input=move |event| words.set(event_target_value(&event))
-                    />
-                </label>
-                <label class="field-label">
-                    <span class="small ink2">{i18n.text(|t| t.runs.note_for_all)}</span>
-                    <input
-                        class="field"
-                        type="text"
-                        name="note"
-                        maxlength=MAX_NOTE_CHARS.to_string()
-                        prop:value=move || note.get()
-                        on:input=move |event| note.set(event_target_value(&event))
-                    />
-                </label>
+                <TextField label=i18n.label(|t| t.runs.add_tags) name="tags" value=words />
+                <TextField
+                    label=i18n.label(|t| t.runs.note_for_all)
+                    name="note"
+                    value=note
+                    maxlength=MAX_NOTE_CHARS
+                />
                 <button type="submit" class="btn primary">
                     {i18n.text(|t| t.runs.save_notes)}
                 </button>

@@ -72,6 +72,37 @@ pub fn ToolButton(
     }
 }
 
+/// A text below its label.
+#[component]
+pub fn TextField(
+    #[prop(into)] label: Signal<String>,
+    /// Its name in the form.
+    name: &'static str,
+    value: RwSignal<String>,
+    /// Example of a value.
+    #[prop(optional)]
+    placeholder: Option<&'static str>,
+    /// Longest text, in characters.
+    #[prop(optional)]
+    maxlength: Option<usize>,
+) -> impl IntoView {
+    view! {
+        <label class="field-label">
+            <span class="small ink2">{move || label.get()}</span>
+            <input
+                class="field"
+                type="text"
+                name=name
+                autocomplete="off"
+                placeholder=placeholder
+                maxlength=maxlength.map(|limit| limit.to_string())
+                prop:value=move || value.get()
+                on:input=move |event| value.set(event_target_value(&event))
+            />
+        </label>
+    }
+}
+
 /// One choice of a [`Segmented`] control.
 #[derive(Clone, PartialEq)]
 pub struct SegOption<T> {

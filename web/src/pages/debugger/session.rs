@@ -108,12 +108,7 @@ pub(super) fn SessionBar(run: Memo<String>) -> impl IntoView {
         steps: RwSignal::new(1),
         asks_pause: RwSignal::new(false),
     };
-    let is_over = move || {
-        session.with(|own| {
-            own.as_ref()
-                .is_none_or(|own| matches!(own.state, SessionState::Finished | SessionState::Lost))
-        })
-    };
+    let is_over = move || session.with(|own| own.as_ref().is_none_or(|own| own.state.is_over()));
     let is_running = Memo::new(move |_| {
         let own = run.with(|run| state.run(run));
         own.is_some_and(|own| own.status == RunStatus::Live)

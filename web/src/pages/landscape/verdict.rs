@@ -12,7 +12,7 @@ use crate::prelude::*;
 use crate::state::use_app_state;
 
 /// Class, icon and sentence of a conclusion; reactive.
-fn shown(conclusion: &Conclusion, i18n: I18n) -> (&'static str, IconName, String) {
+fn describe(conclusion: &Conclusion, i18n: I18n) -> (&'static str, IconName, String) {
     let (class, icon) = match conclusion.tone {
         Tone::Error => severity_icon(Severity::Error),
         Tone::Warning => severity_icon(Severity::Warning),
@@ -35,7 +35,7 @@ pub(super) fn Verdict() -> impl IntoView {
     let content = move || {
         let texts = i18n.texts().landscape;
         let own = model.own()?;
-        let (class, icon, sentence) = shown(&own.conclusion, i18n);
+        let (class, icon, sentence) = describe(&own.conclusion, i18n);
         let mut details: Vec<String> = Vec::new();
         let variance: f64 = own.landscape.variance.iter().sum();
         if own.landscape.variance.is_empty() {
@@ -66,7 +66,7 @@ pub(super) fn Verdict() -> impl IntoView {
         });
         let others = model.shown.with(|all| {
             let others = all.iter().skip(1).map(|(run, other)| {
-                let (class, icon, sentence) = shown(&other.conclusion, i18n);
+                let (class, icon, sentence) = describe(&other.conclusion, i18n);
                 view! {
                     <li class="flex small">
                         <RunChip run=run.clone() />

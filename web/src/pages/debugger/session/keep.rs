@@ -1,10 +1,10 @@
 //! A menu with the activations that a training keeps while it waits.
 
-use trainscope_api::sessions::{SessionCommand, SessionState};
+use trainscope_api::sessions::SessionCommand;
 use trainscope_format::session::Capability;
 
 use super::Bar;
-use crate::components::{IconName, Popover, fixed_icon};
+use crate::components::{IconName, Popover, TextField, fixed_icon};
 use crate::i18n::use_i18n;
 use crate::prelude::*;
 
@@ -16,10 +16,8 @@ pub(super) fn KeepMenu(bar: Bar) -> impl IntoView {
     let typed = RwSignal::new(String::new());
     let can = Memo::new(move |_| {
         bar.session.with(|own| {
-            own.as_ref().is_some_and(|own| {
-                let is_over = matches!(own.state, SessionState::Finished | SessionState::Lost);
-                !is_over && own.can.contains(&Capability::Keep)
-            })
+            own.as_ref()
+                .is_some_and(|own| !own.state.is_over() && own.can.contains(&Capability::Keep))
         })
     });
     let own = Memo::new(move |_| {
@@ -48,18 +46,12 @@ pub(super) fn KeepMenu(bar: Bar) -> impl IntoView {
                     keep(&typed.get_untracked());
                 }
             >
-                <label class="field-label">
-                    <span class="small">{i18n.text(|t| t.session.keep_patterns)}</span>
-                    <input
-                        class="field"
-                        type="text"
-                        name="patterns"
-                        autocomplete="off"
-                        placeholder="block1.*, fc"
-                        prop:value=move || typed.get()
-                        on:input=move |event| typed.set(event_target_value(&event))
-                    />
-                </label>
+                <TextField
+                    label=i18n.label(|t| t.session.keep_patterns)
+                    name="patterns"
+                    value=typed
+                    placeholder="block1.*, fc"
+                />
                 <p class="micro ink2">{i18n.text(|t| t.session.keep_cost)}</p>
                 <span class="flex">
                     <button type="submit" class="btn primary">

@@ -1,6 +1,5 @@
 //! A watchpoint in the list: its number of findings, its limits, a switch, and the sign of a pause.
 
-use trainscope_api::sessions::SessionState;
 use trainscope_api::watchpoints::{Setting, WatchpointKeys};
 use trainscope_format::Severity;
 
@@ -125,8 +124,7 @@ fn PauseSwitch(index: usize, own: WatchpointKeys, severity: Severity) -> impl In
     let i18n = use_i18n();
     let level = Memo::new(move |_| {
         let session = model.run.with(|run| sessions.of_run(run))?;
-        let is_over = matches!(session.state, SessionState::Finished | SessionState::Lost);
-        (!is_over).then_some(session.level)
+        (!session.state.is_over()).then_some(session.level)
     });
     let own = pausing(&own);
     move || {
