@@ -271,14 +271,11 @@ fn a_training_that_runs_pauses_at_its_next_gate_by_new_watchpoints() {
     let mut setup = Setup::new(&lab.base().join("a"), Some(&server));
     setup.nan = Some((0, 400));
     setup.at_hit = Some(AtHit::Pause);
-    let training = Training::start(&setup);
-    server.wait_for_state("a", SessionState::Running);
-    wait_for("the run", || server.run("a"));
-    // It may have connected before its first gate.
-    wait_for("the places of its gates", || {
-        (server.session_of("a")?.places == ["before_update"]).then_some(())
+    // A training that runs could reach its first NaN before the server has found its files.
+    let training = Training::start_connected(&setup, &server, || {
+        wait_for("the run", || server.run("a"));
+        change_watchpoints(&server, Some(&["loss_nan"]));
     });
-    change_watchpoints(&server, Some(&["loss_nan"]));
     training.wait_for(500);
     assert_eq!(server.session_of("a").unwrap().state, SessionState::Running);
     change_watchpoints(&server, Some(&["loss_nan", "tensor_overflow"]));

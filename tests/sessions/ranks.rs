@@ -17,15 +17,15 @@ fn a_hit_in_one_rank_holds_all_at_the_same_gate() {
     let server = lab.start();
     let mut setup = Setup::new(&lab.base().join("a"), Some(&server));
     setup.ranks = 4;
-    setup.steps = 3_300;
-    setup.nan = Some((2, 3_000));
+    setup.steps = 400;
+    setup.nan = Some((2, 100));
     setup.at_hit = Some(AtHit::Pause);
-    let training = Training::start(&setup);
+    let training = Training::start_connected(&setup, &server, || {});
     let session = server.wait_for_state("a", SessionState::Waiting);
-    assert_eq!((session.step, session.world_size), (3_000, 4));
+    assert_eq!((session.step, session.world_size), (100, 4));
     assert!(session.is_armed);
     for rank in &session.ranks {
-        assert_eq!((rank.state, rank.step), (SessionRankState::Held, 3_000));
+        assert_eq!((rank.state, rank.step), (SessionRankState::Held, 100));
     }
     training.wait_until_still();
     // Rules over all ranks find the same fault a second later.
@@ -33,7 +33,7 @@ fn a_hit_in_one_rank_holds_all_at_the_same_gate() {
     assert_eq!(server.command("a", &never).0, 200);
     assert_eq!(server.command("a", &json!({"name": "continue"})).0, 200);
     let ends = training.end();
-    assert!(ends.iter().all(|own| own.1 == 3_299), "{ends:?}");
+    assert!(ends.iter().all(|own| own.1 == 399), "{ends:?}");
 }
 
 #[test]
@@ -42,11 +42,11 @@ fn a_hit_that_stops_one_rank_stops_all_at_the_same_gate() {
     let server = lab.start();
     let mut setup = Setup::new(&lab.base().join("a"), Some(&server));
     setup.ranks = 4;
-    setup.nan = Some((2, 1_000));
+    setup.nan = Some((2, 100));
     setup.at_hit = Some(AtHit::Stop);
     // The ranks meet in each step: one that stopped alone would leave the others waiting for ever.
-    let ends = Training::start(&setup).end();
-    assert!(ends.iter().all(|own| own.1 == 999), "{ends:?}");
+    let ends = Training::start_connected(&setup, &server, || {}).end();
+    assert!(ends.iter().all(|own| own.1 == 99), "{ends:?}");
     let session = server.wait_for_state("a", SessionState::Finished);
     assert_eq!(session.end, Some(ByeReason::Stopped));
 }

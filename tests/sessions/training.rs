@@ -162,6 +162,19 @@ impl Training {
         Self { steps, threads }
     }
 
+    /// Starts the run `a`, whose ranks go on from their first gate after all of them have connected
+    /// and `prepare` is done.
+    pub(crate) fn start_connected(setup: &Setup, server: &Server, prepare: impl FnOnce()) -> Self {
+        let mut setup = setup.clone();
+        setup.wait = Some(DEADLINE);
+        let training = Self::start(&setup);
+        server.wait_for_state("a", SessionState::Waiting);
+        prepare();
+        let (status, answer) = server.command("a", &json!({"name": "continue"}));
+        assert_eq!(status, 200, "{answer:#}");
+        training
+    }
+
     pub(crate) fn wait_for(&self, step: i64) {
         let until = Instant::now() + DEADLINE;
         while self.steps.recv_timeout(until - Instant::now()).unwrap() < step {}
