@@ -1,7 +1,7 @@
 //! The bar of a live session on the page: attach, pause, step, continue and stop.
 
 use serde_json::json;
-use trainscope_api::sessions::{SessionRankState, SessionState};
+use trainscope_api::sessions::{HoldMode, SessionRankState, SessionState};
 use trainscope_collector::AtHit;
 
 use super::training::{Sessions, Setup, Training};
@@ -210,6 +210,40 @@ async fn a_pause_of_some_ranks_is_asked_for_first() {
     assert_eq!(server.session_of("a").unwrap().state, SessionState::Running);
     browser.click_text(BUTTON, "Pause these").await;
     browser.wait_for_element(&in_state("waiting")).await;
+    server.command("a", &json!({"name": "stop"}));
+    training.end();
+    browser.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ranks_of_unequal_steps_are_held_each_by_itself_after_a_question() {
+    let lab = Lab::new();
+    let server = lab.start();
+    let mut setup = Setup::new(&lab.base().join("a"), Some(&server));
+    (setup.ranks, setup.lead) = (2, Some(100_000));
+    let training = Training::start(&setup);
+    server.wait_for_state("a", SessionState::Running);
+    wait_for("the run", || server.run("a"));
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/a/debugger").await;
+    browser.click_text(BUTTON, "2 ranks").await;
+    browser.click_text(BUTTON, "Hold each by itself").await;
+    browser
+        .wait_for_text("Each rank will wait at its own next step.")
+        .await;
+    assert_eq!(server.session_of("a").unwrap().hold, HoldMode::Together);
+    browser.click_text(BUTTON, "Hold each by itself").await;
+    wait_for("the mode", || {
+        (server.session_of("a")?.hold == HoldMode::Each).then_some(())
+    });
+    browser.click_text(BUTTON, "2 ranks").await;
+    browser
+        .wait_for_text("Each is held at its own next step")
+        .await;
+    browser.click_text(BUTTON, "Pause").await;
+    browser
+        .wait_for_text("Waiting: 2 of 2 ranks, each at its own step")
+        .await;
     server.command("a", &json!({"name": "stop"}));
     training.end();
     browser.close().await;

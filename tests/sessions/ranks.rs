@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use trainscope_api::sessions::{Session, SessionRankState, SessionState};
+use trainscope_api::sessions::{Session, SessionRank, SessionRankState, SessionState};
 use trainscope_collector::AtHit;
 use trainscope_format::session::{ByeReason, HoldReason};
 
@@ -173,4 +173,46 @@ fn sixty_four_ranks_are_paused_and_go_on() {
     server.wait_for_state("a", SessionState::Finished);
     let ends = training.end();
     assert!(ends.iter().all(|own| own.1 == ends[0].1), "{ends:?}");
+}
+
+#[test]
+fn ranks_of_unequal_steps_are_held_each_by_itself() {
+    let lab = Lab::new();
+    let server = lab.start_with(&["--session-limits", "1,600,10"]);
+    let mut setup = Setup::new(&lab.base().join("a"), Some(&server));
+    (setup.ranks, setup.lead) = (2, Some(100_000));
+    setup.at_hit = Some(AtHit::Pause);
+    setup.nan = Some((1, 102_000));
+    let training = Training::start(&setup);
+    // Held together, the one ahead would wait for a gate that the other reaches in 100,000 steps.
+    let off = wait_for("three missed gates", || {
+        server.session_of("a").filter(|own| own.is_pausing_off)
+    });
+    assert!(off.ranks[0].unaligned >= 3, "{off:?}");
+    assert!(!off.is_armed, "{off:?}");
+    let each = json!({"name": "hold", "mode": "each"});
+    assert_eq!(server.command("a", &each).0, 200);
+    assert_eq!(server.command("a", &json!({"name": "pause"})).0, 200);
+    let is_held = |own: &SessionRank| own.state == SessionRankState::Held;
+    let wait_until_held = || {
+        wait_for("both ranks to be held", || {
+            let session = server.session_of("a")?;
+            let is_waiting = session.state == SessionState::Waiting;
+            (is_waiting && session.ranks.iter().all(is_held)).then_some(session)
+        })
+    };
+    let session = wait_until_held();
+    assert!(session.ranks[0].step < 100_000 && session.ranks[1].step >= 100_000);
+    assert_eq!(session.step, session.ranks[1].step);
+    let together = json!({"name": "hold", "mode": "together"});
+    assert_eq!(server.command("a", &together).0, 400);
+    training.wait_until_still();
+    assert_eq!(server.command("a", &json!({"name": "continue"})).0, 200);
+    // A hit of one rank makes the other wait at its own next step.
+    let session = wait_until_held();
+    assert_eq!(session.reason, Some(HoldReason::Hit));
+    assert_eq!(session.ranks[1].step, 102_000);
+    assert_eq!(server.command("a", &json!({"name": "stop"})).0, 200);
+    training.end();
+    server.wait_for_state("a", SessionState::Finished);
 }

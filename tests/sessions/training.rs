@@ -35,6 +35,8 @@ pub(crate) struct Setup {
     pub(crate) has_node: bool,
     /// The last rank ends at this step; ranks do not meet then.
     pub(crate) last_rank_leaves: Option<i64>,
+    /// Steps that each rank is ahead of the one before; they do not meet then.
+    pub(crate) lead: Option<i64>,
     /// Host and process in the names of its files; `None` for its own.
     pub(crate) identity: Option<(&'static str, u32)>,
 }
@@ -53,6 +55,7 @@ impl Setup {
             ranks: 1,
             has_node: false,
             last_rank_leaves: None,
+            lead: None,
             identity: None,
         }
     }
@@ -107,7 +110,8 @@ impl Training {
                 let mut weights = vec![1.0_f32; 6];
                 let mut last = -1;
                 let nan_at = setup.nan.filter(|own| own.0 == rank).map(|own| own.1);
-                for step in 0..setup.steps {
+                let first = setup.lead.unwrap_or(0) * i64::from(rank);
+                for step in first..setup.steps {
                     if setup.last_rank_leaves == Some(step) && rank + 1 == setup.ranks {
                         break;
                     }
@@ -142,7 +146,7 @@ impl Training {
                     if collector.gate(step, Place::BeforeUpdate, &shown) == Flow::Stop {
                         break;
                     }
-                    if setup.last_rank_leaves.is_none() {
+                    if setup.last_rank_leaves.is_none() && setup.lead.is_none() {
                         barrier.wait();
                     }
                     for (weight, gradient) in weights.iter_mut().zip(&gradient) {

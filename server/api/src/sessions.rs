@@ -104,6 +104,9 @@ pub struct Session {
     pub is_armed: bool,
     /// `true` if hits pause no longer, because ranks were not at the same gates.
     pub is_pausing_off: bool,
+    /// Mode in which its ranks are held.
+    #[serde(default)]
+    pub hold: HoldMode,
     /// Places at which it can wait.
     pub places: Vec<String>,
     /// Capabilities of the training.
@@ -115,6 +118,19 @@ pub struct Session {
     /// The newest command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_command: Option<LastCommand>,
+}
+
+/// Mode in which ranks are held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum HoldMode {
+    /// All at one gate, as in data-parallel training.
+    #[default]
+    Together,
+    /// Each at its own next gate, as in pipelines and with actors: one that computes may wait for a held one in a
+    /// collective operation.
+    Each,
 }
 
 /// State of a rank.
@@ -248,6 +264,11 @@ pub enum SessionCommand {
         /// Patterns with `*`.
         patterns: Vec<String>,
     },
+    /// Sets how ranks are held; refused while some wait.
+    Hold {
+        /// Mode.
+        mode: HoldMode,
+    },
 }
 
 impl SessionCommand {
@@ -262,6 +283,7 @@ impl SessionCommand {
             Self::Extend { .. } => "extend",
             Self::Pausing { .. } => "pausing",
             Self::Keep { .. } => "keep",
+            Self::Hold { .. } => "hold",
         }
     }
 }

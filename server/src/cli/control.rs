@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use clap::{Args, Subcommand};
 use trainscope_api::paths;
 use trainscope_api::sessions::{
-    CommandConflict, CommandRequest, Session, SessionCommand, SessionRankState, SessionState,
+    CommandConflict, CommandRequest, HoldMode, Session, SessionCommand, SessionRankState,
+    SessionState,
 };
 use trainscope_format::session::ByeReason;
 
@@ -61,6 +62,12 @@ enum Order {
         #[arg(value_name = "PATTERN")]
         patterns: Vec<String>,
     },
+    /// Hold ranks together, or each by itself from the next pause on
+    Hold {
+        /// `together`: all at one gate; `each`: each at its own next gate, for pipelines and actors
+        #[arg(value_name = "MODE", value_enum)]
+        mode: Mode,
+    },
     /// End the training
     Stop,
     /// Count the limit of the pause anew
@@ -77,6 +84,22 @@ enum Order {
     },
 }
 
+/// Mode in which ranks are held.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Mode {
+    Together,
+    Each,
+}
+
+impl From<Mode> for HoldMode {
+    fn from(mode: Mode) -> Self {
+        match mode {
+            Mode::Together => Self::Together,
+            Mode::Each => Self::Each,
+        }
+    }
+}
+
 impl Order {
     fn command(&self) -> Option<SessionCommand> {
         Some(match self {
@@ -86,6 +109,9 @@ impl Order {
             Self::To { node } => SessionCommand::ToNode { node: node.clone() },
             Self::Keep { patterns } => SessionCommand::Keep {
                 patterns: patterns.clone(),
+            },
+            Self::Hold { mode } => SessionCommand::Hold {
+                mode: (*mode).into(),
             },
             Self::Stop => SessionCommand::Stop,
             Self::Extend { secs } => SessionCommand::Extend { secs: *secs },
@@ -174,6 +200,14 @@ pub(super) fn sentence(session: &Session) -> String {
             session.world_size
         ),
         SessionState::Waiting => {
+            let place = match session.hold {
+                HoldMode::Together => place,
+                HoldMode::Each => format!(
+                    "each rank at its own step, {} of {}",
+                    ranks(SessionRankState::Held),
+                    session.world_size
+                ),
+            };
             let secs = session.goes_on_secs.unwrap_or(0.0);
             let rest = std::time::Duration::try_from_secs_f64(secs).unwrap_or_default();
             format!(

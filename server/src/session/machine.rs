@@ -2,8 +2,9 @@
 //! socket.
 //!
 //! Ranks are held together at one gate or not at all. A gate is decided once all connected ranks that will reach it have
-//! asked; all of them get the same answer.
+//! asked; all of them get the same answer. Ranks that never meet may be held each by itself instead.
 
+mod apart;
 mod command;
 mod decide;
 #[cfg(test)]
@@ -16,6 +17,7 @@ mod tests;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
+use trainscope_api::sessions::HoldMode;
 use trainscope_format::session::{
     ArmOrder, ByeReason, Gate, GateReport, GoingReason, Hello, HoldReason, PauseLevel, Place,
     ToTraining,
@@ -125,6 +127,8 @@ pub(crate) struct Rank {
     since: Duration,
     /// Gates that it missed.
     pub(crate) unaligned: u64,
+    /// Steps that it has made towards the target, if each rank is held by itself.
+    stepped: u64,
     pub(crate) error: Option<String>,
     /// Its reasons to hold or end at the gate where it asks.
     reasons: GateReasons,
@@ -251,6 +255,7 @@ pub(crate) struct Machine {
     pub(crate) has_pausing_watchpoint: bool,
     /// Automatic pausing is off, because ranks were not aligned.
     pub(crate) is_auto_off: bool,
+    pub(crate) mode: HoldMode,
     /// Patterns of activations to keep.
     pub(crate) keep: Vec<String>,
     pub(crate) notes: VecDeque<(Duration, Note)>,
@@ -284,6 +289,7 @@ impl Machine {
             level,
             has_pausing_watchpoint: false,
             is_auto_off: false,
+            mode: HoldMode::Together,
             keep: Vec::new(),
             notes: VecDeque::new(),
             since: Duration::ZERO,
@@ -443,6 +449,10 @@ impl Machine {
         self.notes.push_back((now, note));
     }
 
+    fn holds_each(&self) -> bool {
+        self.mode == HoldMode::Each
+    }
+
     /// Arms one rank, or all that are not armed.
     fn arm(&mut self, only: Option<u32>, out: &mut Vec<Action>) {
         let order = ArmOrder {
@@ -478,6 +488,7 @@ impl Machine {
         for (rank, own) in &mut self.ranks {
             // Ranks that are not at their first gate yet do not wait there any more.
             let will_wait = self.is_starting && own.is_connected();
+            own.stepped = 0;
             if will_wait || matches!(own.state, RankState::Held(_)) {
                 own.state = RankState::Running;
                 let node = node.clone();

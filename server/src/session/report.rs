@@ -95,6 +95,7 @@ pub(super) fn session(entry: &Entry) -> Session {
         level: machine.level,
         is_armed: machine.is_armed(),
         is_pausing_off: machine.is_auto_off,
+        hold: machine.mode,
         places: hello.places.iter().map(Place::to_string).collect(),
         can: hello.can.clone(),
         keep: machine.keep.clone(),
@@ -139,6 +140,7 @@ pub(super) fn command(command: &SessionCommand, has_pausing_watchpoint: bool) ->
             has_pausing_watchpoint,
         },
         SessionCommand::Keep { patterns } => Command::Keep(patterns.clone()),
+        SessionCommand::Hold { mode } => Command::Hold(*mode),
     }
 }
 

@@ -27,6 +27,8 @@ pub struct SessionTexts {
     pub before_update: fn(&str) -> String,
     pub after_step: fn(&str) -> String,
     pub at_node: fn(&str, &str) -> String,
+    /// Numbers of ranks that wait, each at its own step, and of all.
+    pub waiting_apart: fn(u64, u64) -> String,
     /// Reasons of a hold: a hit, a person, steps, a node, the begin.
     pub reasons: [&'static str; 5],
     /// The watchpoints that paused it were changed.
@@ -43,6 +45,11 @@ pub struct SessionTexts {
     /// Number of connected ranks, and of all.
     pub partial_question: fn(u64, u64) -> String,
     pub pause_these: &'static str,
+    pub each_question: &'static str,
+    pub hold_each: &'static str,
+    pub hold_together: &'static str,
+    /// Modes in which ranks are held: together, each by itself.
+    pub modes: [&'static str; 2],
     pub go_on: &'static str,
     pub step: &'static str,
     pub steps: &'static str,
@@ -117,6 +124,13 @@ pub(super) const EN: SessionTexts = SessionTexts {
     before_update: |step| format!("Waiting before the update of step {step}"),
     after_step: |step| format!("Waiting after step {step}"),
     at_node: |step, node| format!("Waiting at {node} of step {step}"),
+    waiting_apart: |waiting, all| {
+        format!(
+            "Waiting: {} of {} ranks, each at its own step",
+            format::count(waiting),
+            format::count(all)
+        )
+    },
     reasons: [
         "a watchpoint was hit",
         "paused by hand",
@@ -142,6 +156,13 @@ pub(super) const EN: SessionTexts = SessionTexts {
         )
     },
     pause_these: "Pause these",
+    each_question: "Each rank will wait at its own next step. One that computes may wait for it in a collective, whose watchdog may end the job.",
+    hold_each: "Hold each by itself",
+    hold_together: "Hold them together",
+    modes: [
+        "Held together, at one step",
+        "Each is held at its own next step",
+    ],
     go_on: "Continue",
     step: "Step",
     to_node: "To layer…",
@@ -229,6 +250,13 @@ pub(super) const ZH: SessionTexts = SessionTexts {
     before_update: |step| format!("在第 {step} 步更新之前等待"),
     after_step: |step| format!("在第 {step} 步之后等待"),
     at_node: |step, node| format!("在第 {step} 步的 {node} 处等待"),
+    waiting_apart: |waiting, all| {
+        format!(
+            "等待中：{} / {} 个 rank，各在自己的步",
+            format::count(waiting),
+            format::count(all)
+        )
+    },
     reasons: [
         "命中监测点",
         "手动暂停",
@@ -254,6 +282,10 @@ pub(super) const ZH: SessionTexts = SessionTexts {
         )
     },
     pause_these: "暂停这些",
+    each_question: "每个 rank 将在自己的下一步等待。仍在计算的 rank 可能在集合通信中等待它，看门狗可能会终止作业。",
+    hold_each: "各自暂停",
+    hold_together: "一起暂停",
+    modes: ["一起暂停在同一步", "各自暂停在自己的下一步"],
     go_on: "继续",
     step: "单步",
     to_node: "运行到某层…",

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use trainscope_api::sessions::HoldMode;
 use trainscope_format::session::{
     HoldReason, MAX_HOLD_SECS, MAX_STEPS, PauseLevel, StopOrigin, ToTraining,
 };
@@ -31,6 +32,8 @@ pub(crate) enum Command {
     },
     /// Sets the patterns of activations to keep.
     Keep(Vec<String>),
+    /// Sets how ranks are held.
+    Hold(HoldMode),
 }
 
 /// Error of a command.
@@ -84,7 +87,7 @@ impl Machine {
                 let is_alone = self.connected().count() <= 1;
                 let waits = matches!(self.state, State::Waiting { .. } | State::Joining);
                 self.state = State::Stopping;
-                if is_alone || waits {
+                if is_alone || waits || self.holds_each() {
                     self.stop_all(StopOrigin::Person, out);
                 } else {
                     self.stops_together = true;
@@ -98,11 +101,10 @@ impl Machine {
             } => {
                 self.level = level;
                 self.has_pausing_watchpoint = has_pausing_watchpoint;
-                self.is_auto_off = false;
-                self.missed = 0;
-                self.arm_as_needed(out);
+                self.allow_pausing(out);
                 return Ok(());
             }
+            Command::Hold(mode) => return self.set_mode(mode, out),
             Command::Keep(patterns) => {
                 self.keep = patterns;
                 let ranks: Vec<u32> = self.connected().map(|own| own.0).collect();
@@ -197,6 +199,7 @@ impl Machine {
             }
             Command::Step(total) => {
                 let target = steps(total, None)?;
+                self.ranks.values_mut().for_each(|own| own.stepped = 0);
                 self.arm(None, out);
                 self.state = State::Stepping(target);
             }
@@ -232,8 +235,15 @@ impl Machine {
         }
     }
 
+    /// Lets hits pause again, if ranks were not aligned before.
+    pub(super) fn allow_pausing(&mut self, out: &mut Vec<Action>) {
+        self.is_auto_off = false;
+        self.missed = 0;
+        self.arm_as_needed(out);
+    }
+
     /// Arms or disarms all ranks as the watchpoints and the state need it.
-    fn arm_as_needed(&mut self, out: &mut Vec<Action>) {
+    pub(super) fn arm_as_needed(&mut self, out: &mut Vec<Action>) {
         match self.state {
             State::Running if self.needs_arming() => self.arm(None, out),
             State::Running => self.disarm(out),

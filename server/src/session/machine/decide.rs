@@ -34,6 +34,10 @@ impl Machine {
             self.answer(now, at, None, out);
             return;
         }
+        if self.holds_each() {
+            self.decide_apart(now, at, out);
+            return;
+        }
         let decided = self.decided.iter().rev().find(|own| own.0 == *at);
         if let Some((_, reason)) = decided {
             // A hold that has ended meanwhile holds no one who comes late.
@@ -55,7 +59,11 @@ impl Machine {
     /// Decides the gates that all ranks have reached by now.
     pub(super) fn decide_open(&mut self, now: Duration, out: &mut Vec<Action>) {
         for at in self.open_gates() {
-            self.decide_if_all_ask(now, &at, out);
+            if self.holds_each() {
+                self.decide_apart(now, &at, out);
+            } else {
+                self.decide_if_all_ask(now, &at, out);
+            }
         }
     }
 
@@ -81,7 +89,6 @@ impl Machine {
         if self.connected().any(|(_, own)| is_missing(own)) {
             return;
         }
-        self.missed = 0;
         self.decide(now, at, out);
     }
 
@@ -89,6 +96,10 @@ impl Machine {
     fn decide(&mut self, now: Duration, at: &Gate, out: &mut Vec<Action>) {
         let asks = |own: &super::Rank| matches!(&own.state, RankState::Asking(own) if own == at);
         let is_common = self.connected().all(|(_, own)| asks(own));
+        // The gates of a rank that is behind the others say nothing of whether they meet.
+        if is_common {
+            self.missed = 0;
+        }
         let has_stop = self
             .connected()
             .any(|(_, own)| asks(own) && own.reasons.stops);
@@ -169,7 +180,7 @@ impl Machine {
     }
 
     /// Answers all ranks that ask about a gate.
-    fn answer(
+    pub(super) fn answer(
         &mut self,
         now: Duration,
         at: &Gate,
@@ -196,6 +207,9 @@ impl Machine {
 
     /// Lets ranks go on that wait too long for others, and ends holds that are not complete in time.
     pub(super) fn expire_gates(&mut self, now: Duration, out: &mut Vec<Action>) {
+        if self.holds_each() {
+            return;
+        }
         // Before the ranks themselves go on.
         let limit = self.limits.gate.mul_f64(0.9);
         for at in self.open_gates() {
@@ -210,15 +224,11 @@ impl Machine {
                 let missing = missing.map(|(rank, _)| rank);
                 self.remember(&at, None);
                 self.answer(now, &at, None, out);
-                self.miss(now, missing, at.step);
+                self.miss(now, missing, at.step, out);
             }
         }
         // The first steps of ranks may end at different times: they wait at the start as long as they have said.
-        let is_holding = self.state == State::Pausing
-            && !self.is_starting
-            && self
-                .connected()
-                .any(|(_, own)| matches!(own.state, RankState::Held(_)));
+        let is_holding = self.state == State::Pausing && !self.is_starting && self.has_hold();
         if is_holding {
             let late = self.connected().find(|(_, own)| {
                 !matches!(own.state, RankState::Held(_))
@@ -227,12 +237,12 @@ impl Machine {
             if let Some((rank, own)) = late {
                 let step = own.step;
                 self.resume_all(None, out);
-                self.miss(now, Some(rank), step);
+                self.miss(now, Some(rank), step, out);
             }
         }
     }
 
-    fn miss(&mut self, now: Duration, rank: Option<u32>, step: i64) {
+    fn miss(&mut self, now: Duration, rank: Option<u32>, step: i64, out: &mut Vec<Action>) {
         self.missed += 1;
         if let Some(rank) = rank {
             if let Some(own) = self.ranks.get_mut(&rank) {
@@ -247,5 +257,7 @@ impl Machine {
         if matches!(self.state, State::Pausing) {
             self.run();
         }
+        // Each further gate would cost the ranks that are ahead its limit.
+        self.arm_as_needed(out);
     }
 }

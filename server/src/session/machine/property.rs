@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use proptest::prelude::*;
+use trainscope_api::sessions::HoldMode;
 use trainscope_format::session::{
     ByeReason, Gate, GoingReason, HoldReason, HoldReport, PauseLevel, Place, ToTraining,
 };
@@ -311,6 +312,12 @@ impl World {
             }
         }
         if let State::Waiting { at, .. } = &self.machine.state {
+            if self.machine.mode == HoldMode::Each {
+                let waits = |own: &super::Rank| matches!(own.state, RankState::Held(_));
+                let is_any = self.machine.ranks.values().any(waits);
+                assert!(is_any || self.machine.has_lost(), "none is held");
+                return;
+            }
             for (number, own) in self.machine.connected() {
                 let is_held = own.state == RankState::Held(at.clone());
                 assert!(is_held, "rank {number} is not held at {at:?}: {own:?}");
@@ -328,6 +335,8 @@ fn inputs() -> impl Strategy<Value = Input> {
         (1_u64..4).prop_map(Command::Step),
         Just(Command::Extend(Duration::from_secs(5))),
         Just(Command::ToNode("a".into())),
+        Just(Command::Hold(HoldMode::Each)),
+        Just(Command::Hold(HoldMode::Together)),
     ];
     prop_oneof![
         12 => (rank.clone(), any::<u8>()).prop_map(|(rank, hit)| Input::Gate { rank, hits: hit < 20 }),

@@ -26,6 +26,7 @@ impl Machine {
             heard: now,
             since: now,
             unaligned,
+            stepped: 0,
             error: None,
             reasons: GateReasons::default(),
         };
@@ -51,6 +52,7 @@ impl Machine {
                 let hits = Vec::new();
                 out.push(Action::Send(hello.rank, ToTraining::Stop { by, hits }));
             }
+            State::Waiting { .. } if self.holds_each() => self.arm(Some(hello.rank), out),
             // The others are held: this one has to come to the same gate, or they go on.
             State::Waiting { ref at, .. } if self.common_hold().as_ref() != Some(at) => {
                 self.state = State::Pausing;
@@ -58,6 +60,7 @@ impl Machine {
             }
             State::Joining => {}
             // A rank that comes later, or comes back, is armed like the others.
+            State::Pausing => self.arm(Some(hello.rank), out),
             _ if self.needs_arming() || self.wanted.is_some() => self.arm(Some(hello.rank), out),
             _ => {}
         }

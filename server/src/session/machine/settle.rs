@@ -48,9 +48,13 @@ impl Machine {
                 } else if self.ranks.values().any(grace_is_over) {
                     self.resume_all(None, out);
                     self.run();
+                } else if self.holds_each() && !self.has_hold() && !self.has_lost() {
+                    // Those that waited have ended, and the others compute.
+                    self.run();
                 }
                 return;
             }
+            State::Pausing if self.holds_each() => self.settle_apart(now),
             State::Pausing => self.settle_pausing(now, out),
             _ => {}
         }
@@ -81,10 +85,9 @@ impl Machine {
             self.state = State::Waiting { at, reason };
         } else if self.is_starting && !is_late {
             self.state = State::Pausing;
-        } else if self
-            .connected()
-            .any(|(_, own)| matches!(own.state, RankState::Held(_)))
-        {
+        } else if self.holds_each() && self.has_hold() {
+            self.state = State::Pausing;
+        } else if self.has_hold() {
             // The others have gone on: none waits alone.
             self.resume_all(None, out);
         }
@@ -105,18 +108,19 @@ impl Machine {
             self.state = State::Waiting { at, reason };
             return;
         }
-        let waits = |own: &Rank| matches!(own.state, RankState::Held(_));
-        if self.is_starting && !self.connected().any(|(_, own)| waits(own)) {
-            // The rank that waited at its first gate is lost.
-            self.is_starting = false;
-            if self.wanted.is_none() {
-                self.run();
-            }
+        if self.has_hold() {
+            return;
         }
+        // Ranks that waited are lost or have ended, unless they were sent their holds within the limit of a gate.
+        let is_over = now + self.limits.hold >= self.hold_ends + self.limits.gate;
+        if self.wanted.is_none() && (self.is_starting || is_over) {
+            self.run();
+        }
+        self.is_starting = false;
     }
 
     /// Reason of a hold that no decision of this session began.
-    fn own_reason(&self) -> HoldReason {
+    pub(super) fn own_reason(&self) -> HoldReason {
         if self.is_starting {
             HoldReason::Start
         } else {

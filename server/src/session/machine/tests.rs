@@ -1,12 +1,13 @@
 //! Each row of the table of states of a session, and each cell of the table of commands.
 
+mod apart;
+mod ends;
 mod reasons;
 
 use std::time::Duration;
 
 use trainscope_format::session::{
-    ByeReason, Framework, Gate, GoingReason, Hello, HoldReason, HoldReport, PauseLevel, Place,
-    ToTraining,
+    ByeReason, Framework, Gate, Hello, HoldReason, HoldReport, PauseLevel, Place, ToTraining,
 };
 
 use super::{
@@ -270,38 +271,6 @@ fn a_pause_that_is_not_complete_in_time_is_given_up() {
         machine.notes.back().unwrap().1,
         Note::Unaligned { rank: 1, .. }
     ));
-}
-
-#[test]
-fn a_hold_that_one_rank_ends_is_ended_for_all() {
-    for why in [GoingReason::Limit, GoingReason::Interrupted] {
-        let mut machine = waiting(3, PauseLevel::Never);
-        let actions = machine.apply(
-            secs(600),
-            Event::Going {
-                rank: 1,
-                at: at(3),
-                why,
-            },
-        );
-        assert_eq!(resumes(&actions), [0, 2]);
-        assert_eq!(machine.state, State::Running);
-    }
-}
-
-#[test]
-fn a_lost_rank_ends_the_hold_after_the_grace() {
-    let mut machine = waiting(2, PauseLevel::Never);
-    machine.apply(secs(2), Event::Gone { rank: 1 });
-    assert!(matches!(machine.state, State::Waiting { .. }));
-    assert_eq!(machine.notes.back().unwrap().1, Note::RankLost { rank: 1 });
-    let actions = machine.apply(secs(12), Event::Tick);
-    assert_eq!(resumes(&actions), [0]);
-    assert_eq!(machine.state, State::Running);
-    let mut single = waiting(1, PauseLevel::Never);
-    single.apply(secs(2), Event::Gone { rank: 0 });
-    single.apply(secs(12), Event::Tick);
-    assert_eq!(single.state, State::Lost);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! The bar of a live session: its state in words, and commands for the training.
 
+mod commands;
 mod keep;
+mod question;
 mod ranks;
 
 use std::sync::Arc;
@@ -10,14 +12,16 @@ use leptos::task::spawn_local;
 use trainscope_api::findings::Words;
 use trainscope_api::runs::RunStatus;
 use trainscope_api::sessions::{
-    AttachRequest, Session, SessionCommand, SessionNoteKind, SessionRankState, SessionState,
+    AttachRequest, HoldMode, Session, SessionCommand, SessionNoteKind, SessionRank,
+    SessionRankState, SessionState,
 };
 use trainscope_format::session::{ByeReason, HoldReason, PauseLevel};
 
-use self::keep::KeepMenu;
+use self::commands::Commands;
+use self::question::{AskQuestion, Question};
 use self::ranks::Ranks;
 use crate::client::{self, ClientError};
-use crate::components::{IconName, NodeMenu, ToolButton};
+use crate::components::{IconName, ToolButton};
 use crate::format;
 use crate::i18n::{I18n, SessionTexts, use_i18n};
 use crate::keys::use_keys;
@@ -30,13 +34,6 @@ use crate::state::use_app_state;
 const MORE_SECS: u64 = 600;
 /// Interval of the countdown.
 const TICK: Duration = Duration::from_secs(1);
-/// Levels in the order of their texts.
-const LEVELS: [(PauseLevel, &str); 4] = [
-    (PauseLevel::Error, "error"),
-    (PauseLevel::Warning, "warning"),
-    (PauseLevel::Info, "info"),
-    (PauseLevel::Never, "never"),
-];
 
 /// State of the bar. `Copy`.
 #[derive(Clone, Copy)]
@@ -48,8 +45,8 @@ struct Bar {
     unreachable: Signal<String>,
     /// Number of steps of *Step*.
     steps: RwSignal<u64>,
-    /// `true` while the page asks whether to pause some of the ranks only.
-    asks_pause: RwSignal<bool>,
+    /// The question before a command that is open.
+    question: RwSignal<Option<Question>>,
 }
 
 impl Bar {
@@ -68,10 +65,18 @@ impl Bar {
                 .is_some_and(|own| connected(own) < own.world_size.into())
         });
         if is_partial {
-            self.asks_pause.set(true);
+            self.question.set(Some(Question::Partial));
         } else {
             self.command(SessionCommand::Pause { partial: false });
         }
+    }
+
+    /// `true` while the session is in one of the states that are wanted.
+    fn has_state(self, wanted: fn(SessionState) -> bool) -> Signal<bool> {
+        Signal::derive(move || {
+            self.session
+                .with(|own| own.as_ref().is_some_and(|own| wanted(own.state)))
+        })
     }
 
     fn attach(self, run: String) {
@@ -106,7 +111,7 @@ pub(super) fn SessionBar(run: Memo<String>) -> impl IntoView {
         sessions,
         unreachable: i18n.label(|t| t.session.unreachable),
         steps: RwSignal::new(1),
-        asks_pause: RwSignal::new(false),
+        question: RwSignal::new(None),
     };
     let is_over = move || session.with(|own| own.as_ref().is_none_or(|own| own.state.is_over()));
     let is_running = Memo::new(move |_| {
@@ -218,35 +223,12 @@ fn Connected(bar: Bar) -> impl IntoView {
         };
         Some((i18n.texts().session.goes_on)(&text))
     };
-    let is = move |states: &'static [SessionState]| {
-        Signal::derive(move || {
-            bar.session
-                .with(|own| own.as_ref().is_some_and(|own| states.contains(&own.state)))
-        })
-    };
-    let may_pause = is(&[SessionState::Running, SessionState::Stepping]);
-    let may_go_on = is(&[
-        SessionState::Waiting,
-        SessionState::Pausing,
-        SessionState::Stepping,
-    ]);
-    let may_step = is(&[SessionState::Running, SessionState::Waiting]);
-    let waits = is(&[SessionState::Waiting]);
-    let may_stop = is(&[
-        SessionState::Joining,
-        SessionState::Running,
-        SessionState::Pausing,
-        SessionState::Waiting,
-        SessionState::Stepping,
-    ]);
-    let steps = bar.steps;
-    let asks = RwSignal::new(false);
-    let count = move |event: web_sys::Event| {
-        // An empty field is being edited.
-        if let Ok(typed) = event_target_value(&event).parse::<u64>() {
-            steps.set(typed.clamp(1, 1_000_000));
-        }
-    };
+    let waits = bar.has_state(|own| own == SessionState::Waiting);
+    let question = Memo::new(move |_| {
+        let open = bar.question.get()?;
+        let state = bar.session.with(|own| own.as_ref().map(|own| own.state))?;
+        open.applies(state).then_some(open)
+    });
     let more = move || {
         view! {
             <span class="small cut" data-part="reason" title=move || reason(&session(), i18n)>
@@ -270,45 +252,6 @@ fn Connected(bar: Bar) -> impl IntoView {
             </a>
         }
     };
-    let question = move || {
-        view! {
-            <span class="small">{i18n.text(|t| t.session.stop_question)}</span>
-            <ToolButton
-                icon=IconName::Stop
-                class="primary"
-                label=i18n.label(|t| t.session.stop)
-                on_press=move || {
-                    asks.set(false);
-                    bar.command(SessionCommand::Stop);
-                }
-            />
-            <button type="button" class="btn" on:click=move |_| asks.set(false)>
-                {i18n.text(|t| t.session.keep)}
-            </button>
-        }
-    };
-    let partial = move || {
-        view! {
-            <span class="small warn">
-                {move || {
-                    let own = session();
-                    (i18n.texts().session.partial_question)(connected(&own), own.world_size.into())
-                }}
-            </span>
-            <ToolButton
-                icon=IconName::Pause
-                class="primary"
-                label=i18n.label(|t| t.session.pause_these)
-                on_press=move || {
-                    bar.asks_pause.set(false);
-                    bar.command(SessionCommand::Pause { partial: true });
-                }
-            />
-            <button type="button" class="btn" on:click=move |_| bar.asks_pause.set(false)>
-                {i18n.text(|t| t.session.keep)}
-            </button>
-        }
-    };
     view! {
         <div
             class="session-bar"
@@ -326,62 +269,37 @@ fn Connected(bar: Bar) -> impl IntoView {
             <span class="grow"></span>
             <Refusal bar />
             <Ranks bar />
-            <Show when=move || may_pause.get() && bar.asks_pause.get()>{partial()}</Show>
-            <Show when=move || may_pause.get() && !bar.asks_pause.get()>
-                <Level bar />
-                <ToolButton
-                    icon=IconName::Pause
-                    label=i18n.label(|t| t.session.pause)
-                    on_press=move || bar.pause()
-                />
-            </Show>
-            <Show when=move || may_go_on.get()>
-                <ToolButton
-                    icon=IconName::Play
-                    class="primary"
-                    label=i18n.label(|t| t.session.go_on)
-                    on_press=move || bar.command(SessionCommand::Continue)
-                />
-            </Show>
-            <Show when=move || may_step.get()>
-                <span class="flex step-count">
-                    <button
-                        type="button"
-                        class="btn"
-                        on:click=move |_| bar.command(SessionCommand::Step { n: steps.get_untracked() })
-                    >
-                        {i18n.text(|t| t.session.step)}
-                    </button>
-                    <input
-                        class="field"
-                        type="number"
-                        min="1"
-                        max="1000000"
-                        name="steps"
-                        aria-label=i18n.text(|t| t.session.steps)
-                        prop:value=move || steps.get().to_string()
-                        on:input=count
-                    />
-                </span>
-            </Show>
-            <NodeMenu session=bar.session on_answer=move |error| bar.told(error) />
-            <KeepMenu bar />
-            <Show when=move || may_stop.get() && !asks.get()>
-                <ToolButton
-                    icon=IconName::Stop
-                    label=i18n.label(|t| t.session.stop)
-                    on_press=move || asks.set(true)
-                />
-            </Show>
-            <Show when=move || may_stop.get() && asks.get()>{question()}</Show>
+            {move || match question.get() {
+                Some(question) => view! { <AskQuestion bar question /> }.into_any(),
+                None => view! { <Commands bar /> }.into_any(),
+            }}
         </div>
     }
+}
+
+/// `true` in states in which a pause can be asked for.
+const fn may_pause(state: SessionState) -> bool {
+    matches!(state, SessionState::Running | SessionState::Stepping)
+}
+
+/// `true` in states in which the training can be asked to end.
+const fn may_stop(state: SessionState) -> bool {
+    !matches!(
+        state,
+        SessionState::Stopping | SessionState::Finished | SessionState::Lost
+    )
 }
 
 /// Number of ranks that can be paused.
 fn connected(own: &Session) -> u64 {
     let is_there = |state| !matches!(state, SessionRankState::Lost | SessionRankState::Ended);
     own.ranks.iter().filter(|rank| is_there(rank.state)).count() as u64
+}
+
+/// `true` if the ranks wait at different steps, or some of them compute.
+fn is_apart(own: &Session) -> bool {
+    let is_at = |rank: &SessionRank| rank.state == SessionRankState::Held && rank.step == own.step;
+    own.hold == HoldMode::Each && !own.ranks.iter().all(is_at)
 }
 
 /// The values in memory of the tensor that was hit first, else of the first in the list.
@@ -443,6 +361,9 @@ fn sentence(own: &Session, texts: &SessionTexts) -> String {
             (texts.running)(&step, of.as_deref())
         }
         SessionState::Pausing => (texts.pausing)(waiting(), own.world_size.into()),
+        SessionState::Waiting if is_apart(own) => {
+            (texts.waiting_apart)(waiting(), own.world_size.into())
+        }
         SessionState::Waiting => match own.place.as_deref() {
             Some("before_update") => (texts.before_update)(&step),
             Some(place) if place.starts_with("node:") => {
@@ -493,35 +414,6 @@ fn note(own: &Session, texts: &SessionTexts) -> Option<String> {
     })
 }
 
-/// Least severity of the hits that pause.
-#[component]
-fn Level(bar: Bar) -> impl IntoView {
-    let i18n = use_i18n();
-    let options = move || {
-        let own = bar.session.with(|own| own.as_ref().map(|own| own.level));
-        let names = i18n.texts().session.levels;
-        let all = LEVELS.iter().zip(names).map(|((level, key), name)| {
-            let is_own = Some(*level) == own;
-            view! { <option value=*key selected=is_own>{name}</option> }
-        });
-        all.collect_view()
-    };
-    let choose = move |event: web_sys::Event| {
-        let key = event_target_value(&event);
-        if let Some((level, _)) = LEVELS.iter().find(|(_, own)| *own == key) {
-            bar.command(SessionCommand::Pausing { level: *level });
-        }
-    };
-    view! {
-        <label class="flex small ink2 hide-narrow">
-            {i18n.text(|t| t.session.pauses_at)}
-            <select class="field" name="level" on:change=choose>
-                {options}
-            </select>
-        </label>
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -553,6 +445,30 @@ mod tests {
                 assert!(!sentence(&session(state), texts).is_empty());
             }
         }
+    }
+
+    #[test]
+    fn a_pause_of_ranks_at_different_steps_says_how_many_wait() {
+        let texts = Locale::En.texts().session;
+        let rank = |rank, step| SessionRank {
+            rank,
+            step,
+            state: SessionRankState::Held,
+            ..SessionRank::default()
+        };
+        let mut own = Session {
+            hold: HoldMode::Each,
+            place: Some("after_step".to_owned()),
+            ranks: vec![rank(0, 5), rank(1, 2_731)],
+            world_size: 2,
+            ..session(SessionState::Waiting)
+        };
+        assert_eq!(
+            sentence(&own, texts),
+            "Waiting: 2 of 2 ranks, each at its own step"
+        );
+        own.ranks[0].step = 2_731;
+        assert_eq!(sentence(&own, texts), "Waiting after step 2,731");
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! The ranks of a training as squares that open below their number.
 
-use trainscope_api::sessions::SessionRankState;
+use trainscope_api::sessions::{HoldMode, SessionCommand, SessionRankState, SessionState};
 
 use super::Bar;
+use super::question::Question;
 use crate::components::{IconName, Popover, fixed_icon};
 use crate::format;
 use crate::i18n::use_i18n;
@@ -62,16 +63,42 @@ pub(super) fn Ranks(bar: Bar) -> impl IntoView {
             squares.collect_view()
         })
     };
+    let mode = Memo::new(move |_| {
+        bar.session
+            .with(|own| own.as_ref().map_or(HoldMode::Together, |own| own.hold))
+    });
+    let runs = bar.has_state(|own| own == SessionState::Running);
+    // Ranks that are held apart can be held together from the next pause on, without a question.
+    let change = move |_| {
+        is_open.set(false);
+        match mode.get_untracked() {
+            HoldMode::Together => bar.question.set(Some(Question::Each)),
+            HoldMode::Each => bar.command(SessionCommand::Hold {
+                mode: HoldMode::Together,
+            }),
+        }
+    };
+    let mode_text = move || i18n.texts().session.modes[usize::from(mode.get() == HoldMode::Each)];
+    let change_text = move || match mode.get() {
+        HoldMode::Together => i18n.texts().session.hold_each,
+        HoldMode::Each => i18n.texts().session.hold_together,
+    };
     view! {
         <Show when=move || { count.get() > 1 }>
             <Popover
                 is_open=is_open
                 label=Signal::derive(move || (i18n.texts().session.ranks)(count.get().into()))
                 class="btn bare"
-                panel_class="popover rank-squares"
+                panel_class="popover ranks"
                 face=ViewFn::from(face)
             >
-                {squares}
+                <div class="rank-squares">{squares}</div>
+                <p class="small ink2">{mode_text}</p>
+                <Show when=move || runs.get()>
+                    <button type="button" class="btn" on:click=change>
+                        {change_text}
+                    </button>
+                </Show>
             </Popover>
         </Show>
     }

@@ -1,0 +1,134 @@
+//! Ranks that never meet at one gate, as stages of a pipeline or actors: each is held at its own next gate.
+
+use std::time::Duration;
+
+use trainscope_api::sessions::HoldMode;
+use trainscope_format::session::{Gate, HoldReason, Place, StopOrigin, ToTraining};
+
+use super::{Action, CommandError, Machine, RankState, State, Target};
+
+impl Machine {
+    /// Sets how ranks are held. While some wait it would leave them at gates of the other mode.
+    pub(super) fn set_mode(
+        &mut self,
+        mode: HoldMode,
+        out: &mut Vec<Action>,
+    ) -> Result<(), CommandError> {
+        if !matches!(self.state, State::Running | State::Joining) {
+            return Err(CommandError::Refused(
+                "ranks are held together or each by itself from the next pause on: continue first",
+            ));
+        }
+        self.mode = mode;
+        self.allow_pausing(out);
+        Ok(())
+    }
+
+    /// Decides about a gate for the ranks that ask about it, whatever the others do. The first rank that is held makes
+    /// all others wait at their next gates.
+    pub(super) fn decide_apart(&mut self, now: Duration, at: &Gate, out: &mut Vec<Action>) {
+        let asks = |own: &RankState| matches!(own, RankState::Asking(asked) if asked == at);
+        let (mut has_stop, mut has_hit, mut is_target) = (false, false, false);
+        for own in self.ranks.values().filter(|own| asks(&own.state)) {
+            has_stop |= own.reasons.stops;
+            has_hit |= own.reasons.pauses;
+            is_target |= own.reasons.is_target;
+        }
+        if has_stop {
+            self.state = State::Stopping;
+            self.stop_all(StopOrigin::Hit, out);
+            return;
+        }
+        is_target |= self.count_apart(at);
+        let reason = match &self.state {
+            State::Waiting { reason, .. } => Some(*reason),
+            _ if has_hit => Some(HoldReason::Hit),
+            State::Stepping(Target::Steps { .. }) if is_target => Some(HoldReason::Steps),
+            State::Stepping(Target::Node(_)) if is_target => Some(HoldReason::Node),
+            _ => self.wanted,
+        };
+        let is_first = !self.has_hold();
+        let asking: Vec<u32> = self
+            .connected()
+            .filter(|(_, own)| asks(&own.state))
+            .map(|(rank, _)| rank)
+            .collect();
+        self.answer(now, at, reason, out);
+        let Some(reason) = reason else { return };
+        let usual = now + self.limits.hold;
+        if is_first {
+            self.hold_ends = usual;
+        } else if self.hold_ends > usual {
+            let secs = self.hold_ends.saturating_sub(now).as_secs_f64();
+            for rank in asking {
+                out.push(Action::Send(rank, ToTraining::Extend { secs }));
+            }
+        }
+        if !matches!(self.state, State::Waiting { .. }) {
+            self.want(reason, out);
+        }
+    }
+
+    /// Counts a gate of each rank that asks about it; `true` if one of them has made the wanted number of steps.
+    fn count_apart(&mut self, at: &Gate) -> bool {
+        match &mut self.state {
+            State::Stepping(Target::Steps { done, total, place }) => {
+                let place = place.get_or_insert_with(|| at.place.clone());
+                if *place != at.place {
+                    return false;
+                }
+                for own in self.ranks.values_mut() {
+                    if own.state == RankState::Asking(at.clone()) {
+                        own.stepped += 1;
+                        *done = own.stepped.max(*done);
+                    }
+                }
+                *done >= *total
+            }
+            State::Stepping(Target::Node(name)) => {
+                matches!(&at.place, Place::Node(own) if own == name)
+            }
+            _ => false,
+        }
+    }
+
+    /// Waits once all ranks are held, or once one has been for the limit of a gate: the others may wait for it in a
+    /// collective operation.
+    pub(super) fn settle_apart(&mut self, now: Duration) {
+        let gates = self.connected().filter_map(|(_, own)| match &own.state {
+            RankState::Held(at) => Some((at, own.since)),
+            _ => None,
+        });
+        let gates: Vec<_> = gates.collect();
+        let Some(first) = gates.iter().map(|own| own.1).min() else {
+            if self.wanted.is_none() {
+                self.run();
+            }
+            return;
+        };
+        let is_late = now.saturating_sub(first) >= self.limits.gate;
+        if gates.len() < self.connected().count() && !is_late {
+            return;
+        }
+        let latest = gates
+            .iter()
+            .max_by_key(|(at, _)| (at.step, at.place.phase()));
+        if let Some((at, _)) = latest {
+            let at = (*at).clone();
+            let reason = self.wanted.unwrap_or_else(|| self.own_reason());
+            self.wanted = None;
+            self.is_starting = false;
+            self.state = State::Waiting { at, reason };
+        }
+    }
+
+    pub(super) fn has_lost(&self) -> bool {
+        self.ranks.values().any(|own| own.state == RankState::Lost)
+    }
+
+    /// `true` if a rank waits at a gate.
+    pub(super) fn has_hold(&self) -> bool {
+        self.connected()
+            .any(|(_, own)| matches!(own.state, RankState::Held(_)))
+    }
+}
