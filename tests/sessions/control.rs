@@ -327,13 +327,13 @@ fn a_hit_pauses_before_the_update_and_check_agrees() {
     let lab = Lab::new();
     let server = lab.start();
     let mut setup = Setup::new(&lab.base().join("a"), Some(&server));
-    setup.nan = Some((0, 1_333));
+    setup.nan = Some((0, 133));
     setup.at_hit = Some(AtHit::Pause);
-    let training = Training::start(&setup);
+    let training = Training::start_connected(&setup, &server, || {});
     let session = server.wait_for_state("a", SessionState::Waiting);
     assert_eq!(
         (session.step, session.place.as_deref()),
-        (1_333, Some("before_update"))
+        (133, Some("before_update"))
     );
     assert_eq!(session.hits[0].condition, "gradient_exploding");
     assert_eq!(serde_json::to_value(session.reason).unwrap(), "hit");
@@ -346,7 +346,7 @@ fn a_hit_pauses_before_the_update_and_check_agrees() {
         "{recorded}"
     );
     server.command("a", &json!({"name": "stop"}));
-    assert_eq!(training.end()[0].1, 1_332);
+    assert_eq!(training.end()[0].1, 132);
     let checked = program(&lab)
         .args(["check", "--format", "json"])
         .arg(lab.base().join("a"))
@@ -355,7 +355,7 @@ fn a_hit_pauses_before_the_update_and_check_agrees() {
     let report: Value = serde_json::from_slice(&checked.stdout).unwrap();
     let text = report.to_string();
     assert!(
-        text.contains("gradient_exploding") && text.contains("1333"),
+        text.contains("gradient_exploding") && text.contains("133"),
         "{text}"
     );
 }

@@ -23,6 +23,8 @@ pub(crate) struct Setup {
     pub(crate) address: Option<String>,
     pub(crate) token: Option<String>,
     pub(crate) steps: i64,
+    /// Weights at the beginning. Equal ones are a hit, of the judgement over several steps after ten seconds.
+    pub(crate) weights: [f32; 6],
     /// Rank and step of the first NaN in a gradient.
     pub(crate) nan: Option<(u32, i64)>,
     /// `None` for the one of the environment.
@@ -48,6 +50,7 @@ impl Setup {
             address: server.map(|own| own.address().to_owned()),
             token: None,
             steps: 1_000_000,
+            weights: [1.0; 6],
             nan: None,
             at_hit: Some(AtHit::Record),
             total_steps: None,
@@ -107,7 +110,7 @@ impl Training {
                 if setup.has_node {
                     collector.nodes(["fc"]);
                 }
-                let mut weights = vec![1.0_f32; 6];
+                let mut weights = setup.weights.to_vec();
                 let mut last = -1;
                 let nan_at = setup.nan.filter(|own| own.0 == rank).map(|own| own.1);
                 let first = setup.lead.unwrap_or(0) * i64::from(rank);

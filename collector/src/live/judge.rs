@@ -160,7 +160,8 @@ impl Judge {
         self.evaluator.scalar(0, tag, step, 0.0, value);
     }
 
-    /// Confirmed hits since the last call that pause or, by `at_least`, stop.
+    /// Confirmed hits since the last call that pause or, by `at_least`, stop. With the first of them come those of
+    /// conditions over several steps: a training that goes on is not paused again for what was wrong already.
     pub(crate) fn hits(&mut self, step: i64, at_least: Option<Severity>) -> Vec<SessionHit> {
         let fresh = self.evaluator.fresh();
         let worth = fresh.into_iter().filter(|own| self.is_worth_asking(own));
@@ -181,7 +182,7 @@ impl Judge {
                 self.muted.insert(key, step.saturating_add(MUTED_STEPS));
             }
         }
-        if is_slow_due {
+        if is_slow_due || !hits.is_empty() {
             self.slow_hits(&findings, at_least, &mut hits);
             self.slow_took = begun.elapsed();
             self.last_slow = Instant::now();
