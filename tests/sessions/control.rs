@@ -410,3 +410,21 @@ fn a_training_that_runs_is_attached_and_controlled_from_the_command_line() {
     assert_eq!(run(&["control", "a", "stop"]).0, Some(0));
     training.end();
 }
+
+#[test]
+fn pages_hear_of_the_steps_of_a_training_that_runs() {
+    let lab = Lab::new();
+    let server = lab.start();
+    let training = Training::start(&Setup::new(&lab.base().join("a"), Some(&server)));
+    let before = wait_for("the places of its gates", || {
+        let session = server.session_of("a")?;
+        (session.places == ["before_update"]).then_some(session)
+    });
+    let live = server.live();
+    live.wait_for("sessions", |event| event.data["sessions_changed"] == true);
+    let after = server.session_of("a").unwrap();
+    assert_eq!((after.turn, after.state), (before.turn, before.state));
+    assert!(after.step > before.step, "{after:?}");
+    server.command("a", &json!({"name": "stop"}));
+    training.end();
+}

@@ -201,19 +201,16 @@ pub(super) fn sentence(session: &Session) -> String {
         ),
         SessionState::Waiting => {
             let place = match session.hold {
-                HoldMode::Together => place,
+                HoldMode::Together => format!(" {place}"),
                 HoldMode::Each => format!(
-                    "each rank at its own step, {} of {}",
+                    ", each rank at its own step: {} of {}",
                     ranks(SessionRankState::Held),
                     session.world_size
                 ),
             };
             let secs = session.goes_on_secs.unwrap_or(0.0);
             let rest = std::time::Duration::try_from_secs_f64(secs).unwrap_or_default();
-            format!(
-                "waiting {place}; goes on by itself in {}",
-                words::span(rest)
-            )
+            format!("waiting{place}; goes on by itself in {}", words::span(rest))
         }
         SessionState::Stepping => match session.steps {
             Some([done, total]) => format!("stepping, {done} of {total}"),
@@ -282,7 +279,9 @@ fn write(out: &mut impl Write, session: &Session, with_ranks: bool) -> io::Resul
 mod tests {
     use std::collections::BTreeMap;
 
-    use trainscope_api::sessions::{Session, SessionRank, SessionRankState, SessionState};
+    use trainscope_api::sessions::{
+        HoldMode, Session, SessionRank, SessionRankState, SessionState,
+    };
     use trainscope_format::Severity;
     use trainscope_format::session::{HitSentence, SessionHit};
 
@@ -342,6 +341,13 @@ mod tests {
             };
             write(&mut out, &session, state == SessionState::Running).unwrap();
         }
+        let apart = Session {
+            state: SessionState::Waiting,
+            hold: HoldMode::Each,
+            goes_on_secs: Some(581.0),
+            ..base
+        };
+        write(&mut out, &apart, false).unwrap();
         insta::assert_snapshot!(String::from_utf8(out.into_inner()).unwrap());
     }
 }

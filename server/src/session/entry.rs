@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::{mpsc, oneshot};
 use trainscope_api::sessions::LastCommand;
@@ -18,6 +18,9 @@ const MAX_PLACES: usize = 16;
 /// Condition and tensor of a hit of a rule over all ranks.
 pub(super) type RuleHit = (&'static str, Arc<str>);
 
+/// Least time between two announcements of a step.
+const STEP_INTERVAL: Duration = Duration::from_secs(1);
+
 /// A session with its connections.
 pub(super) struct Entry {
     pub(super) id: u64,
@@ -32,6 +35,8 @@ pub(super) struct Entry {
     pub(super) last_command: Option<LastCommand>,
     /// Turn that was announced last.
     pub(super) announced: u64,
+    /// Step that was announced last, and the time.
+    pub(super) announced_step: (i64, Instant),
 }
 
 /// A rank and its newest connection.
@@ -107,8 +112,16 @@ impl Entry {
         }
     }
 
+    /// `true` if pages have to be told: of another turn at once, of another step once a second.
     pub(super) fn is_changed(&mut self) -> bool {
-        std::mem::replace(&mut self.announced, self.machine.turn) != self.machine.turn
+        let (step, told) = self.announced_step;
+        let newest = self.machine.newest_step();
+        let is_other = newest != step && told.elapsed() >= STEP_INTERVAL;
+        if is_other {
+            self.announced_step = (newest, Instant::now());
+        }
+        let turn = self.machine.turn;
+        is_other | (std::mem::replace(&mut self.announced, turn) != turn)
     }
 
     /// Sends a message to all ranks.

@@ -415,6 +415,11 @@ impl Machine {
             .map(|(rank, own)| (*rank, own))
     }
 
+    /// Newest step of any rank.
+    pub(crate) fn newest_step(&self) -> i64 {
+        self.ranks.values().map(|own| own.step).max().unwrap_or(0)
+    }
+
     /// `true` if it has not ended and is not lost.
     pub(crate) fn is_live(&self) -> bool {
         !matches!(self.state, State::Finished(_) | State::Lost)

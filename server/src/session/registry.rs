@@ -219,6 +219,7 @@ impl Sessions {
                 rule_hits: HashSet::new(),
                 last_command: None,
                 announced: u64::MAX,
+                announced_step: (0, Instant::now()),
             };
             table.sessions.insert(id, entry);
             id

@@ -25,12 +25,7 @@ pub(super) fn session(entry: &Entry) -> Session {
     };
     let step = match &machine.state {
         State::Waiting { at, .. } => at.step,
-        _ => machine
-            .ranks
-            .values()
-            .map(|own| own.step)
-            .max()
-            .unwrap_or(0),
+        _ => machine.newest_step(),
     };
     let ranks = machine.ranks.iter().take(MAX_RANKS).map(|(rank, own)| {
         let peer = entry.peers.get(rank);

@@ -78,14 +78,18 @@ fn LiveSessions() -> impl IntoView {
     let i18n = use_i18n();
     let state = use_app_state();
     let sessions = use_sessions();
+    // Without their steps, so that links stay while trainings run.
     let open = Memo::new(move |_| {
-        let mut open = sessions.open();
-        open.sort_by_key(|own| own.state != SessionState::Waiting);
+        let open = sessions.open().into_iter();
+        let mut open: Vec<_> = open.map(|own| (own.state, own.run, own.name)).collect();
+        open.sort_by_key(|(state, ..)| *state != SessionState::Waiting);
         open
     });
     let waiting = move || {
         let count = open.with(|open| {
-            let waiting = open.iter().filter(|own| own.state == SessionState::Waiting);
+            let waiting = open
+                .iter()
+                .filter(|(state, ..)| *state == SessionState::Waiting);
             waiting.count() as u64
         });
         (count > 0).then(|| (i18n.texts().session.number_waiting)(count))
@@ -94,26 +98,29 @@ fn LiveSessions() -> impl IntoView {
         let texts = i18n.texts().session;
         let all = open.get();
         let more = all.len().saturating_sub(MOST_SESSIONS) as u64;
-        let rows = all.into_iter().take(MOST_SESSIONS).map(|own| {
-            let word = texts.states[own.state as usize];
-            let (dot, key) = match own.state {
-                SessionState::Waiting => ("dot wait", "waiting"),
-                SessionState::Lost => ("dot", "lost"),
-                _ => ("dot live", "live"),
-            };
-            let name = match &own.run {
-                Some(run) => state.short_name(run),
-                None => own.name.clone(),
-            };
-            let href = own.run.map(|run| route::run_href(&run, RunPage::Debugger));
-            view! {
-                <a class="nav session-link" href=href title=own.name data-state=key>
-                    <i class=dot aria-hidden="true"></i>
-                    <span class="cut">{name}</span>
-                    <span class="count">{word}</span>
-                </a>
-            }
-        });
+        let rows = all
+            .into_iter()
+            .take(MOST_SESSIONS)
+            .map(|(own_state, run, name)| {
+                let word = texts.states[own_state as usize];
+                let (dot, key) = match own_state {
+                    SessionState::Waiting => ("dot wait", "waiting"),
+                    SessionState::Lost => ("dot", "lost"),
+                    _ => ("dot live", "live"),
+                };
+                let short = match &run {
+                    Some(run) => state.short_name(run),
+                    None => name.clone(),
+                };
+                let href = run.map(|run| route::run_href(&run, RunPage::Debugger));
+                view! {
+                    <a class="nav session-link" href=href title=name data-state=key>
+                        <i class=dot aria-hidden="true"></i>
+                        <span class="cut">{short}</span>
+                        <span class="count">{word}</span>
+                    </a>
+                }
+            });
         view! {
             {rows.collect_view()}
             {(more > 0).then(|| view! { <span class="micro ink3 cap">{format!("+{}", format::count(more))}</span> })}

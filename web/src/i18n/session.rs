@@ -156,7 +156,7 @@ pub(super) const EN: SessionTexts = SessionTexts {
         )
     },
     pause_these: "Pause these",
-    each_question: "Each rank will wait at its own next step. One that computes may wait for it in a collective, whose watchdog may end the job.",
+    each_question: "Each rank will wait at its own next step. A rank that computes may wait for a held one in a collective, whose watchdog may end the job.",
     hold_each: "Hold each by itself",
     hold_together: "Hold them together",
     modes: [

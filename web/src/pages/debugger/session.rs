@@ -186,16 +186,7 @@ fn Refusal(bar: Bar) -> impl IntoView {
 #[component]
 fn Connected(bar: Bar) -> impl IntoView {
     let i18n = use_i18n();
-    let state = use_app_state();
-    // The list of sessions comes with changes of their states; steps of a training that runs come with its records.
-    let session = move || {
-        let mut own = bar.session.get().as_deref().cloned().unwrap_or_default();
-        if own.state == SessionState::Running {
-            let recorded = own.run.as_deref().and_then(|run| state.run(run)?.last_step);
-            own.step = own.step.max(recorded.unwrap_or(own.step));
-        }
-        own
-    };
+    let session = move || bar.session.get().as_deref().cloned().unwrap_or_default();
     // Time of the browser at which the pause ends; the countdown goes on between two answers.
     let ends_millis = Memo::new(move |_| {
         let secs = bar.session.get()?.goes_on_secs?;

@@ -104,8 +104,9 @@ pub(super) fn Commands(bar: Bar) -> impl IntoView {
 #[component]
 fn Level(bar: Bar) -> impl IntoView {
     let i18n = use_i18n();
+    let level = Memo::new(move |_| bar.session.with(|own| own.as_ref().map(|own| own.level)));
     let options = move || {
-        let own = bar.session.with(|own| own.as_ref().map(|own| own.level));
+        let own = level.get();
         let names = i18n.texts().session.levels;
         let all = LEVELS.iter().zip(names).map(|((level, key), name)| {
             let is_own = Some(*level) == own;

@@ -43,6 +43,14 @@ impl Question {
         }
     }
 
+    /// The answer that changes nothing.
+    const fn no(self, texts: &SessionTexts) -> &'static str {
+        match self {
+            Self::Partial | Self::Stop => texts.keep,
+            Self::Each => texts.hold_together,
+        }
+    }
+
     const fn icon(self) -> IconName {
         match self {
             Self::Partial | Self::Each => IconName::Pause,
@@ -83,7 +91,7 @@ pub(super) fn AskQuestion(bar: Bar, question: Question) -> impl IntoView {
             }
         />
         <button type="button" class="btn" on:click=move |_| bar.question.set(None)>
-            {i18n.text(|t| t.session.keep)}
+            {move || question.no(i18n.texts().session)}
         </button>
     }
 }
