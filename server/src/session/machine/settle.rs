@@ -83,9 +83,7 @@ impl Machine {
             let reason = self.own_reason();
             self.is_starting = false;
             self.state = State::Waiting { at, reason };
-        } else if self.is_starting && !is_late {
-            self.state = State::Pausing;
-        } else if self.holds_each() && self.has_hold() {
+        } else if (self.is_starting && !is_late) || (self.holds_each() && self.has_hold()) {
             self.state = State::Pausing;
         } else if self.has_hold() {
             // The others have gone on: none waits alone.

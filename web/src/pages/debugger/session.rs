@@ -45,8 +45,8 @@ struct Bar {
     unreachable: Signal<String>,
     /// Number of steps of *Step*.
     steps: RwSignal<u64>,
-    /// The question before a command that is open.
-    question: RwSignal<Option<Question>>,
+    /// The question before a command that is open, and the session that it is about.
+    question: RwSignal<Option<(Question, String)>>,
 }
 
 impl Bar {
@@ -58,6 +58,13 @@ impl Bar {
         }
     }
 
+    fn ask(self, question: Question) {
+        let id = self
+            .session
+            .with_untracked(|own| own.as_ref().map(|own| own.id.clone()));
+        self.question.set(id.map(|id| (question, id)));
+    }
+
     /// Pauses all ranks, or asks first if not all are connected.
     fn pause(self) {
         let is_partial = self.session.with_untracked(|own| {
@@ -65,7 +72,7 @@ impl Bar {
                 .is_some_and(|own| connected(own) < own.world_size.into())
         });
         if is_partial {
-            self.question.set(Some(Question::Partial));
+            self.ask(Question::Partial);
         } else {
             self.command(SessionCommand::Pause { partial: false });
         }
@@ -216,9 +223,11 @@ fn Connected(bar: Bar) -> impl IntoView {
     };
     let waits = bar.has_state(|own| own == SessionState::Waiting);
     let question = Memo::new(move |_| {
-        let open = bar.question.get()?;
-        let state = bar.session.with(|own| own.as_ref().map(|own| own.state))?;
-        open.applies(state).then_some(open)
+        let (open, id) = bar.question.get()?;
+        bar.session.with(|own| {
+            let own = own.as_ref().filter(|own| own.id == id)?;
+            open.applies(own.state).then_some(open)
+        })
     });
     let more = move || {
         view! {

@@ -96,7 +96,7 @@ fn a_rank_that_waits_for_a_held_one_is_held_when_it_comes() {
     // Its limit would be the usual one.
     let extends = sent(
         &actions,
-        |message| matches!(message, ToTraining::Extend { secs } if *secs == 3_599.0),
+        |message| matches!(message, ToTraining::Extend { secs } if secs.to_bits() == 3_599.0_f64.to_bits()),
     );
     assert_eq!(extends, [0]);
     machine.apply(secs(6), held(0, 5));

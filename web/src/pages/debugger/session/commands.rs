@@ -27,7 +27,7 @@ pub(super) fn Commands(bar: Bar) -> impl IntoView {
         use SessionState::{Pausing, Stepping, Waiting};
         matches!(own, Waiting | Pausing | Stepping)
     });
-    let may_step =
+    let can_step =
         bar.has_state(|own| matches!(own, SessionState::Running | SessionState::Waiting));
     let may_stop = bar.has_state(may_stop);
     let is_off = move || {
@@ -46,7 +46,7 @@ pub(super) fn Commands(bar: Bar) -> impl IntoView {
             <button
                 type="button"
                 class="link small"
-                on:click=move |_| bar.question.set(Some(Question::Each))
+                on:click=move |_| bar.ask(Question::Each)
             >
                 {i18n.text(|t| t.session.hold_each)}
             </button>
@@ -67,7 +67,7 @@ pub(super) fn Commands(bar: Bar) -> impl IntoView {
                 on_press=move || bar.command(SessionCommand::Continue)
             />
         </Show>
-        <Show when=move || may_step.get()>
+        <Show when=move || can_step.get()>
             <span class="flex step-count">
                 <button
                     type="button"
@@ -94,7 +94,7 @@ pub(super) fn Commands(bar: Bar) -> impl IntoView {
             <ToolButton
                 icon=IconName::Stop
                 label=i18n.label(|t| t.session.stop)
-                on_press=move || bar.question.set(Some(Question::Stop))
+                on_press=move || bar.ask(Question::Stop)
             />
         </Show>
     }

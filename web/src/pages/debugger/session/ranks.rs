@@ -72,7 +72,7 @@ pub(super) fn Ranks(bar: Bar) -> impl IntoView {
     let change = move |_| {
         is_open.set(false);
         match mode.get_untracked() {
-            HoldMode::Together => bar.question.set(Some(Question::Each)),
+            HoldMode::Together => bar.ask(Question::Each),
             HoldMode::Each => bar.command(SessionCommand::Hold {
                 mode: HoldMode::Together,
             }),
