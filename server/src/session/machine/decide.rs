@@ -254,8 +254,11 @@ impl Machine {
             self.is_auto_off = true;
             self.note(now, Note::PausingOff);
         }
-        if matches!(self.state, State::Pausing) {
-            self.run();
+        let is_hopeless = self.missed >= MAX_UNALIGNED;
+        match self.state {
+            State::Pausing => self.run(),
+            State::Stepping(_) if is_hopeless => self.run(),
+            _ => {}
         }
         // Each further gate would cost the ranks that are ahead its limit.
         self.arm_as_needed(out);

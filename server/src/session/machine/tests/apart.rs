@@ -183,11 +183,21 @@ fn ranks_far_apart_turn_pausing_off_though_one_of_them_passes_gates() {
         assert_eq!(disarmed.len(), if turn == 2 { 2 } else { 0 });
     }
     assert_eq!(machine.notes.back().unwrap().1, Note::PausingOff);
+    // Steps together would be as slow.
+    command(&mut machine, secs(38), Command::Step(100)).unwrap();
+    machine.apply(secs(38), armed(0, 8));
+    machine.apply(secs(38), armed(1, 903));
+    machine.apply(secs(38), asks(1, 903, false));
+    assert_eq!(goes(&machine.apply(secs(40), Event::Tick)), [1]);
+    assert_eq!(
+        (&machine.state, machine.is_armed()),
+        (&State::Running, false)
+    );
     let actions = command(&mut machine, secs(40), Command::Hold(HoldMode::Each)).unwrap();
     let is_arm = |own: &ToTraining| matches!(own, ToTraining::Arm(_));
     assert_eq!(
         (sent(&actions, is_arm), machine.is_auto_off),
         (vec![0, 1], false)
     );
-    assert_eq!(holds(&machine.apply(secs(41), asks(1, 903, true))), [1]);
+    assert_eq!(holds(&machine.apply(secs(41), asks(1, 904, true))), [1]);
 }
