@@ -488,29 +488,23 @@ impl Index {
     /// Announces what was published since the last notice, if anything was, or if `runs_changed`.
     pub(crate) fn announce(&self, runs_changed: bool) {
         let mut runs: Vec<RunChange> = Vec::new();
-        for source in self.0.catalog.sources() {
-            let Some(touched) = source.take_touched() else {
+        for (run, sources) in self.0.catalog.sources_of_runs() {
+            let touched = sources.iter().filter_map(|source| source.take_touched());
+            let touched: Vec<_> = touched.collect();
+            if touched.is_empty() {
                 continue;
-            };
-            let run = source.place().run;
-            if runs.last().is_none_or(|change| *change.run != *run) {
-                runs.push(RunChange {
-                    run: run.to_string(),
-                    tags: Vec::new(),
-                    tags_changed: false,
-                    last_step: None,
-                });
             }
-            let Some(change) = runs.last_mut() else {
-                continue;
-            };
-            change.last_step = change
-                .last_step
-                .max(source.with_state(|state| state.last_step));
-            change.tags_changed |= touched.new_tags;
-            change
-                .tags
-                .extend(touched.tags.iter().map(ToString::to_string));
+            // Ranks of unequal steps grow at different times: the step is that of all files.
+            let steps = sources
+                .iter()
+                .filter_map(|source| source.with_state(|state| state.last_step));
+            let tags = touched.iter().flat_map(|own| &own.tags);
+            runs.push(RunChange {
+                run,
+                last_step: steps.max(),
+                tags: tags.map(ToString::to_string).collect(),
+                tags_changed: touched.iter().any(|own| own.new_tags),
+            });
         }
         if runs.is_empty() && !runs_changed {
             return;

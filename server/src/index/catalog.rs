@@ -91,6 +91,14 @@ impl Catalog {
             .collect()
     }
 
+    /// Files of each run.
+    pub(super) fn sources_of_runs(&self) -> Vec<(String, Vec<Arc<Source>>)> {
+        let runs = self.runs.read();
+        let all = runs.iter();
+        all.map(|(id, entry)| (id.to_string(), entry.sources()))
+            .collect()
+    }
+
     pub(super) fn len(&self) -> usize {
         self.runs.read().len()
     }

@@ -544,3 +544,20 @@ fn a_session_start_supersedes_also_what_is_not_written_again() {
     let series = read(&index, i64::MIN..=i64::MAX, 100, true);
     assert_eq!((series.total, series.live), (10, Some(5)));
 }
+
+#[test]
+fn a_notice_has_the_step_of_all_files_of_its_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = open(folder.path());
+    let (ahead, behind) = (add(&index, "run/rank_0/a"), add(&index, "run/rank_1/a"));
+    publish(&index, &ahead, 0.0, &[(157, 1.0)]);
+    publish(&index, &behind, 0.0, &[(78, 1.0)]);
+    index.announce(false);
+    let mut notices = index.notices().subscribe();
+    publish(&index, &behind, 1.0, &[(79, 1.0)]);
+    index.announce(false);
+    let notice = notices.try_recv().unwrap();
+    assert_eq!(notice.runs.len(), 1);
+    assert_eq!(notice.runs[0].last_step, Some(157));
+    assert_eq!(notice.runs[0].tags, ["loss"]);
+}
