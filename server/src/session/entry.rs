@@ -112,7 +112,7 @@ impl Entry {
         }
     }
 
-    /// `true` if pages have to be told: of another turn at once, of another step once a second.
+    /// `true` if pages need a notice: of another turn at once, of another step once a second.
     pub(super) fn is_changed(&mut self) -> bool {
         let (step, told) = self.announced_step;
         let newest = self.machine.newest_step();
