@@ -500,7 +500,7 @@ impl Index {
                 .filter_map(|source| source.with_state(|state| state.last_step));
             let tags = touched.iter().flat_map(|own| &own.tags);
             runs.push(RunChange {
-                run,
+                run: run.to_string(),
                 last_step: steps.max(),
                 tags: tags.map(ToString::to_string).collect(),
                 tags_changed: touched.iter().any(|own| own.new_tags),

@@ -120,6 +120,15 @@ pub struct Session {
     pub last_command: Option<LastCommand>,
 }
 
+impl Session {
+    /// `true` if its ranks wait at different steps, or some of them compute.
+    pub fn waits_apart(&self) -> bool {
+        let is_at =
+            |rank: &SessionRank| rank.state == SessionRankState::Held && rank.step == self.step;
+        self.hold == HoldMode::Each && !self.ranks.iter().all(is_at)
+    }
+}
+
 /// Mode in which ranks are held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -200,13 +200,11 @@ pub(super) fn sentence(session: &Session) -> String {
             session.world_size
         ),
         SessionState::Waiting => {
-            let place = match session.hold {
-                HoldMode::Together => format!(" {place}"),
-                HoldMode::Each => format!(
-                    ", each rank at its own step: {} of {}",
-                    ranks(SessionRankState::Held),
-                    session.world_size
-                ),
+            let place = if session.waits_apart() {
+                let (held, all) = (ranks(SessionRankState::Held), session.world_size);
+                format!(", each rank at its own step: {held} of {all}")
+            } else {
+                format!(" {place}")
             };
             let secs = session.goes_on_secs.unwrap_or(0.0);
             let rest = std::time::Duration::try_from_secs_f64(secs).unwrap_or_default();

@@ -92,10 +92,10 @@ impl Catalog {
     }
 
     /// Files of each run.
-    pub(super) fn sources_of_runs(&self) -> Vec<(String, Vec<Arc<Source>>)> {
+    pub(super) fn sources_of_runs(&self) -> Vec<(Arc<str>, Vec<Arc<Source>>)> {
         let runs = self.runs.read();
         let all = runs.iter();
-        all.map(|(id, entry)| (id.to_string(), entry.sources()))
+        all.map(|(id, entry)| (Arc::clone(id), entry.sources()))
             .collect()
     }
 

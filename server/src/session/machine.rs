@@ -127,7 +127,7 @@ pub(crate) struct Rank {
     since: Duration,
     /// Gates that it missed.
     pub(crate) unaligned: u64,
-    /// Steps that it has made towards the target, if each rank is held by itself.
+    /// Steps that it has made towards the target.
     stepped: u64,
     pub(crate) error: Option<String>,
     /// Its reasons to hold or end at the gate where it asks.

@@ -3,25 +3,27 @@
 use std::time::Duration;
 
 use trainscope_api::sessions::HoldMode;
-use trainscope_format::session::{Gate, HoldReason, Place, StopOrigin, ToTraining};
+use trainscope_format::session::{Gate, HoldReason, StopOrigin, ToTraining};
 
 use super::{Action, CommandError, Machine, RankState, State, Target};
 
 impl Machine {
-    /// Sets how ranks are held. While some wait it would leave them at gates of the other mode.
+    /// Sets how ranks are held; refused while some wait, which would be at gates of the other mode.
     pub(super) fn set_mode(
         &mut self,
         mode: HoldMode,
         out: &mut Vec<Action>,
     ) -> Result<(), CommandError> {
-        if !matches!(self.state, State::Running | State::Joining) {
-            return Err(CommandError::Refused(
-                "ranks are held together or each by itself from the next pause on: continue first",
-            ));
-        }
-        self.mode = mode;
-        self.allow_pausing(out);
-        Ok(())
+        let refusal = match self.state {
+            State::Running | State::Joining => {
+                self.mode = mode;
+                self.allow_pausing(out);
+                return Ok(());
+            }
+            State::Stopping => "the training is being stopped",
+            _ => "it counts from the next pause on: continue first",
+        };
+        Err(CommandError::Refused(refusal))
     }
 
     /// Decides about a gate for the ranks that ask about it, whatever the others do. The first rank that is held makes
@@ -39,7 +41,7 @@ impl Machine {
             self.stop_all(StopOrigin::Hit, out);
             return;
         }
-        is_target |= self.count_apart(at);
+        is_target |= self.count_step(at);
         let reason = match &self.state {
             State::Waiting { reason, .. } => Some(*reason),
             _ if has_hit => Some(HoldReason::Hit),
@@ -69,29 +71,6 @@ impl Machine {
         }
     }
 
-    /// Counts a gate of each rank that asks about it; `true` if one of them has made the wanted number of steps.
-    fn count_apart(&mut self, at: &Gate) -> bool {
-        match &mut self.state {
-            State::Stepping(Target::Steps { done, total, place }) => {
-                let place = place.get_or_insert_with(|| at.place.clone());
-                if *place != at.place {
-                    return false;
-                }
-                for own in self.ranks.values_mut() {
-                    if own.state == RankState::Asking(at.clone()) {
-                        own.stepped += 1;
-                        *done = own.stepped.max(*done);
-                    }
-                }
-                *done >= *total
-            }
-            State::Stepping(Target::Node(name)) => {
-                matches!(&at.place, Place::Node(own) if own == name)
-            }
-            _ => false,
-        }
-    }
-
     /// Waits once all ranks are held, or once one has been for the limit of a gate: the others may wait for it in a
     /// collective operation.
     pub(super) fn settle_apart(&mut self, now: Duration) {
@@ -101,6 +80,7 @@ impl Machine {
         });
         let gates: Vec<_> = gates.collect();
         let Some(first) = gates.iter().map(|own| own.1).min() else {
+            self.is_starting = false;
             if self.wanted.is_none() {
                 self.run();
             }

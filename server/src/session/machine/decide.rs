@@ -154,16 +154,21 @@ impl Machine {
         }
     }
 
-    /// Counts a gate of a stepping session; `true` if the number is reached.
-    fn count_step(&mut self, at: &Gate) -> bool {
+    /// Counts a gate of a stepping session for the ranks that ask about it; `true` if one has made the wanted number.
+    pub(super) fn count_step(&mut self, at: &Gate) -> bool {
         let State::Stepping(target) = &mut self.state else {
             return false;
         };
         match target {
             Target::Steps { done, total, place } => {
                 let place = place.get_or_insert_with(|| at.place.clone());
+                let is_counted =
+                    |own: &super::Rank| matches!(&own.state, RankState::Asking(own) if own == at);
                 if *place == at.place {
-                    *done += 1;
+                    for own in self.ranks.values_mut().filter(|own| is_counted(own)) {
+                        own.stepped += 1;
+                        *done = own.stepped.max(*done);
+                    }
                 }
                 *done >= *total
             }
@@ -254,10 +259,9 @@ impl Machine {
             self.is_auto_off = true;
             self.note(now, Note::PausingOff);
         }
-        let is_hopeless = self.missed >= MAX_UNALIGNED;
         match self.state {
             State::Pausing => self.run(),
-            State::Stepping(_) if is_hopeless => self.run(),
+            State::Stepping(_) if self.missed >= MAX_UNALIGNED => self.run(),
             _ => {}
         }
         // Each further gate would cost the ranks that are ahead its limit.

@@ -12,8 +12,7 @@ use leptos::task::spawn_local;
 use trainscope_api::findings::Words;
 use trainscope_api::runs::RunStatus;
 use trainscope_api::sessions::{
-    AttachRequest, HoldMode, Session, SessionCommand, SessionNoteKind, SessionRank,
-    SessionRankState, SessionState,
+    AttachRequest, Session, SessionCommand, SessionNoteKind, SessionRankState, SessionState,
 };
 use trainscope_format::session::{ByeReason, HoldReason, PauseLevel};
 
@@ -296,12 +295,6 @@ fn connected(own: &Session) -> u64 {
     own.ranks.iter().filter(|rank| is_there(rank.state)).count() as u64
 }
 
-/// `true` if the ranks wait at different steps, or some of them compute.
-fn is_apart(own: &Session) -> bool {
-    let is_at = |rank: &SessionRank| rank.state == SessionRankState::Held && rank.step == own.step;
-    own.hold == HoldMode::Each && !own.ranks.iter().all(is_at)
-}
-
 /// The values in memory of the tensor that was hit first, else of the first in the list.
 fn values_href(own: &Session) -> String {
     let run = own.run.clone().unwrap_or_default();
@@ -361,7 +354,7 @@ fn sentence(own: &Session, texts: &SessionTexts) -> String {
             (texts.running)(&step, of.as_deref())
         }
         SessionState::Pausing => (texts.pausing)(waiting(), own.world_size.into()),
-        SessionState::Waiting if is_apart(own) => {
+        SessionState::Waiting if own.waits_apart() => {
             (texts.waiting_apart)(waiting(), own.world_size.into())
         }
         SessionState::Waiting => match own.place.as_deref() {
@@ -416,6 +409,8 @@ fn note(own: &Session, texts: &SessionTexts) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use trainscope_api::sessions::{HoldMode, SessionRank};
+
     use super::*;
     use crate::i18n::Locale;
 
