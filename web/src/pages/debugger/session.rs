@@ -389,9 +389,17 @@ fn reason_place(reason: HoldReason) -> usize {
     }
 }
 
-/// The newest note, with the step that it is about.
+/// The newest note with its rank, unless it is true no longer.
 fn note(own: &Session, texts: &SessionTexts) -> Option<String> {
     let last = own.notes.last()?;
+    let is_true = match last.kind {
+        SessionNoteKind::PausingOff => own.is_pausing_off,
+        SessionNoteKind::NotAllJoined => connected(own) < own.world_size.into(),
+        _ => true,
+    };
+    if !is_true {
+        return None;
+    }
     let text = texts.notes[match last.kind {
         SessionNoteKind::Unaligned => 0,
         SessionNoteKind::PausingOff => 1,
@@ -409,7 +417,7 @@ fn note(own: &Session, texts: &SessionTexts) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use trainscope_api::sessions::{HoldMode, SessionRank};
+    use trainscope_api::sessions::{HoldMode, SessionNote, SessionRank};
 
     use super::*;
     use crate::i18n::Locale;
@@ -464,6 +472,29 @@ mod tests {
         );
         own.ranks[0].step = 2_731;
         assert_eq!(sentence(&own, texts), "Waiting after step 2,731");
+    }
+
+    #[test]
+    fn a_note_that_hits_do_not_pause_ends_when_they_do() {
+        let texts = Locale::En.texts().session;
+        let note_of = |kind, is_pausing_off, connected| {
+            let own = Session {
+                is_pausing_off,
+                ranks: vec![SessionRank::default(); connected],
+                notes: vec![SessionNote {
+                    kind,
+                    since_secs: 1.0,
+                    rank: None,
+                    step: None,
+                }],
+                ..session(SessionState::Running)
+            };
+            note(&own, texts)
+        };
+        assert!(note_of(SessionNoteKind::PausingOff, true, 4).is_some());
+        assert_eq!(note_of(SessionNoteKind::PausingOff, false, 4), None);
+        assert!(note_of(SessionNoteKind::NotAllJoined, false, 3).is_some());
+        assert_eq!(note_of(SessionNoteKind::NotAllJoined, false, 4), None);
     }
 
     #[test]
