@@ -35,6 +35,23 @@ const LICENCES: [&str; 17] = [
     "Zlib",
 ];
 
+/// Packages that pages are made of: none of them is another page.
+const PAGES: [&str; 4] = [
+    "trainscope-api",
+    "trainscope-charts",
+    "trainscope-format",
+    "trainscope-web-kit",
+];
+
+/// The same for pages that compute from what they show.
+const JUDGING_PAGES: [&str; 5] = [
+    "trainscope-analysis",
+    "trainscope-api",
+    "trainscope-charts",
+    "trainscope-format",
+    "trainscope-web-kit",
+];
+
 fn metadata() -> Metadata {
     MetadataCommand::new()
         .manifest_path(workspace_root().join("Cargo.toml"))
@@ -88,15 +105,28 @@ fn packages_depend_on_each_other_as_the_architecture_says() {
         ),
         ("trainscope-charts", &["trainscope-format"]),
         (
+            "trainscope-web-kit",
+            &["trainscope-api", "trainscope-charts", "trainscope-format"],
+        ),
+        ("trainscope-pages-judged", &PAGES),
+        ("trainscope-pages-profiles", &PAGES),
+        ("trainscope-pages-records", &JUDGING_PAGES),
+        ("trainscope-pages-runs", &JUDGING_PAGES),
+        (
             "trainscope-web",
             &[
                 "trainscope-api",
-                "trainscope-charts",
                 "trainscope-format",
-                "trainscope-analysis",
+                "trainscope-pages-judged",
+                "trainscope-pages-profiles",
+                "trainscope-pages-records",
+                "trainscope-pages-runs",
+                "trainscope-web-kit",
             ],
         ),
         ("xtask", &[]),
+        ("xtask-bench", &[]),
+        ("xtask-bundler", &[]),
     ]);
     for (package, dependencies) in dependencies() {
         let allowed = allowed
@@ -202,7 +232,13 @@ fn modules_do_not_go_round_in_circles() {
         "server/api/src",
         "server/charts/src",
         "server/src",
+        "web/kit/src",
+        "web/pages/judged/src",
+        "web/pages/profiles/src",
+        "web/pages/records/src",
+        "web/pages/runs/src",
         "web/src",
+        "xtask/bench/src",
         "xtask/src",
     ] {
         let src = workspace_root().join(folder);
@@ -219,12 +255,7 @@ fn ids_of_conditions_are_written_in_the_catalogue_alone() {
         .iter()
         .map(|own| format!("\"{}\"", own.id))
         .collect();
-    for folder in [
-        "server/analysis/src",
-        "server/api/src",
-        "server/src",
-        "web/src",
-    ] {
+    for folder in ["server/analysis/src", "server/api/src", "server/src", "web"] {
         for path in rust_files(&root.join(folder)) {
             let inside = path.strip_prefix(&root).unwrap().to_str().unwrap();
             // Rules of the guided diagnosis, and those about profiles, have the names of their conditions.
@@ -292,19 +323,46 @@ fn numbers_in_rules_have_a_name_and_a_comment() {
 
 #[test]
 fn pages_do_not_use_each_other() {
-    let pages = workspace_root().join("web/src/pages");
-    for path in rust_files(&pages) {
-        let inside = path.strip_prefix(&pages).unwrap().with_extension("");
-        let own = inside.iter().next().unwrap().to_str().unwrap();
+    let crates = workspace_root().join("web/pages");
+    for path in rust_files(&crates) {
+        let inside = path.strip_prefix(&crates).unwrap().with_extension("");
+        let mut names = inside.iter().skip(2);
+        let page = names.next().unwrap().to_str().unwrap();
         let text = fs::read_to_string(&path).unwrap();
-        for (at, _) in text.match_indices("crate::pages::") {
-            let other = &text[at + "crate::pages::".len()..];
+        for (at, _) in text.match_indices("crate::") {
+            let other = &text[at + "crate::".len()..];
             assert!(
-                other.starts_with(own),
-                "{} uses another page: move the shared part to components",
+                page == "lib" || other.starts_with(page),
+                "{} uses another page: move the shared part to the kit",
                 path.display()
             );
         }
+    }
+}
+
+/// Maximum number of lines of a crate of the page: a larger one would take too long to compile after a change.
+const MOST_LINES_OF_A_PAGE_CRATE: usize = 20_000;
+
+#[test]
+fn no_crate_of_the_page_is_too_large() {
+    let web = workspace_root().join("web");
+    for folder in [
+        "kit",
+        "pages/judged",
+        "pages/profiles",
+        "pages/records",
+        "pages/runs",
+        "src",
+    ] {
+        let files = rust_files(&web.join(folder));
+        let lines: usize = files
+            .iter()
+            .map(|path| fs::read_to_string(path).unwrap().lines().count())
+            .sum();
+        assert!(
+            lines <= MOST_LINES_OF_A_PAGE_CRATE,
+            "web/{folder} has {lines} lines"
+        );
     }
 }
 

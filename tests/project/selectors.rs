@@ -10,7 +10,7 @@ use super::words::files_below;
 use crate::support::lab::workspace_root;
 
 /// Folders with programs that drive a browser, as those do that name this type.
-const FOLDERS: [&str; 2] = ["tests", "xtask/src"];
+const FOLDERS: [&str; 2] = ["tests", "xtask/bench/src"];
 const DRIVER: &str = "Browser";
 
 /// A class in a selector without attributes: at its start, after a combinator, a bracket, a placeholder, a pseudo-class

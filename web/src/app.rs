@@ -1,16 +1,16 @@
 //! Mounts shared state, frame and pages.
 
-use crate::components::Palette;
 use crate::frame::Frame;
-use crate::i18n::I18n;
-use crate::location::Address;
 use crate::pages::{Chunks, PageOnDemand, RunPages};
-use crate::prelude::*;
-use crate::registry::Page;
-use crate::route::Place;
-use crate::sessions::Sessions;
-use crate::theme::ThemeState;
-use crate::{format, route, state};
+use trainscope_web_kit::components::Palette;
+use trainscope_web_kit::i18n::I18n;
+use trainscope_web_kit::location::Address;
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::registry::Page;
+use trainscope_web_kit::route::Place;
+use trainscope_web_kit::sessions::Sessions;
+use trainscope_web_kit::theme::ThemeState;
+use trainscope_web_kit::{format, route, state};
 
 /// The whole program.
 #[component]

@@ -4,10 +4,11 @@ use leptos::ev;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
-use crate::i18n::use_i18n;
-use crate::keys::use_keys;
-use crate::live::use_live;
-use crate::prelude::*;
+use trainscope_web_kit::frame_state::FrameState;
+use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::keys::use_keys;
+use trainscope_web_kit::live::use_live;
+use trainscope_web_kit::prelude::*;
 
 mod bar;
 mod help;
@@ -22,17 +23,6 @@ use help::HelpPanel;
 use news::News;
 use notes::Notes;
 use rail::Rail;
-
-/// Open parts of the frame.
-#[derive(Clone, Copy)]
-pub(crate) struct FrameState {
-    /// True if the help panel is open.
-    pub(crate) help: RwSignal<bool>,
-    /// Incremented to focus the search field.
-    pub(crate) focus_search: RwSignal<u64>,
-    /// True if the search field covers the bar, if there is no room for both.
-    pub(crate) searching: RwSignal<bool>,
-}
 
 /// Rail, bar and the page.
 #[component]

@@ -1,43 +1,16 @@
 //! Browser client of the server: requests and drawing.
 //!
-//! It contains the pages, their routes and their texts, and no analysis: findings come from the server unchanged.
-//! [`client`] is the only module that fetches, [`live`] has the only event stream, [`url_state`] is the only access to
-//! the query string; pages are composed of these, of [`state`] and of [`components`].
+//! The frame, the routes and the split points are here. Pages are crates of their own, made of the parts of the kit,
+//! and contain no analysis: findings come from the server unchanged.
 
-#![expect(
-    missing_docs,
-    reason = "only the browser loads this crate; names without a comment suffice"
-)]
 #![expect(
     unreachable_pub,
     reason = "`#[component]` makes its props `pub` in modules that are not"
 )]
 
 pub mod app;
-pub mod client;
-pub mod components;
-pub mod format;
 pub mod frame;
-mod frames;
-pub mod i18n;
-mod icon;
-pub mod keys;
-pub mod live;
-pub mod location;
-pub mod notebook;
 pub mod pages;
-mod pixels;
-mod prelude;
-pub mod query;
-pub mod registry;
-pub mod route;
-pub mod run_colour;
-pub mod run_name;
-pub mod sessions;
-pub mod state;
-pub mod storage;
-pub mod theme;
-pub mod url_state;
 
 /// Mounts the program into the page. The bundle calls it as soon as it is loaded.
 #[cfg(target_arch = "wasm32")]

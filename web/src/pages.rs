@@ -1,22 +1,8 @@
-//! The pages: one file or folder each.
+//! Split points of the pages, and the pages that need no crate.
 
 mod chunks;
-mod compare;
-mod debugger;
-mod graph;
-mod histograms;
-mod landscape;
-mod lineage;
 mod not_found;
-mod overview;
-mod pipeline;
-mod profile;
-mod recorded;
 mod run;
-mod runs;
-mod scalars;
-mod tensors;
-mod timeline;
 
 pub use chunks::{Chunks, PageOnDemand};
 pub use not_found::NotFoundPage;

@@ -1,116 +1,127 @@
 //! The browser bundle: the program compiled and split into the parts of its pages, the page that starts it, its icons and
-//! one style sheet, in `web/dist`.
+//! one style sheet.
 //!
 //! Cargo knows best whether the program changed, so it is always asked; everything after it is skipped when its
 //! output and the other sources are those of the last time. Files are only written when their bytes differ, so that
 //! the server that embeds them is not rebuilt for nothing.
 
-mod split;
-
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::UNIX_EPOCH;
 
 use crate::console;
-use crate::process::run;
+use crate::process::{cargo, run};
 use crate::toolchain::{self, WasmCompiler};
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, ensure};
+
+/// The package that splits the program, and its program.
+pub const BUNDLER: &str = "xtask-bundler";
 
 /// Style sheets that come before all others, which follow by name.
 const FIRST_STYLES: [&str; 2] = ["tokens.css", "components.css"];
 /// Extensions of the files of the page beside the program.
 const PAGE_EXTENSIONS: [&str; 6] = ["html", "js", "svg", "png", "ico", "webmanifest"];
 
-/// Build settings and target folder of a bundle.
-struct Recipe {
+/// The two bundles.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Bundle {
+    /// Compiled in a fraction of the time, several times as large: in `target/web-dev`, to be served by `--web-dir`.
+    Quick,
+    /// Small, in `web/dist`, which a build of the server embeds.
+    Small,
+}
+
+impl Bundle {
     /// The cargo profile, which also names the cache between builds.
-    profile: &'static str,
-    dist: PathBuf,
+    pub(crate) const fn profile(self) -> &'static str {
+        match self {
+            Self::Quick => "wasm-dev",
+            Self::Small => "wasm",
+        }
+    }
+
+    /// Folder of the files that browsers load.
+    pub fn folder(self, workspace: &Workspace) -> PathBuf {
+        match self {
+            Self::Quick => workspace.target.join("web-dev"),
+            Self::Small => workspace.root.join("web/dist"),
+        }
+    }
+
     /// `true` if functions keep their names, which profilers show.
-    is_named: bool,
-}
-
-/// Brings `web/dist`, which the server embeds, up to date.
-pub(crate) fn build(workspace: &Workspace) -> Result<()> {
-    let dist = workspace.dist();
-    let profile = toolchain::RELEASE;
-    let is_named = false;
-    build_by(
-        workspace,
-        &Recipe {
-            profile,
-            dist,
-            is_named,
-        },
-    )
-}
-
-/// Updates `target/web-dev`: a fast build of a large bundle, to be served by `--web-dir` during development.
-pub(crate) fn build_quickly(workspace: &Workspace) -> Result<()> {
-    let dist = workspace.target.join("web-dev");
-    let profile = "wasm-dev";
-    let is_named = true;
-    build_by(
-        workspace,
-        &Recipe {
-            profile,
-            dist,
-            is_named,
-        },
-    )
-}
-
-fn build_by(workspace: &Workspace, recipe: &Recipe) -> Result<()> {
-    let Recipe {
-        profile,
-        dist,
-        is_named,
-    } = recipe;
-    let compiler = WasmCompiler::find()?;
-    console::step("build the browser program");
-    let program = toolchain::output_path(workspace, profile);
-    if matches!(compiler, WasmCompiler::Debian { .. }) && !program.exists() {
-        console::line("    with Debian's compiler; the first time takes 4 to 6 minutes");
-    }
-    run(&mut compiler.build_command(workspace, profile))?;
-
-    let sources = page_sources(&workspace.web())?;
-    let stamp = stamp(workspace, &program, &sources)?;
-    let kept = workspace.target.join("wasm").join(profile);
-    fs::create_dir_all(&kept)?;
-    let stamp_file = kept.join("bundle.stamp");
-    let shown = workspace.relative(dist);
-    if dist.join("trainscope_web_bg.wasm").exists()
-        && fs::read_to_string(&stamp_file).is_ok_and(|last| last == stamp)
-    {
-        console::line(&format!("    {shown} is up to date"));
-        return Ok(());
+    const fn is_named(self) -> bool {
+        matches!(self, Self::Quick)
     }
 
-    console::step(&format!("assemble {shown}"));
-    let mut files = BTreeMap::new();
-    let parts = kept.join("parts");
-    split::program(&program, &parts, *is_named)?;
-    collect(&parts, &parts, &mut files)?;
-    for (name, path) in sources.page {
-        files.insert(
-            name,
-            fs::read(&path).with_context(|| path.display().to_string())?,
-        );
+    /// Updates the bundle.
+    pub fn build(self, workspace: &Workspace) -> Result<()> {
+        self.compile(workspace)?;
+        console::step("build the bundler");
+        run(cargo().current_dir(&workspace.root).args([
+            "build",
+            "--locked",
+            "--package",
+            BUNDLER,
+        ]))?;
+        self.assemble(workspace, "debug")
     }
-    files.insert("style.css".into(), join_styles(&sources.styles)?);
-    let len_bytes: usize = files.values().map(Vec::len).sum();
-    synchronise(dist, &files)?;
-    fs::write(&stamp_file, stamp)?;
-    console::line(&format!(
-        "    {} files, {} kB",
-        files.len(),
-        len_bytes / 1000
-    ));
-    Ok(())
+
+    /// Compiles the browser program.
+    pub fn compile(self, workspace: &Workspace) -> Result<()> {
+        let compiler = WasmCompiler::find()?;
+        console::step("compile the page");
+        run(&mut compiler.build_command(workspace, self))
+    }
+
+    /// Puts the bundle together from the compiled program, unless nothing has changed since the last time. `bundler` is
+    /// the folder of [`BUNDLER`] in the target folder.
+    pub fn assemble(self, workspace: &Workspace, bundler: &str) -> Result<()> {
+        let folder = self.folder(workspace);
+        let shown = workspace.relative(&folder);
+        let program = toolchain::output_path(workspace, self);
+        let sources = page_sources(&workspace.web())?;
+        let stamp = stamp(workspace, &program, &sources)?;
+        let kept = workspace.target.join("wasm").join(self.profile());
+        fs::create_dir_all(&kept)?;
+        let stamp_file = kept.join("bundle.stamp");
+        if folder.join("trainscope_web_bg.wasm").exists()
+            && fs::read_to_string(&stamp_file).is_ok_and(|last| last == stamp)
+        {
+            console::line(&format!("    {shown} is up to date"));
+            return Ok(());
+        }
+
+        console::step(&format!("assemble {shown}"));
+        let mut files = BTreeMap::new();
+        let parts = kept.join("parts");
+        let mut split = Command::new(workspace.target.join(bundler).join(BUNDLER));
+        split.arg(&program).arg(&parts);
+        if self.is_named() {
+            split.arg("--named");
+        }
+        run(&mut split)?;
+        collect(&parts, &parts, &mut files)?;
+        for (name, path) in sources.page {
+            files.insert(
+                name,
+                fs::read(&path).with_context(|| path.display().to_string())?,
+            );
+        }
+        files.insert("style.css".into(), join_styles(&sources.styles)?);
+        let len_bytes: usize = files.values().map(Vec::len).sum();
+        synchronise(&folder, &files)?;
+        fs::write(&stamp_file, stamp)?;
+        console::line(&format!(
+            "    {} files, {} kB",
+            files.len(),
+            len_bytes / 1000
+        ));
+        Ok(())
+    }
 }
 
 /// Sources of the page beside the program.
@@ -169,10 +180,10 @@ fn sorted_files(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// Fingerprint of everything that the bundle is built from, as text.
-fn stamp(workspace: &Workspace, program: &PathBuf, sources: &PageSources) -> Result<String> {
+fn stamp(workspace: &Workspace, program: &Path, sources: &PageSources) -> Result<String> {
     let paths = std::iter::once(program)
-        .chain(sources.page.iter().map(|(_, path)| path))
-        .chain(&sources.styles);
+        .chain(sources.page.iter().map(|(_, path)| path.as_path()))
+        .chain(sources.styles.iter().map(PathBuf::as_path));
     let mut stamp = String::new();
     for path in paths {
         let metadata = fs::metadata(path).with_context(|| path.display().to_string())?;

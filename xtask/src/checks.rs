@@ -1,4 +1,4 @@
-//! `test`: all checks and tests, and a summary with the time of each. The browser bundle is built beside the lints.
+//! `test`: all checks and tests in parts, and a summary with the time of each.
 //!
 //! A check that could not run counts as failed. The last line is `N passed, M failed`, for programs to parse.
 
@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, bail};
 
-use crate::bundle;
-use crate::console;
-use crate::packages;
-use crate::process::{cargo, find_program, run, run_reading};
-use crate::python::{self, Tier};
-use crate::tensorboard;
-use crate::workspace::Workspace;
+use xtask::bundle::Bundle;
+use xtask::console;
+use xtask::packages;
+use xtask::process::{cargo, find_program, run, run_reading};
+use xtask::python::{self, Tier};
+use xtask::tensorboard;
+use xtask::workspace::Workspace;
 
 /// A browser, its driver, and glyphs for the two languages of the pages.
 const BROWSER_PACKAGES: [&str; 4] = [
@@ -26,7 +26,27 @@ const BROWSER_PACKAGES: [&str; 4] = [
 /// Optional features to be checked too.
 const FEATURES: &str = "trainscope-collector/candle,trainscope-collector/tracing";
 
-/// Test counts of one step.
+/// The parts in their order, with what each does.
+const PARTS: [(&str, &str); 7] = [
+    ("format", "formatting"),
+    ("page", "the page in a quick build, for `rust` and `python`"),
+    ("lint", "clippy over all targets of all packages"),
+    (
+        "doc",
+        "documentation of the libraries, in which every link leads to an item",
+    ),
+    ("fuzz", "clippy over the fuzz targets"),
+    (
+        "rust",
+        "all tests in Rust, those in a real browser among them",
+    ),
+    (
+        "python",
+        "the tests of the Python package, with its wheel around the program of `rust`",
+    ),
+];
+
+/// Test counts of one part.
 #[derive(Default)]
 struct Counts {
     passed: u64,
@@ -34,60 +54,79 @@ struct Counts {
     ignored: u64,
 }
 
-struct Step {
+struct Part {
     name: &'static str,
     took: Duration,
     outcome: Result<Counts>,
 }
 
-/// Runs all steps; the exit status is a failure if any of them failed.
-pub(crate) fn run_all(workspace: &Workspace) -> ExitCode {
-    let tier = match Tier::of_environment() {
-        Ok(tier) => tier,
-        Err(error) => {
-            console::error(&format!("{error:#}"));
-            return ExitCode::FAILURE;
+/// Runs the named parts, or all if none is named. The exit status is a failure if any of them failed.
+pub(crate) fn run_parts(workspace: &Workspace, names: &[String]) -> Result<ExitCode> {
+    if names.iter().any(|name| name == "--help" || name == "-h") {
+        console::line("usage: cargo xtask test [PART]...\n\nWithout a name, all parts:\n");
+        for (name, what) in PARTS {
+            console::line(&format!("  {name:<8} {what}"));
         }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let is_part = |name: &String| PARTS.iter().any(|(part, _)| part == name);
+    if let Some(unknown) = names.iter().find(|name| !is_part(name)) {
+        bail!("`test` has no part {unknown}: `cargo xtask test --help` lists them");
+    }
+    let tier = Tier::of_environment()?;
+    let wants = |part: &str| names.is_empty() || names.iter().any(|name| name == part);
+    let parts = run_all(workspace, tier, wants);
+    Ok(summarise(&parts, wants("python").then(|| tier.sentence())))
+}
+
+fn run_all(workspace: &Workspace, tier: Tier, wants: impl Fn(&str) -> bool) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let take = |name: &'static str, action: Action<'_>| {
+        wants(name).then(|| Part::take(name, workspace, action))
     };
-    let packages = python::prepare(workspace, tier);
-    let tensorboard =
-        |workspace: &Workspace| tensorboard::ensure(workspace).map(|()| Counts::default());
-    let bundle = |workspace: &Workspace| bundle::build(workspace).map(|()| Counts::default());
-    let python = |workspace: &Workspace| {
-        let (passed, failed) = python::test(workspace, tier, packages)?;
-        let ignored = 0;
-        Ok(Counts {
-            passed,
-            failed,
-            ignored,
-        })
-    };
-    let step = |name, action: Action<'_>| Step::take(name, workspace, action);
-    let mut steps = vec![
-        step("a browser to test with", Box::new(browser)),
-        step("TensorBoard to test with", Box::new(tensorboard)),
-        step("formatting", Box::new(formatting)),
-    ];
-    // Most of the bundle's build is the linker, which uses one core.
+    let packages = wants("python").then(|| python::prepare(workspace, tier));
+    parts.extend(take("format", Box::new(formatting)));
+    // The page is built beside the lints: each of them alone leaves a core idle at times.
     std::thread::scope(|scope| {
-        let bundle = scope.spawn(|| Step::take("browser bundle", workspace, Box::new(bundle)));
-        steps.push(step("lints", Box::new(lints)));
-        steps.push(step("documentation", Box::new(documentation)));
-        steps.push(step("fuzz targets", Box::new(fuzz_targets)));
-        steps.push(bundle.join().unwrap_or_else(|_| Step {
-            name: "browser bundle",
-            took: Duration::ZERO,
-            outcome: Err(anyhow!("the thread that built it panicked")),
+        let page = wants("page").then(|| {
+            scope.spawn(|| {
+                let build = |workspace: &Workspace| {
+                    Bundle::Quick.build(workspace)?;
+                    Ok(Counts::default())
+                };
+                Part::take("page", workspace, Box::new(build))
+            })
+        });
+        parts.extend(take("lint", Box::new(lints)));
+        parts.extend(take("doc", Box::new(documentation)));
+        parts.extend(take("fuzz", Box::new(fuzz_targets)));
+        parts.extend(page.map(|page| {
+            page.join().unwrap_or_else(|_| Part {
+                name: "page",
+                took: Duration::ZERO,
+                outcome: Err(anyhow!("the thread that built it panicked")),
+            })
         }));
     });
-    steps.push(step("tests", Box::new(tests)));
-    steps.push(step("Python", Box::new(python)));
-    summarise(&steps, tier.sentence())
+    parts.extend(take("rust", Box::new(tests)));
+    if let Some(packages) = packages {
+        let python = |workspace: &Workspace| {
+            let (passed, failed) = python::test(workspace, tier, packages)?;
+            let ignored = 0;
+            Ok(Counts {
+                passed,
+                failed,
+                ignored,
+            })
+        };
+        parts.extend(take("python", Box::new(python)));
+    }
+    parts
 }
 
 type Action<'a> = Box<dyn FnOnce(&Workspace) -> Result<Counts> + 'a>;
 
-impl Step {
+impl Part {
     fn take(name: &'static str, workspace: &Workspace, action: Action<'_>) -> Self {
         console::step(name);
         let begun = Instant::now();
@@ -103,7 +142,8 @@ impl Step {
     }
 }
 
-fn browser(_: &Workspace) -> Result<Counts> {
+/// A browser and TensorBoard, which the tests drive.
+fn ensure_peers(workspace: &Workspace) -> Result<()> {
     if packages::is_debian() {
         packages::ensure(&BROWSER_PACKAGES)?;
     }
@@ -112,7 +152,7 @@ fn browser(_: &Workspace) -> Result<Counts> {
             "no `chromedriver` is on the search path: install Chromium or Chrome with its driver"
         );
     }
-    Ok(Counts::default())
+    tensorboard::ensure(workspace)
 }
 
 fn formatting(workspace: &Workspace) -> Result<Counts> {
@@ -137,13 +177,21 @@ fn lints(workspace: &Workspace) -> Result<Counts> {
     Ok(Counts::default())
 }
 
-/// Builds the documentation of all packages, in which every link must lead to an item.
+/// Packages that others may depend on.
+const LIBRARIES: [&str; 4] = [
+    "trainscope-format",
+    "trainscope-collector",
+    "trainscope-api",
+    "trainscope-analysis",
+];
+
+/// Builds the documentation of the libraries, in which every link must lead to an item.
 fn documentation(workspace: &Workspace) -> Result<Counts> {
     run(cargo()
         .current_dir(&workspace.root)
         .env("RUSTDOCFLAGS", "-D warnings")
-        .args(["doc", "--workspace", "--no-deps", "--locked"])
-        .args(["--document-private-items", "--features", FEATURES]))?;
+        .args(["doc", "--no-deps", "--locked", "--features", FEATURES])
+        .args(LIBRARIES.iter().flat_map(|name| ["--package", name])))?;
     Ok(Counts::default())
 }
 
@@ -157,16 +205,18 @@ fn fuzz_targets(workspace: &Workspace) -> Result<Counts> {
             "summary-format/fuzz/Cargo.toml",
         ])
         .args(["--no-default-features", "--locked", "--target-dir"])
-        .arg(workspace.root.join("target/fuzz"))
+        .arg(&workspace.target)
         .args(["--", "-D", "warnings"]))?;
     Ok(Counts::default())
 }
 
 fn tests(workspace: &Workspace) -> Result<Counts> {
+    ensure_peers(workspace)?;
     let mut counts = Counts::default();
     let succeeded = run_reading(
         cargo()
             .current_dir(&workspace.root)
+            .env("TRAINSCOPE_WEB_DIR", Bundle::Quick.folder(workspace))
             .env("TRAINSCOPE_PEER", tensorboard::folder(workspace))
             .args(["test", "--workspace", "--features", FEATURES])
             .args(["--locked", "--no-fail-fast"]),
@@ -203,33 +253,32 @@ impl Counts {
     }
 }
 
-fn summarise(steps: &[Step], python: &str) -> ExitCode {
+fn summarise(parts: &[Part], python: Option<&str>) -> ExitCode {
     console::step("summary");
+    console::line(&format!(
+        "    {:<8} {:>9} {:>8} {:>8}",
+        "part", "seconds", "passed", "failed"
+    ));
     let mut total = Counts::default();
-    for step in steps {
-        let verdict = match &step.outcome {
-            Err(_) => "FAILED".to_owned(),
+    for part in parts {
+        let (passed, failed) = match &part.outcome {
             Ok(counts) => {
-                total.passed += counts.passed;
-                total.failed += counts.failed;
                 total.ignored += counts.ignored;
-                if counts.failed > 0 {
-                    format!("{} FAILED", counts.failed)
-                } else {
-                    "ok".to_owned()
-                }
+                (counts.passed, counts.failed)
             }
+            Err(_) => (0, 1),
         };
-        if step.outcome.is_err() {
-            total.failed += 1;
-        }
+        total.passed += passed;
+        total.failed += failed;
         console::line(&format!(
-            "    {:<24} {:>7.1} s  {verdict}",
-            step.name,
-            step.took.as_secs_f64()
+            "    {:<8} {:>9.1} {passed:>8} {failed:>8}",
+            part.name,
+            part.took.as_secs_f64()
         ));
     }
-    console::line(&format!("    {python}"));
+    if let Some(python) = python {
+        console::line(&format!("    {python}"));
+    }
     if total.ignored > 0 {
         console::line(&format!("    {} tests were not run", total.ignored));
     }

@@ -5,7 +5,7 @@
 use std::io::{Write, stderr, stdout};
 
 /// Prints one line.
-pub(crate) fn line(text: &str) {
+pub fn line(text: &str) {
     let mut out = stdout().lock();
     if writeln!(out, "{text}").and_then(|()| out.flush()).is_err() {
         // A closed output does not stop the work.
@@ -13,12 +13,12 @@ pub(crate) fn line(text: &str) {
 }
 
 /// Prints the title of a step.
-pub(crate) fn step(title: &str) {
+pub fn step(title: &str) {
     line(&format!("\n==> {title}"));
 }
 
 /// Prints the error that ends the program.
-pub(crate) fn error(text: &str) {
+pub fn error(text: &str) {
     if writeln!(stderr().lock(), "\nerror: {text}").is_err() {
         // The exit status reports the error too.
     }

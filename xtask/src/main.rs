@@ -2,37 +2,30 @@
 //!
 //! Run as `cargo xtask <command>`. Everything it installs or runs is printed first; nothing here is shipped.
 
-mod bench;
-mod bundle;
 mod checks;
-mod console;
-#[path = "../../tests/support/driver.rs"]
-mod driver;
 #[path = "../../tests/support/event_file.rs"]
 mod event_file;
-mod packages;
-mod process;
-mod python;
-mod random;
 mod samples;
-mod server;
-mod tensorboard;
-mod toolchain;
+mod start;
 mod trainings;
-mod workspace;
 
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
-use crate::workspace::Workspace;
+use xtask::bundle::Bundle;
+use xtask::process::{cargo, run as run_command};
+use xtask::workspace::Workspace;
+use xtask::{console, python};
 
 const USAGE: &str = "\
 usage: cargo xtask <command>
 
-  start [-- flags]   build the bundle and the server in release, run it on sample-runs/ (flags go to `trainscope start`)
-  test               put in place what is missing, then run every check and test there is
-  web [--dev]        build the browser bundle alone, into web/dist; --dev: quickly, into target/web-dev, for
+  start [--release] [-- flags]
+                     build page and server quickly, run them on sample-runs/ (flags go to `trainscope start`);
+                     --release: build what is shipped
+  test [PART]...     run every check and test there is, or these parts of them; `test --help` lists them
+  web [--dev]        build the page alone, into web/dist; --dev: quickly, into target/web-dev, for
                      `trainscope start --web-dir target/web-dev`
   wheel              build the Python package with the program in it, into target/wheels
   bench [-- flags]   run the benches, then measure the program as a whole; --peer VENV beside TensorBoard's data server
@@ -40,7 +33,7 @@ usage: cargo xtask <command>
                      or pages measures that alone; --program FILE instead of a build
   samples            make the sample runs again that are made here: the same bytes
 
-XTASK_WASM=debian  builds the bundle with Debian's own compiler even where rustup could
+XTASK_WASM=debian  compiles the page with Debian's compiler even where rustup could
 XTASK_PYTHON=TIER  tests the Python package with: none, core (default), frameworks (default where CI is set), all";
 
 fn main() -> ExitCode {
@@ -59,25 +52,34 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
     let (command, rest) = arguments
         .split_first()
         .map_or(("help", &[][..]), |(first, rest)| (first.as_str(), rest));
+    let (is_release, rest) = match rest {
+        [first, rest @ ..] if command == "start" && first == "--release" => (true, rest),
+        rest => (false, rest),
+    };
     let rest = match rest {
         [first, rest @ ..] if first == "--" => rest,
         rest => rest,
     };
-    if !matches!(command, "start" | "bench" | "web") && !rest.is_empty() {
+    if !matches!(command, "start" | "test" | "bench" | "web") && !rest.is_empty() {
         bail!("`{command}` takes no flags\n\n{USAGE}");
     }
     match command {
-        "start" => server::start(&workspace, rest),
-        "test" => Ok(checks::run_all(&workspace)),
+        "start" => start::start(&workspace, is_release, rest),
+        "test" => checks::run_parts(&workspace, rest),
         "web" => {
-            match rest {
-                [] => bundle::build(&workspace)?,
-                [dev] if dev == "--dev" => bundle::build_quickly(&workspace)?,
+            let bundle = match rest {
+                [] => Bundle::Small,
+                [dev] if dev == "--dev" => Bundle::Quick,
                 other => bail!("`web` takes no flags but --dev, not {other:?}\n\n{USAGE}"),
-            }
-            Ok(ExitCode::SUCCESS)
+            };
+            bundle.build(&workspace).map(|()| ExitCode::SUCCESS)
         }
-        "bench" => bench::run(&workspace, rest).map(|()| ExitCode::SUCCESS),
+        "bench" => {
+            let mut bench = cargo();
+            bench.current_dir(&workspace.root);
+            bench.args(["run", "--locked", "--package", "xtask-bench", "--"]);
+            run_command(bench.args(rest)).map(|()| ExitCode::SUCCESS)
+        }
         "wheel" => python::wheel(&workspace).map(|()| ExitCode::SUCCESS),
         "samples" => {
             samples::write(&workspace)?;

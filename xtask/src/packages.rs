@@ -10,25 +10,32 @@ use crate::console;
 use crate::process::{find_program, run};
 
 /// `true` if this system has Debian's package manager.
-pub(crate) fn is_debian() -> bool {
+pub fn is_debian() -> bool {
     Path::new("/etc/debian_version").exists() && find_program("apt-get").is_some()
 }
 
 /// Installs the missing ones of `names`.
-pub(crate) fn ensure(names: &[&str]) -> Result<()> {
-    let missing: Vec<&str> = names
-        .iter()
-        .copied()
-        .filter(|name| !is_installed(name))
-        .collect();
+pub fn ensure(names: &[&str]) -> Result<()> {
+    let missing = missing(names);
     if missing.is_empty() {
         return Ok(());
     }
     install_newest(&missing)
 }
 
+/// The command that would install the missing ones of `names`; `None` if all are there, or this is no Debian.
+pub fn installation(names: &[&str]) -> Option<String> {
+    let missing = missing(names);
+    (is_debian() && !missing.is_empty()).then(|| format!("apt-get install {}", missing.join(" ")))
+}
+
+fn missing<'a>(names: &[&'a str]) -> Vec<&'a str> {
+    let names = names.iter().copied();
+    names.filter(|name| !is_installed(name)).collect()
+}
+
 /// Installs the newest available versions of `names`, upgrading older ones.
-pub(crate) fn install_newest(names: &[&str]) -> Result<()> {
+pub fn install_newest(names: &[&str]) -> Result<()> {
     let list = names.join(" ");
     if !may_install() {
         bail!(
@@ -48,7 +55,7 @@ pub(crate) fn install_newest(names: &[&str]) -> Result<()> {
 }
 
 /// `true` if packages can be installed without a password.
-pub(crate) fn may_install() -> bool {
+pub fn may_install() -> bool {
     is_debian() && (is_root() || succeeds(Command::new("sudo").args(["-n", "true"])))
 }
 

@@ -11,12 +11,12 @@ use anyhow::{Context, Result, ensure};
 use crate::console;
 
 /// The cargo that runs this program.
-pub(crate) fn cargo() -> Command {
+pub fn cargo() -> Command {
     Command::new(env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")))
 }
 
 /// Runs `command` to its end.
-pub(crate) fn run(command: &mut Command) -> Result<()> {
+pub fn run(command: &mut Command) -> Result<()> {
     let shown = announce(command);
     let status = command
         .status()
@@ -27,7 +27,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 
 /// Runs `command` to its end and passes each line of its standard output to `each` after printing it. Returns `true`
 /// on success.
-pub(crate) fn run_reading(command: &mut Command, mut each: impl FnMut(&str)) -> Result<bool> {
+pub fn run_reading(command: &mut Command, mut each: impl FnMut(&str)) -> Result<bool> {
     let shown = announce(command);
     let mut child = command
         .stdout(Stdio::piped())
@@ -44,7 +44,7 @@ pub(crate) fn run_reading(command: &mut Command, mut each: impl FnMut(&str)) -> 
 }
 
 /// The trimmed standard output of `command`, which must succeed; not printed.
-pub(crate) fn output_of(command: &mut Command) -> Result<String> {
+pub fn output_of(command: &mut Command) -> Result<String> {
     let output = command
         .output()
         .with_context(|| format!("`{}` cannot be started", shell_text(command)))?;
@@ -58,7 +58,7 @@ pub(crate) fn output_of(command: &mut Command) -> Result<String> {
 }
 
 /// Path of a program in the search path.
-pub(crate) fn find_program(program: &str) -> Option<PathBuf> {
+pub fn find_program(program: &str) -> Option<PathBuf> {
     env::split_paths(&env::var_os("PATH")?)
         .map(|folder| folder.join(program))
         .find(|path| path.is_file())

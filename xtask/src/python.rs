@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 
 use anyhow::{Context, Result, anyhow, bail};
 
+use crate::bundle::Bundle;
 use crate::console;
 use crate::packages;
 use crate::process::{cargo, find_program, output_of, run};
@@ -18,7 +19,7 @@ const MATURIN: &str = "maturin>=1.9,<2";
 
 /// Tests to run, by the variable `XTASK_PYTHON`. Without it: frameworks where `CI` is set, else the core.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Tier {
+pub enum Tier {
     /// No Python.
     None,
     /// Everything that needs no framework.
@@ -31,7 +32,7 @@ pub(crate) enum Tier {
 
 impl Tier {
     /// The tier that the environment asks for.
-    pub(crate) fn of_environment() -> Result<Self> {
+    pub fn of_environment() -> Result<Self> {
         let is_ci = std::env::var("CI").is_ok_and(|value| !value.is_empty() && value != "false");
         match std::env::var("XTASK_PYTHON").as_deref() {
             Ok("none") => Ok(Self::None),
@@ -57,7 +58,7 @@ impl Tier {
     }
 
     /// Tests of this tier and those that it leaves out, as a sentence.
-    pub(crate) fn sentence(self) -> &'static str {
+    pub fn sentence(self) -> &'static str {
         match self {
             Self::None => "Python was not tested: XTASK_PYTHON=core does",
             Self::Core => {
@@ -112,7 +113,7 @@ fn package(workspace: &Workspace) -> PathBuf {
 }
 
 /// Starts to install the packages that tests need, in the background: a download of minutes.
-pub(crate) fn prepare(workspace: &Workspace, tier: Tier) -> JoinHandle<Result<()>> {
+pub fn prepare(workspace: &Workspace, tier: Tier) -> JoinHandle<Result<()>> {
     let folders: Vec<(PathBuf, Vec<PathBuf>)> = tier
         .environments()
         .iter()
@@ -139,7 +140,7 @@ pub(crate) fn prepare(workspace: &Workspace, tier: Tier) -> JoinHandle<Result<()
 }
 
 /// Creates an environment with these packages, anew if it was made for others.
-pub(crate) fn ensure(folder: &Path, wanted: &str, packages: &[impl AsRef<OsStr>]) -> Result<()> {
+pub fn ensure(folder: &Path, wanted: &str, packages: &[impl AsRef<OsStr>]) -> Result<()> {
     let stamp = folder.join("requirements.txt");
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
         return Ok(());
@@ -179,9 +180,9 @@ pub(crate) fn ensure(folder: &Path, wanted: &str, packages: &[impl AsRef<OsStr>]
 }
 
 /// Builds the wheel of a release, with the program and its page inside.
-pub(crate) fn wheel(workspace: &Workspace) -> Result<()> {
-    if !workspace.dist().join("index.html").exists() {
-        crate::bundle::build(workspace)?;
+pub fn wheel(workspace: &Workspace) -> Result<()> {
+    if !Bundle::Small.folder(workspace).join("index.html").exists() {
+        Bundle::Small.build(workspace)?;
     }
     run(cargo().current_dir(&workspace.root).args([
         "build",
@@ -242,7 +243,7 @@ fn path_with(folder: &Path) -> Result<OsString> {
 
 /// Builds a wheel around the program of the tests, installs it, and runs the tests of a tier. Returns how many passed
 /// and failed.
-pub(crate) fn test(
+pub fn test(
     workspace: &Workspace,
     tier: Tier,
     prepared: JoinHandle<Result<()>>,

@@ -10,10 +10,10 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::console;
 use crate::event_file::EventFile;
-use crate::random::Random;
-use crate::workspace::Workspace;
+use xtask::console;
+use xtask::random::Random;
+use xtask::workspace::Workspace;
 
 /// One of the runs.
 struct Story {

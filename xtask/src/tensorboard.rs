@@ -11,11 +11,11 @@ use crate::workspace::Workspace;
 const TENSORBOARD: &str = "tensorboard==2.21.*";
 
 /// Folder of the environment.
-pub(crate) fn folder(workspace: &Workspace) -> PathBuf {
+pub fn folder(workspace: &Workspace) -> PathBuf {
     workspace.target.join("peer")
 }
 
 /// Creates the environment if it is missing.
-pub(crate) fn ensure(workspace: &Workspace) -> Result<()> {
+pub fn ensure(workspace: &Workspace) -> Result<()> {
     python::ensure(&folder(workspace), TENSORBOARD, &[TENSORBOARD])
 }

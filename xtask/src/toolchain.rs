@@ -7,13 +7,14 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
+use crate::bundle::Bundle;
 use crate::console;
 use crate::packages;
 use crate::process::{cargo, find_program, output_of, run};
 use crate::workspace::Workspace;
 
 /// The target of the browser program.
-pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
+pub const TARGET: &str = "wasm32-unknown-unknown";
 
 /// Debian's compiler for its browsers, the source of its standard library, and its cargo.
 const DEBIAN_PACKAGES: [&str; 3] = ["rustc-web", "rust-web-src", "cargo-web"];
@@ -24,7 +25,7 @@ const DEBIAN_RUSTC: &str = "/usr/bin/rustc";
 const NEEDED: &str = env!("CARGO_PKG_RUST_VERSION");
 
 /// A compiler with the browser target.
-pub(crate) enum WasmCompiler {
+pub enum WasmCompiler {
     /// The active toolchain.
     Active,
     /// Debian's, with the linker to use.
@@ -36,16 +37,14 @@ pub(crate) enum WasmCompiler {
 
 impl WasmCompiler {
     /// Finds a compiler, installing missing parts.
-    pub(crate) fn find() -> Result<Self> {
+    pub fn find() -> Result<Self> {
         if env::var("XTASK_WASM").is_ok_and(|way| way == "debian") {
             return Self::debian();
         }
         if active_has_target()? {
             return Ok(Self::Active);
         }
-        // `0` forbids any change of the toolchain.
-        let rustup_may_install = env::var("RUSTUP_AUTO_INSTALL").map_or(true, |value| value != "0");
-        if rustup_may_install && find_program("rustup").is_some() {
+        if rustup_may_install() {
             console::step(&format!("add the target {TARGET} to the toolchain"));
             match run(Command::new("rustup").args(["target", "add", TARGET])) {
                 Ok(()) if active_has_target()? => return Ok(Self::Active),
@@ -62,6 +61,18 @@ impl WasmCompiler {
             "the compiler cannot build for the browser; install the target with\n  rustup target add {TARGET}\n\
              or build Rust with it; then call this again"
         )
+    }
+
+    /// The command that [`Self::find`] would install missing parts with; `None` if nothing is missing.
+    pub fn installation() -> Result<Option<String>> {
+        let asks_for_debian = env::var("XTASK_WASM").is_ok_and(|way| way == "debian");
+        if !asks_for_debian && active_has_target()? {
+            return Ok(None);
+        }
+        if !asks_for_debian && rustup_may_install() {
+            return Ok(Some(format!("rustup target add {TARGET}")));
+        }
+        Ok(packages::installation(&DEBIAN_PACKAGES))
     }
 
     fn debian() -> Result<Self> {
@@ -86,8 +97,8 @@ impl WasmCompiler {
         Ok(Self::Debian { linker })
     }
 
-    /// The command that builds the browser program with a profile of the workspace; its output is [`output_path`].
-    pub(crate) fn build_command(&self, workspace: &Workspace, profile: &str) -> Command {
+    /// The command that compiles the browser program; its output is [`output_path`].
+    pub(crate) fn build_command(&self, workspace: &Workspace, bundle: Bundle) -> Command {
         let mut command = match self {
             Self::Active => cargo(),
             Self::Debian { linker } => debian_cargo(linker),
@@ -95,60 +106,68 @@ impl WasmCompiler {
         command
             .current_dir(&workspace.root)
             .args([
-                "build",
+                "rustc",
+                "--locked",
                 "--profile",
-                profile,
+                bundle.profile(),
                 "-p",
                 "trainscope-web",
                 "--lib",
+                // Not in the manifest: link-time optimization is silently off for a package with a second type.
+                "--crate-type",
+                "cdylib",
                 "--target",
                 TARGET,
                 "--config",
-                &format!("target.{TARGET}.rustflags={:?}", self.flags(profile)),
+                &format!("target.{TARGET}.rustflags={:?}", self.flags(bundle)),
             ])
             // A separate target folder: two compilers in one would rebuild everything in turn.
             .arg("--target-dir")
             .arg(workspace.target.join("wasm"));
         if matches!(self, Self::Debian { .. }) {
-            command.arg("-Zbuild-std=std,panic_abort");
-            if profile == RELEASE {
-                command.arg("-Zbuild-std-features=optimize_for_size");
-            }
+            // The features leave out what backtraces need.
+            command.args([
+                "-Zbuild-std=std,panic_abort",
+                "-Zbuild-std-features=optimize_for_size",
+            ]);
         }
         command
     }
 
-    fn flags(&self, profile: &str) -> Vec<&'static str> {
+    fn flags(&self, bundle: Bundle) -> Vec<&'static str> {
         let mut flags = FLAGS_OF_LEPTOS.to_vec();
-        if profile == RELEASE && matches!(self, Self::Debian { .. }) {
-            flags.extend(FLAGS_OF_OWN_STD);
+        if matches!(self, Self::Debian { .. }) {
+            match bundle {
+                Bundle::Quick => flags.extend(QUICK_FLAGS_OF_BUILT_STD),
+                Bundle::Small => flags.extend(SMALL_FLAGS_OF_BUILT_STD),
+            }
         }
         flags
     }
 }
 
-/// The profile of the bundle that is embedded.
-pub(crate) const RELEASE: &str = "wasm";
-
 /// Leptos then keeps one type of view where each component had its own: a bundle smaller by 7 %. The relocations of the
 /// linker say which function needs which, so that the program can be split.
 const FLAGS_OF_LEPTOS: [&str; 3] = ["--cfg", "erase_components", "-Clink-args=--emit-relocs"];
 
-/// With `-Zbuild-std`: panics abort without a message (except on the page of `web --dev`); a bundle smaller by another
-/// 7 %.
-const FLAGS_OF_OWN_STD: [&str; 3] = [
+/// With `-Zbuild-std`: panics abort without a message; a bundle smaller by another 7 %.
+const SMALL_FLAGS_OF_BUILT_STD: [&str; 3] = [
     "-Zunstable-options",
     "-Cpanic=immediate-abort",
     "-Zlocation-detail=none",
 ];
 
+/// With `-Zbuild-std`: small functions of the standard library are inlined into their callers before code is generated,
+/// which halves the bundle.
+const QUICK_FLAGS_OF_BUILT_STD: [&str; 1] = ["-Zinline-mir=yes"];
+
 /// Output of [`WasmCompiler::build_command`].
-pub(crate) fn output_path(workspace: &Workspace, profile: &str) -> PathBuf {
+pub(crate) fn output_path(workspace: &Workspace, bundle: Bundle) -> PathBuf {
     workspace
         .target
         .join("wasm")
         .join(TARGET)
-        .join(profile)
+        .join(bundle.profile())
         .join("trainscope_web.wasm")
 }
 
@@ -209,6 +228,12 @@ fn is_new_enough(version: &str) -> bool {
         parts.collect()
     };
     numbers(version) >= numbers(NEEDED)
+}
+
+/// `true` if rustup is there, and `RUSTUP_AUTO_INSTALL` does not forbid a change of the toolchain.
+fn rustup_may_install() -> bool {
+    env::var("RUSTUP_AUTO_INSTALL").map_or(true, |value| value != "0")
+        && find_program("rustup").is_some()
 }
 
 fn active_sysroot() -> Result<PathBuf> {

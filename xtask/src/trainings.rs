@@ -6,9 +6,9 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use crate::console;
-use crate::process::{cargo, run};
-use crate::workspace::Workspace;
+use xtask::console;
+use xtask::process::{cargo, run};
+use xtask::workspace::Workspace;
 
 /// Folders with the flags that generate their content.
 const TRAININGS: [(&str, &str); 8] = [

@@ -9,8 +9,6 @@ use trainscope_format::body::GraphFormat;
 use trainscope_format::tensor::DType;
 use trainscope_format::{Graph, Severity};
 
-mod support;
-
 /// Pseudo-random numbers between 0 and 1.
 struct Chance(u64);
 
@@ -59,8 +57,8 @@ impl Program {
 
     fn tensor(&mut self, step: i64, name: &str, shape: &[u64], values: &[f32]) {
         assert_eq!(shape.iter().product::<u64>(), values.len() as u64);
-        let (kind, bytes) = ((DType::F32, shape), support::bytes(values));
-        support::observe(&mut self.evaluator, (0, step), name, kind, &bytes, None);
+        let (kind, bytes) = ((DType::F32, shape), crate::support::bytes(values));
+        crate::support::observe(&mut self.evaluator, (0, step), name, kind, &bytes, None);
     }
 
     fn scalar(&mut self, step: i64, tag: &str, value: f64) {

@@ -13,9 +13,7 @@ use trainscope_analysis::watchpoint::config::{Value, WatchpointConfig, Watchpoin
 use trainscope_analysis::watchpoint::{Evaluator, Findings, Watchpoints};
 use trainscope_format::tensor::DType;
 
-mod support;
-
-use support::bytes;
+use crate::support::bytes;
 
 fn watchpoint(condition: &str, limits: &[(&str, f64)]) -> WatchpointConfig {
     let condition = ("condition".to_owned(), Value::Text(condition.to_owned()));
@@ -28,7 +26,7 @@ fn watchpoint(condition: &str, limits: &[(&str, f64)]) -> WatchpointConfig {
 fn observe(evaluator: &mut Evaluator, name: &str, step: i64, now: &[f32], old: Option<&[f32]>) {
     let (shape, old) = ([now.len() as u64], old.map(bytes));
     let kind = (DType::F32, &shape[..]);
-    support::observe(
+    crate::support::observe(
         evaluator,
         (0, step),
         name,

@@ -11,8 +11,6 @@ use trainscope_analysis::watchpoint::config::{Value, WatchpointConfig, Watchpoin
 use trainscope_analysis::watchpoint::{Context, Evaluator, Findings, Missing, Watchpoints};
 use trainscope_format::tensor::DType;
 
-mod support;
-
 /// An evaluator of one condition, with some of its parameters.
 fn evaluator(condition: &str, parameters: &[(&str, f64)]) -> Evaluator {
     let condition = ("condition".to_owned(), Value::Text(condition.to_owned()));
@@ -35,12 +33,12 @@ fn show(evaluator: &mut Evaluator, tag: &str, values: &[f64], secs: f64) {
 
 fn observe(evaluator: &mut Evaluator, name: &str, step: i64, shape: &[u64], values: &[f32]) {
     let kind = (DType::F32, shape);
-    support::observe(
+    crate::support::observe(
         evaluator,
         (0, step),
         name,
         kind,
-        &support::bytes(values),
+        &crate::support::bytes(values),
         None,
     );
 }

@@ -5,18 +5,18 @@ use trainscope_api::runs::{Run, RunStatus};
 use super::FrameState;
 use super::search::Search;
 use super::switcher::Switcher;
-use crate::components::{IconButton, IconName, RunChip, RunStatusLabel};
-use crate::format::{self, use_now_secs};
-use crate::i18n::{self, I18n, Locale, use_i18n};
-use crate::live::use_live;
-use crate::prelude::*;
-use crate::registry::Page;
-use crate::route::{Place, SitePage, use_place};
-use crate::run_name::split_name;
-use crate::sessions::use_sessions;
-use crate::state::use_app_state;
-use crate::theme::{Theme, use_theme};
-use crate::url_state::{History, use_url_state};
+use trainscope_web_kit::components::{IconButton, IconName, RunChip, RunStatusLabel};
+use trainscope_web_kit::format::{self, use_now_secs};
+use trainscope_web_kit::i18n::{self, I18n, Locale, use_i18n};
+use trainscope_web_kit::live::use_live;
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::registry::Page;
+use trainscope_web_kit::route::{Place, SitePage, use_place};
+use trainscope_web_kit::run_name::split_name;
+use trainscope_web_kit::sessions::use_sessions;
+use trainscope_web_kit::state::use_app_state;
+use trainscope_web_kit::theme::{Theme, use_theme};
+use trainscope_web_kit::url_state::{History, use_url_state};
 
 /// The bar over the content.
 #[component]

@@ -1,11 +1,11 @@
 //! The help panel: keys, and the version.
 
 use super::FrameState;
-use crate::components::RightPanel;
-use crate::i18n::use_i18n;
-use crate::prelude::*;
-use crate::registry::KeyGroup;
-use crate::state::use_app_state;
+use trainscope_web_kit::components::RightPanel;
+use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::registry::KeyGroup;
+use trainscope_web_kit::state::use_app_state;
 
 /// The panel that `?` opens.
 #[component]

@@ -1,11 +1,11 @@
 //! Announcements for screen readers: the connection, a pause, new hits.
 
-use crate::format;
-use crate::i18n::use_i18n;
-use crate::live::{Connection, use_live};
-use crate::prelude::*;
-use crate::query::Load;
-use crate::state::use_app_state;
+use trainscope_web_kit::format;
+use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::live::{Connection, use_live};
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::query::Load;
+use trainscope_web_kit::state::use_app_state;
 
 /// A visually hidden live region.
 #[component]

@@ -1,11 +1,11 @@
 //! Notes at the foot of the page: no connection, paused. They take room from the content instead of covering it.
 
-use crate::components::{IconName, Note, NoteKind};
-use crate::format;
-use crate::i18n::use_i18n;
-use crate::live::{Connection, use_live};
-use crate::notebook::{Refusal, use_notebook};
-use crate::prelude::*;
+use trainscope_web_kit::components::{IconName, Note, NoteKind};
+use trainscope_web_kit::format;
+use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::live::{Connection, use_live};
+use trainscope_web_kit::notebook::{Refusal, use_notebook};
+use trainscope_web_kit::prelude::*;
 
 /// The notes of the connection.
 #[component]

@@ -3,14 +3,14 @@
 use trainscope_api::sessions::SessionState;
 
 use super::FrameState;
-use crate::components::{Icon, IconName, RunChip};
-use crate::format;
-use crate::i18n::{I18n, use_i18n};
-use crate::prelude::*;
-use crate::registry::{Count, PAGES, Page, PageEntry, SITE_PAGES, SiteEntry};
-use crate::route::{self, Place, RunPage, use_place};
-use crate::sessions::use_sessions;
-use crate::state::{AppState, use_app_state};
+use trainscope_web_kit::components::{Icon, IconName, RunChip};
+use trainscope_web_kit::format;
+use trainscope_web_kit::i18n::{I18n, use_i18n};
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::registry::{Count, PAGES, Page, PageEntry, SITE_PAGES, SiteEntry};
+use trainscope_web_kit::route::{self, Place, RunPage, use_place};
+use trainscope_web_kit::sessions::use_sessions;
+use trainscope_web_kit::state::{AppState, use_app_state};
 
 /// Maximum number of sessions in the list.
 const MOST_SESSIONS: usize = 8;

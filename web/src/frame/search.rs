@@ -9,15 +9,15 @@ use trainscope_api::paths;
 use trainscope_format::Kind;
 
 use super::FrameState;
-use crate::client;
-use crate::components::{Icon, IconName, RunChip, fixed_icon};
-use crate::i18n::use_i18n;
-use crate::location::{History, use_address};
-use crate::prelude::*;
-use crate::query::{Query, query};
-use crate::registry::{SITE_PAGES, SitePage};
-use crate::route::{self, RunPage, use_place};
-use crate::state::{AppState, use_app_state};
+use trainscope_web_kit::client;
+use trainscope_web_kit::components::{Icon, IconName, RunChip, fixed_icon};
+use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::location::{History, use_address};
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::query::{Query, query};
+use trainscope_web_kit::registry::{SITE_PAGES, SitePage};
+use trainscope_web_kit::route::{self, RunPage, use_place};
+use trainscope_web_kit::state::{AppState, use_app_state};
 
 /// Maximum number of runs among the results.
 const RUNS: usize = 8;

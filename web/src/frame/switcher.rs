@@ -5,12 +5,12 @@ use leptos::html::{Details, Input};
 use wasm_bindgen::JsCast;
 
 use super::search::chosen_after;
-use crate::components::{Icon, IconName, RunChip};
-use crate::i18n::use_i18n;
-use crate::location::{History, use_address};
-use crate::prelude::*;
-use crate::route;
-use crate::state::use_runs;
+use trainscope_web_kit::components::{Icon, IconName, RunChip};
+use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::location::{History, use_address};
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::route;
+use trainscope_web_kit::state::use_runs;
 
 /// Maximum number of rows; more are found by typing.
 const ROWS: usize = 50;

@@ -6,24 +6,14 @@ use std::time::Duration;
 use leptos::task::spawn_local;
 use leptos::wasm_split::{SplitLoaderError, wasm_split};
 
-use super::compare::ComparePage;
-use super::debugger::DebuggerPage;
-use super::graph::GraphPage;
-use super::histograms::HistogramsPage;
-use super::landscape::LandscapePage;
-use super::lineage::LineagePage;
-use super::overview::OverviewPage;
-use super::pipeline::PipelinePage;
-use super::profile::ProfilePage;
-use super::recorded::RecordedPage;
-use super::runs::RunsPage;
-use super::scalars::ScalarsPage;
-use super::tensors::TensorsPage;
-use super::timeline::TimelinePage;
-use crate::components::{IconName, StatePage};
-use crate::i18n::use_i18n;
-use crate::prelude::*;
-use crate::registry::{Page, RunPage, SitePage};
+use trainscope_pages_judged::{DebuggerPage, GraphPage, OverviewPage, PipelinePage, TensorsPage};
+use trainscope_pages_profiles::{ProfilePage, TimelinePage, fetch_more};
+use trainscope_pages_records::{HistogramsPage, LandscapePage, RecordedPage, ScalarsPage};
+use trainscope_pages_runs::{ComparePage, LineagePage, RunsPage};
+use trainscope_web_kit::components::{IconName, StatePage};
+use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::registry::{Page, RunPage, SitePage};
 
 /// Wait before the code of other pages is fetched: the page that was opened asks for its data first.
 const REST_AFTER: Duration = Duration::from_secs(2);
@@ -151,7 +141,7 @@ impl Chunks {
             }
         }
         // A view whose code is not there says so when it is opened.
-        super::profile::fetch_more().await.ok();
+        fetch_more().await.ok();
     }
 }
 
@@ -197,7 +187,7 @@ pub fn PageOnDemand(page: Page) -> impl IntoView {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::{PAGES, SITE_PAGES};
+    use trainscope_web_kit::registry::{PAGES, SITE_PAGES};
 
     #[test]
     fn the_first_script_knows_the_chunk_of_every_page() {

@@ -1,9 +1,9 @@
 //! Page for addresses without a route.
 
-use crate::components::{IconName, StatePage};
-use crate::i18n::use_i18n;
-use crate::prelude::*;
-use crate::route;
+use trainscope_web_kit::components::{IconName, StatePage};
+use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::route;
 
 /// There is no page here.
 #[component]

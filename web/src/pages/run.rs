@@ -4,13 +4,13 @@ use trainscope_api::runs::RunStatus;
 
 use super::not_found::NothingHere;
 use super::{NotFoundPage, PageOnDemand};
-use crate::components::{IconName, Note, NoteKind};
-use crate::i18n::use_i18n;
-use crate::prelude::*;
-use crate::query::Load;
-use crate::registry::Page;
-use crate::route::{self, Place, RunPage, use_place};
-use crate::state::use_app_state;
+use trainscope_web_kit::components::{IconName, Note, NoteKind};
+use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::query::Load;
+use trainscope_web_kit::registry::Page;
+use trainscope_web_kit::route::{self, Place, RunPage, use_place};
+use trainscope_web_kit::state::use_app_state;
 
 /// State of the run's page: the address combined with the list of runs.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -286,7 +286,8 @@ fn of_dead_layer(units: u64, size: f32, seed: u64) -> String {
     for step in 0..8 {
         recording.scalar(step, "loss", 120.0);
         for (name, len) in [("input", 4), ("fc1", units), ("relu1", units), ("fc2", 1)] {
-            let noise = |i: u64| crate::training::noise(seed + 100 * i + step.unsigned_abs());
+            let noise =
+                |i: u64| crate::judgements::training::noise(seed + 100 * i + step.unsigned_abs());
             let values = (0..16 * len).map(|i| match name {
                 "input" => size * (1.0 + noise(i)),
                 "fc1" => -size * (1.5 + noise(i)),

@@ -6,8 +6,8 @@ use trainscope_analysis::watchpoint::{Context, Evaluator, Findings, Watchpoints}
 use trainscope_format::tensor::DType;
 use trainscope_format::{Histogram, Severity};
 
-use super::support::observe;
 use super::training::noise;
+use crate::support::observe;
 
 pub(crate) struct Recording {
     evaluator: Evaluator,

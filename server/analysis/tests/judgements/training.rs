@@ -6,7 +6,7 @@ use trainscope_analysis::watchpoint::{Context, Evaluator, Findings, Watchpoints}
 use trainscope_format::Severity;
 use trainscope_format::tensor::DType;
 
-use super::support::{bytes, observe};
+use crate::support::{bytes, observe};
 
 /// Pseudo-random, deterministic number between −1 and 1.
 pub(crate) fn noise(seed: u64) -> f32 {

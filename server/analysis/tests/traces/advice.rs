@@ -11,8 +11,8 @@ use trainscope_format::Severity;
 use trainscope_format::formats::mindspore_profile::{MindsporeFiles, read};
 use trainscope_format::trace::{Device, SliceClass};
 
-use crate::ranks::{compare, four};
-use crate::support::{GeneratedTrace, generated, model, unpacked};
+use crate::traces::ranks::{compare, four};
+use crate::traces::support::{GeneratedTrace, generated, model, unpacked};
 
 fn whole(model: &Model) -> SessionSummary {
     summary(model, StepRange::default(), 400)

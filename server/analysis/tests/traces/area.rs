@@ -10,8 +10,8 @@ use trainscope_analysis::trace::ranges::{merge, total};
 use trainscope_analysis::trace::slice::slice;
 use trainscope_format::trace::{CounterSeries, NONE};
 
-use crate::scatter::{random_model, span, touches};
-use crate::support::model as fixture;
+use crate::traces::scatter::{random_model, span, touches};
+use crate::traces::support::model as fixture;
 
 /// Totals by name and lane: number, time, self time.
 fn slow(model: &Model, (from, to): (i64, i64)) -> BTreeMap<(String, String), (u64, i64, i64)> {

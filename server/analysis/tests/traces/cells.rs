@@ -8,8 +8,8 @@ use trainscope_analysis::trace::view::timeline;
 use trainscope_api::timeline::{Cell, MAX_CELLS, MAX_ROWS, TimelineQuery};
 use trainscope_format::trace::LaneKind;
 
-use crate::scatter::{of_lanes, random_model, span, touches};
-use crate::support::model as fixture;
+use crate::traces::scatter::{of_lanes, random_model, span, touches};
+use crate::traces::support::model as fixture;
 
 /// Compares the cells of a row with its slices.
 fn check(model: &Model, row: (u32, u32), time: (i64, i64), width: u32, cells: &[Cell]) {

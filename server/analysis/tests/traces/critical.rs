@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use trainscope_analysis::trace::critical::{self, KINDS, Paths};
 use trainscope_format::trace::SliceClass;
 
-use crate::support::{GeneratedTrace, generated, model};
+use crate::traces::support::{GeneratedTrace, generated, model};
 
 #[test]
 fn the_path_of_generated_steps_is_that_of_a_slow_reading() {

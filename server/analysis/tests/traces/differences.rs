@@ -5,7 +5,7 @@ use trainscope_analysis::trace::diff::{Side, diff, ratio};
 use trainscope_analysis::trace::steps::StepRange;
 use trainscope_api::profile::{OperatorRow, Parts, ProfileStep, SessionSummary};
 
-use crate::support::model as fixture;
+use crate::traces::support::model as fixture;
 
 fn side(lengths: &[i64], operators: &[(&str, i64, u64)]) -> Side {
     let steps = lengths.iter().map(|length| ProfileStep {

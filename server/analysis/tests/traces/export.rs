@@ -4,8 +4,8 @@ use trainscope_analysis::trace::Model;
 use trainscope_analysis::trace::export_json::write;
 use trainscope_analysis::trace::levels::Levels;
 
-use crate::scatter::{read, touches};
-use crate::support::model as fixture;
+use crate::traces::scatter::{read, touches};
+use crate::traces::support::model as fixture;
 
 fn written(model: &Model, time: (i64, i64)) -> Model {
     let mut bytes = Vec::new();
@@ -137,8 +137,10 @@ fn an_area_has_the_slices_that_touch_it() {
 #[test]
 fn names_with_quotes_and_control_characters_are_escaped() {
     let name = "a\"b\\c\u{1}\n\u{7f}é…";
-    let model =
-        crate::scatter::of_lanes(&[(trainscope_format::trace::LaneKind::Host, &[(0, 5, name)])]);
+    let model = crate::traces::scatter::of_lanes(&[(
+        trainscope_format::trace::LaneKind::Host,
+        &[(0, 5, name)],
+    )]);
     let again = written(&model, (0, 10));
     assert_eq!(again.name(0), name);
 }

@@ -7,8 +7,8 @@ use trainscope_analysis::trace::levels::Levels;
 use trainscope_api::timeline::TimelineLanes;
 use trainscope_format::trace::{CounterSeries, Lane, LaneKind};
 
-use crate::scatter::{of_lanes, random_model};
-use crate::support::model as fixture;
+use crate::traces::scatter::{of_lanes, random_model};
+use crate::traces::support::model as fixture;
 
 fn frame(model: &Model) -> TimelineLanes {
     lanes(model, &Levels::new(model))

@@ -9,7 +9,7 @@ use trainscope_api::timeline::TimeKind;
 use trainscope_format::formats::trace_json::TraceReader;
 use trainscope_format::trace::{NONE, SliceClass};
 
-use crate::support::model;
+use crate::traces::support::model;
 
 const STEPS: &str = "generated/steps4-layers2.pt.trace.json.gz";
 

@@ -5,8 +5,8 @@ use trainscope_analysis::trace::idle::{self, Cause, Gap};
 use trainscope_analysis::trace::{Model, Role};
 use trainscope_format::trace::{NONE, SliceClass};
 
-use crate::critical::any_trace;
-use crate::support::{GeneratedTrace, generated, model};
+use crate::traces::critical::any_trace;
+use crate::traces::support::{GeneratedTrace, generated, model};
 
 #[test]
 fn idle_time_of_generated_steps_by_cause() {

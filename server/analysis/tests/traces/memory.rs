@@ -5,7 +5,7 @@ use trainscope_analysis::trace::memory::{self, MemoryAsk};
 use trainscope_api::profile::{MAX_MEMORY_POINTS, MemoryAnswer, MemoryCategory, MemoryTotal};
 use trainscope_format::trace::{DeclaredStep, Device, MemoryEvent, SliceClass, Trace};
 
-use crate::support::{GeneratedTrace, generated, model};
+use crate::traces::support::{GeneratedTrace, generated, model};
 
 fn only(totals: Vec<MemoryTotal>) -> MemoryTotal {
     assert_eq!(totals.len(), 1);

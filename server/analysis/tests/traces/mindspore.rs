@@ -10,7 +10,7 @@ use trainscope_api::profile::{OperatorGroup, PhaseKind, StepSource};
 use trainscope_format::formats::mindspore_profile::{MindsporeFiles, read};
 use trainscope_format::trace::SliceClass;
 
-use crate::support::unpacked;
+use crate::traces::support::unpacked;
 
 fn model(folder: &str) -> Model {
     let executions = unpacked(&format!("{folder}/cpu_op_execute_timestamp_0.txt.gz"));

@@ -4,7 +4,7 @@ use trainscope_analysis::trace::Model;
 use trainscope_analysis::trace::ranks::{RankModel, ranks};
 use trainscope_api::profile::{RankTrack, RanksAnswer};
 
-use crate::support::{generated, model};
+use crate::traces::support::{generated, model};
 
 /// Four ranks of 40 steps; rank 2 computes 23 % slower from step 15 on.
 pub(crate) fn four() -> Vec<Model> {

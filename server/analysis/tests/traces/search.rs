@@ -9,8 +9,8 @@ use trainscope_api::timeline::{
     MAX_NEAREST, SliceEntry, TimeKind, TimelineSearchAnswer, TimelineSearchQuery,
 };
 
-use crate::scatter::{random_model, span, touches};
-use crate::support::model as fixture;
+use crate::traces::scatter::{random_model, span, touches};
+use crate::traces::support::model as fixture;
 
 fn find(model: &Model, query: &str, view: (i64, i64)) -> TimelineSearchAnswer {
     let query = TimelineSearchQuery {

@@ -9,8 +9,8 @@ use trainscope_analysis::trace::levels::Levels;
 use trainscope_api::profile::{FlameFrame, MAX_FRAMES};
 use trainscope_format::trace::LaneKind;
 
-use crate::scatter::{of_lanes, random_model};
-use crate::support::model as fixture;
+use crate::traces::scatter::{of_lanes, random_model};
+use crate::traces::support::model as fixture;
 
 /// Number of slices and total by name and path.
 fn rows(frames: &[FlameFrame]) -> Vec<(u32, &str, i64, i64, u64)> {

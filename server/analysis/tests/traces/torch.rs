@@ -9,7 +9,7 @@ use trainscope_api::profile::{
     OperatorGroup, Parts, PhaseKind, ProfileStep, SessionSummary, StepSource,
 };
 
-use crate::support::{model, unpacked};
+use crate::traces::support::{model, unpacked};
 
 fn summary_of(name: &str) -> SessionSummary {
     summary(&model(name), StepRange::default(), usize::MAX)

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use crate::critical::any_trace;
-use crate::support::{generated, model, unpacked};
+use crate::traces::critical::any_trace;
+use crate::traces::support::{generated, model, unpacked};
 use trainscope_analysis::trace::Model;
 use trainscope_analysis::trace::advice::baseline::{self, Baseline};
 use trainscope_analysis::trace::advice::{self, Facts, Lack, Limits, Rule};

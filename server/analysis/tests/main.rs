@@ -1,0 +1,13 @@
+//! All tests of the package in one program: linking takes longer than most of them.
+
+mod answers;
+mod diagnosis;
+mod formulas;
+mod fresh;
+mod graph;
+mod importance;
+mod judgements;
+mod keras;
+mod scalars;
+mod support;
+mod traces;

@@ -1,0 +1,50 @@
+//! Components shared by several pages.
+
+pub mod browse;
+mod bulk_notes;
+mod card_fault;
+mod card_grid;
+mod chart;
+mod controls;
+pub mod download;
+mod graph;
+mod marked;
+mod note;
+mod note_fields;
+mod panel;
+mod popover;
+pub mod profile_tabs;
+mod row_list;
+mod run_chip;
+mod session_nodes;
+mod severity;
+mod state;
+mod step_range;
+pub mod tensor;
+
+pub use crate::icon::{Icon, IconName, fixed_icon};
+pub use bulk_notes::BulkNotes;
+pub use card_fault::CardFault;
+pub use card_grid::{CardGrid, CardSize, MakeCard, Place};
+pub use chart::{
+    ChartEvents, DistributionChart, Figure, LineChart, Lines, MapChart, Palette, Panel,
+    ParallelChart, PointedElement, ProfileChart, ReliefChart, strokes, to_png, use_palette,
+    use_size,
+};
+pub use chart::{Ticket, blank, line_of};
+pub use controls::{Check, FullButton, IconButton, SegOption, Segmented, TextField, ToolButton};
+pub use graph::{
+    Colour, GraphCanvas, GraphOverview, Look, NodeGraph, Shade, View, figure_of, first_view,
+    hit_at, use_graph_ink,
+};
+pub use marked::{marked, places};
+pub use note::{Note, NoteKind};
+pub use note_fields::{NoteFields, tags_of};
+pub use panel::RightPanel;
+pub use popover::{MenuItem, Popover};
+pub use row_list::{RowHeights, RowList, RowRange};
+pub use run_chip::{RunChip, RunStatusLabel};
+pub use session_nodes::{NodeMenu, RunToHere};
+pub use severity::{severity_icon, severity_name};
+pub use state::StatePage;
+pub use step_range::StepRange;

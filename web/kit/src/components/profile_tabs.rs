@@ -1,0 +1,474 @@
+//! The tab bar of everything about profiles: views, data pipeline and timeline, with the choice of session, rank and steps.
+//! The choice is in the address, and the links of the tabs keep it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use trainscope_api::profile::{ProfileEntry, ProfileList, ProfileQuery, ProfileState};
+use trainscope_format::Kind;
+
+use super::{Icon, IconName, Popover, StepRange};
+use crate::client;
+use crate::format;
+use crate::i18n::{ProfileTexts, use_i18n};
+use crate::prelude::*;
+use crate::query::{Query, query};
+use crate::route::{self, RunPage, use_run};
+use crate::state::use_app_state;
+use crate::url_state::{History, UrlState, use_url_state};
+
+/// Pause between two requests for the list while a profile is being read.
+pub const READING_PAUSE: Duration = Duration::from_millis(700);
+/// Key of the address: view of the page of profiles.
+pub const VIEW: &str = "view";
+/// Key of the address: id of the session.
+pub const SESSION: &str = "session";
+/// Key of the address: rank.
+pub const RANK: &str = "rank";
+/// Key of the address: first step.
+pub const SINCE: &str = "since_step";
+/// Key of the address: last step.
+pub const UNTIL: &str = "until_step";
+
+/// A view of the page of profiles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ProfileView {
+    #[default]
+    Overview,
+    Steps,
+    Operators,
+    Memory,
+    Cluster,
+    Compare,
+}
+
+impl ProfileView {
+    const ALL: [Self; 6] = [
+        Self::Overview,
+        Self::Steps,
+        Self::Operators,
+        Self::Memory,
+        Self::Cluster,
+        Self::Compare,
+    ];
+
+    /// Its name in the address.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Overview => "overview",
+            Self::Steps => "steps",
+            Self::Operators => "operators",
+            Self::Memory => "memory",
+            Self::Cluster => "cluster",
+            Self::Compare => "compare",
+        }
+    }
+
+    /// The view of a name; the overview for any other text.
+    pub fn of_name(name: Option<&str>) -> Self {
+        let mut all = Self::ALL.into_iter();
+        all.find(|view| Some(view.name()) == name)
+            .unwrap_or_default()
+    }
+}
+
+/// A tab: a view of the page of profiles, or another page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProfileTab {
+    View(ProfileView),
+    Pipeline,
+    Timeline,
+}
+
+impl ProfileTab {
+    /// In the order of the bar.
+    const ALL: [Self; 8] = [
+        Self::View(ProfileView::Overview),
+        Self::View(ProfileView::Steps),
+        Self::View(ProfileView::Operators),
+        Self::Pipeline,
+        Self::View(ProfileView::Memory),
+        Self::View(ProfileView::Cluster),
+        Self::View(ProfileView::Compare),
+        Self::Timeline,
+    ];
+
+    const fn page(self) -> RunPage {
+        match self {
+            Self::View(_) => RunPage::Profile,
+            Self::Pipeline => RunPage::Pipeline,
+            Self::Timeline => RunPage::Timeline,
+        }
+    }
+
+    const fn title(self, texts: &ProfileTexts) -> &'static str {
+        match self {
+            Self::View(view) => texts.views[view as usize],
+            Self::Pipeline => texts.pipeline,
+            Self::Timeline => texts.timeline,
+        }
+    }
+}
+
+/// The profiles of the run of the address, and the choice among them. `Copy`.
+#[derive(Clone, Copy)]
+pub struct Profiles {
+    pub url: UrlState,
+    pub run: Memo<String>,
+    /// Sessions and ranks.
+    pub list: Query<ProfileList>,
+    /// Session and rank of the address; without them, and without such ones, the newest session and its lowest rank.
+    pub chosen: Memo<Option<Arc<ProfileEntry>>>,
+    /// The query of every resource of the chosen profile.
+    pub query: Memo<ProfileQuery>,
+}
+
+impl Profiles {
+    /// Follows the address, and asks for the list whenever the run grows.
+    pub fn new() -> Self {
+        let url = use_url_state();
+        let run = use_run();
+        let run = Memo::new(move |_| run.get().unwrap_or_default());
+        let own = Signal::derive(move || Arc::new(vec![run.get()]));
+        let ask = |run: String| async move { client::profile(&run).await };
+        let list = query(move || Some(run.get()), ask)
+            .cleared_with(move || run.get())
+            .again_with_list()
+            .again_with_runs(own);
+        // A profile is read when its first resource is asked for; its facts are in the list then.
+        Effect::new(move || {
+            let is_reading = |list: &Arc<ProfileList>| {
+                let mut sessions = list.sessions.iter();
+                sessions.any(|own| own.state == ProfileState::Reading)
+            };
+            if list
+                .answer
+                .with(|list| list.as_ref().is_some_and(is_reading))
+            {
+                set_timeout(move || list.ask_again(), READING_PAUSE);
+            }
+        });
+        let (session, rank) = (url.param(SESSION), url.param(RANK));
+        let (since, until) = (url.param(SINCE), url.param(UNTIL));
+        let chosen = Memo::new(move |_| {
+            let wanted = session.get();
+            let rank: Option<u32> = rank.with(|text| text.as_ref()?.parse().ok());
+            let list = list.answer.get()?;
+            let first = list.sessions.first()?;
+            let has = |id: &String| list.sessions.iter().any(|own| own.session == *id);
+            let session = wanted.filter(has).unwrap_or_else(|| first.session.clone());
+            let own = || list.sessions.iter().filter(|own| own.session == session);
+            let of_rank = own().find(|own| Some(own.rank) == rank);
+            of_rank.or_else(|| own().next()).cloned().map(Arc::new)
+        });
+        let query = Memo::new(move |_| {
+            let number = |text: Memo<Option<String>>| text.with(|text| text.as_ref()?.parse().ok());
+            ProfileQuery {
+                run: run.get(),
+                session: session.get(),
+                rank: rank.with(|text| text.as_ref()?.parse().ok()),
+                since_step: number(since),
+                until_step: number(until),
+            }
+        });
+        Self {
+            url,
+            run,
+            list,
+            chosen,
+            query,
+        }
+    }
+
+    /// Run, session and rank of the address, whatever the steps; reactive.
+    pub fn subject(self) -> (String, Option<String>, Option<u32>) {
+        self.query
+            .with(|own| (own.run.clone(), own.session.clone(), own.rank))
+    }
+
+    /// `true` once the run has a profile; reactive.
+    pub fn is_there(self) -> bool {
+        self.chosen.with(Option::is_some)
+    }
+
+    /// `true` if the run has records of a kind; reactive.
+    pub fn has_kind(self, kind: Kind) -> bool {
+        let runs = use_app_state().runs;
+        self.run.with(|own| {
+            runs.with(|list| {
+                let mut runs = list.runs.iter();
+                runs.any(|run| run.id == *own && run.kinds.contains_key(kind.as_str()))
+            })
+        })
+    }
+
+    /// The address of a tab with what is chosen here, and with other keys changed; reactive.
+    pub fn tab_href(self, tab: ProfileTab, changes: &[(&str, Option<&str>)]) -> String {
+        let view = match tab {
+            ProfileTab::View(view) if view != ProfileView::Overview => Some(view.name()),
+            _ => None,
+        };
+        let mut all = vec![(VIEW, view)];
+        all.extend_from_slice(changes);
+        let here = self.url.href(&all);
+        let search = here.split_once('?').map_or("", |(_, search)| search);
+        let href = self.run.with(|run| route::run_href(run, tab.page()));
+        if search.is_empty() {
+            href
+        } else {
+            format!("{href}?{search}")
+        }
+    }
+
+    /// The address of the timeline with a stretch of time, nanoseconds since the begin of the session, and slices that a
+    /// search frames; reactive.
+    pub fn timeline_href(self, range: Option<(i64, i64)>, search: Option<&str>) -> String {
+        let (from, to) = range
+            .map(|(from, to)| (from.to_string(), to.to_string()))
+            .unzip();
+        let changes = [
+            ("from", from.as_deref()),
+            ("to", to.as_deref()),
+            ("sel", None),
+            ("q", search),
+        ];
+        self.tab_href(ProfileTab::Timeline, &changes)
+    }
+}
+
+/// The tab bar, as soon as the run has a profile.
+#[component]
+pub fn ProfileTabs(
+    #[prop(into)] current: Signal<ProfileTab>,
+    profiles: Profiles,
+    /// `false` if the page is about all steps.
+    #[prop(default = true.into(), into)]
+    has_steps: Signal<bool>,
+    /// `false` if the page is about all ranks.
+    #[prop(default = true.into(), into)]
+    has_ranks: Signal<bool>,
+    /// Elements at the right, before the choices.
+    #[prop(optional)]
+    children: Option<ChildrenFn>,
+) -> impl IntoView {
+    let i18n = use_i18n();
+    let tab = move |tab: ProfileTab| {
+        let operators = move || {
+            let is_own = tab == ProfileTab::View(ProfileView::Operators);
+            let count = profiles.chosen.with(|own| Some(own.as_ref()?.operators))?;
+            (is_own && count > 0)
+                .then(|| view! { <span class="ink3">{format::count(count)}</span> })
+        };
+        view! {
+            <a
+                href=move || profiles.tab_href(tab, &[])
+                aria-current=move || (current.get() == tab).then_some("page")
+            >
+                {move || tab.title(i18n.texts().profile)}
+                {operators}
+            </a>
+        }
+    };
+    let children = StoredValue::new(children);
+    move || {
+        profiles.is_there().then(|| {
+            view! {
+                <div class="ptabs">
+                    <nav class="tabs" aria-label=i18n.text(|t| t.profile.title)>
+                        {ProfileTab::ALL.map(tab).into_iter().collect_view()}
+                    </nav>
+                    <span class="grow"></span>
+                    {children.with_value(|children| children.as_ref().map(|children| children()))}
+                    <Show when=move || has_steps.get()>
+                        <StepsChoice profiles />
+                    </Show>
+                    <SessionChoice profiles />
+                    <Show when=move || has_ranks.get()>
+                        <RankChoice profiles />
+                    </Show>
+                </div>
+            }
+        })
+    }
+}
+
+/// The range of steps, if the profile has more than one.
+#[component]
+fn StepsChoice(profiles: Profiles) -> impl IntoView {
+    let i18n = use_i18n();
+    let is_open = RwSignal::new(false);
+    let range = Memo::new(move |_| profiles.chosen.with(|own| own.as_ref()?.step_range));
+    let whole = Signal::derive(move || range.get().unwrap_or_default());
+    let chosen = Signal::derive(move || {
+        let (since, until) = profiles.query.with(|own| (own.since_step, own.until_step));
+        (since.is_some() || until.is_some())
+            .then(|| (since.unwrap_or(i64::MIN), until.unwrap_or(i64::MAX)))
+    });
+    let face = move || {
+        let (first, last) = whole.get();
+        let (since, until) = chosen.get().unwrap_or((first, last));
+        let (since, until) = (since.clamp(first, last), until.clamp(first, last));
+        let text = format!("{} – {}", format::integer(since), format::integer(until));
+        view! {
+            <span class="val">{text}</span>
+            <Icon name=IconName::Down size=12 />
+        }
+        .into_any()
+    };
+    let on_choose = Callback::new(move |range: Option<(i64, i64)>| {
+        let (since, until) = range.unwrap_or((i64::MIN, i64::MAX));
+        let since = (since > i64::MIN).then(|| since.to_string());
+        let until = (until < i64::MAX).then(|| until.to_string());
+        let changes = [(SINCE, since.as_deref()), (UNTIL, until.as_deref())];
+        profiles.url.set(&changes, History::Push);
+    });
+    move || {
+        let has_many = range.get().is_some_and(|(first, last)| first < last);
+        has_many.then(|| {
+            view! {
+                <span class="ctl">
+                    <span class="hide-narrow">{i18n.text(|t| t.profile.steps)}</span>
+                    <Popover
+                        is_open
+                        label=i18n.label(|t| t.profile.choose_steps)
+                        class="field"
+                        panel_class="popover step-choice"
+                        face=ViewFn::from(face)
+                    >
+                        <StepRange whole chosen on_choose />
+                    </Popover>
+                </span>
+            }
+        })
+    }
+}
+
+/// The session, if there are several.
+#[component]
+fn SessionChoice(profiles: Profiles) -> impl IntoView {
+    let i18n = use_i18n();
+    let all = Memo::new(move |_| {
+        let mut all: Vec<String> = Vec::new();
+        let list = profiles.list.answer.get().unwrap_or_default();
+        for own in &list.sessions {
+            if !all.contains(&own.session) {
+                all.push(own.session.clone());
+            }
+        }
+        all
+    });
+    let now = Memo::new(move |_| {
+        profiles
+            .chosen
+            .with(|own| Some(own.as_ref()?.session.clone()))
+    });
+    let on_choose = move |id: String| {
+        let is_newest = all.with_untracked(|all| all.first() == Some(&id));
+        let id = (!is_newest).then_some(&*id);
+        // Steps and moments of one session mean nothing in another.
+        let keys = [
+            SINCE, UNTIL, "from", "to", "sel", "area", "marks", "pins", "folded", "hidden",
+        ];
+        let mut changes = vec![(SESSION, id)];
+        changes.extend(keys.map(|key| (key, None)));
+        profiles.url.set(&changes, History::Push);
+    };
+    move || {
+        let all = all.get();
+        (all.len() > 1).then(|| {
+            choice(
+                i18n.texts().profile.session,
+                all,
+                now.get().as_deref(),
+                on_choose,
+            )
+        })
+    }
+}
+
+/// The rank, if the session has several.
+#[component]
+fn RankChoice(profiles: Profiles) -> impl IntoView {
+    let i18n = use_i18n();
+    let all = Memo::new(move |_| {
+        let list = profiles.list.answer.get().unwrap_or_default();
+        let session = profiles
+            .chosen
+            .with(|own| Some(own.as_ref()?.session.clone()));
+        let own = list.sessions.iter();
+        let own = own.filter(|own| Some(&own.session) == session.as_ref());
+        own.map(|own| own.rank.to_string()).collect::<Vec<_>>()
+    });
+    let now = Memo::new(move |_| {
+        profiles
+            .chosen
+            .with(|own| Some(own.as_ref()?.rank.to_string()))
+    });
+    let on_choose = move |rank: String| {
+        let is_lowest = all.with_untracked(|all| all.first() == Some(&rank));
+        let rank = (!is_lowest).then_some(&*rank);
+        profiles
+            .url
+            .set(&[(RANK, rank), ("sel", None)], History::Push);
+    };
+    move || {
+        let all = all.get();
+        (all.len() > 1).then(|| {
+            choice(
+                i18n.texts().profile.rank,
+                all,
+                now.get().as_deref(),
+                on_choose,
+            )
+        })
+    }
+}
+
+fn choice(
+    label: &'static str,
+    all: Vec<String>,
+    now: Option<&str>,
+    on_choose: impl Fn(String) + 'static,
+) -> AnyView {
+    let options = all.into_iter().map(|own| {
+        let is_now = now == Some(&*own);
+        view! {
+            <option value=own.clone() selected=is_now>
+                {own.clone()}
+            </option>
+        }
+    });
+    let options = options.collect::<Vec<_>>();
+    view! {
+        <label class="ctl">
+            <span class="hide-narrow">{label}</span>
+            <select
+                class="field"
+                aria-label=label
+                on:change=move |event| on_choose(event_target_value(&event))
+            >
+                {options}
+            </select>
+        </label>
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::i18n::Locale;
+
+    #[test]
+    fn every_view_has_a_name_in_the_address_and_a_title() {
+        for view in ProfileView::ALL {
+            assert_eq!(ProfileView::of_name(Some(view.name())), view);
+        }
+        assert_eq!(ProfileView::of_name(Some("?")), ProfileView::Overview);
+        assert_eq!(ProfileView::of_name(None), ProfileView::Overview);
+        for locale in [Locale::En, Locale::Zh] {
+            let titles = ProfileTab::ALL.map(|tab| tab.title(locale.texts().profile));
+            assert!(titles.iter().all(|title| !title.is_empty()), "{titles:?}");
+        }
+    }
+}

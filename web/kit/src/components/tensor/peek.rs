@@ -1,0 +1,169 @@
+//! Some elements of a tensor at a step in little room, for pages that are about something else: those around the first
+//! one that is no number, else around the greatest, and how all of them are spread, beside the step before.
+
+use std::sync::Arc;
+
+use trainscope_api::tensors::{Bins, Slice, TensorQuery};
+
+use super::bins::bins_picture;
+use super::grid::{Tile, grid};
+use super::plane::{Plane, Window};
+use crate::client;
+use crate::i18n::use_i18n;
+use crate::prelude::*;
+use crate::route;
+
+/// Larger tensors are looked at on their own page, where one sees how far that is.
+const MAX_ELEMENTS: u64 = 1 << 24;
+const BINS: usize = 40;
+const ROWS: u64 = 6;
+const COLUMNS: u64 = 4;
+
+/// Sample of a tensor.
+#[derive(Clone, Default, PartialEq)]
+pub struct Peek {
+    run: String,
+    tensor: String,
+    rank: u32,
+    /// The nearest steps with elements, if this one has none.
+    elsewhere: Vec<i64>,
+    bins: Option<Bins>,
+    /// The step before with elements, in the same bins.
+    before: Option<(i64, Bins)>,
+    tile: Option<(Arc<Tile>, (u64, u64))>,
+}
+
+impl Peek {
+    /// Requests a sample of a tensor of a number of elements; `None` if there are none or too many.
+    pub async fn at(run: &str, tensor: &str, rank: u32, step: i64, count: u64) -> Option<Self> {
+        let steps = client::steps_with_elements(run, tensor, rank).await;
+        let at = steps.partition_point(|own| *own < step);
+        let mut seen = Self {
+            run: run.to_owned(),
+            tensor: tensor.to_owned(),
+            rank,
+            ..Self::default()
+        };
+        let before = at.checked_sub(1).and_then(|at| steps.get(at)).copied();
+        if steps.get(at) != Some(&step) {
+            seen.elsewhere = before.into_iter().chain(steps.get(at).copied()).collect();
+            return Some(seen);
+        }
+        if count > MAX_ELEMENTS {
+            return None;
+        }
+        let query = TensorQuery {
+            run: run.to_owned(),
+            tensor: tensor.to_owned(),
+            rank,
+            step: Some(step),
+            bins: Some(BINS),
+            ..TensorQuery::default()
+        };
+        let found = client::tensor_summary(&query).await.ok()?;
+        let places = found.positions;
+        let centre = places.nan.or(places.pos_inf).or(places.neg_inf);
+        let centre = centre.or(places.max).unwrap_or_default();
+        seen.tile = tile(&query, &found.place.shape, &centre).await;
+        if let (Some(step), Some(bins)) = (before, &found.histogram) {
+            let query = TensorQuery {
+                step: Some(step),
+                low: Some(bins.low),
+                high: Some(bins.high),
+                ..query
+            };
+            let earlier = client::tensor_summary(&query).await.ok();
+            let earlier = earlier.and_then(|earlier| earlier.histogram);
+            seen.before = earlier.map(|earlier| (step, earlier));
+        }
+        seen.bins = found.histogram;
+        Some(seen)
+    }
+
+    /// Histogram of the elements, and some of them.
+    pub fn view(&self) -> AnyView {
+        let i18n = use_i18n();
+        let texts = &i18n.texts().tensors;
+        let links = self.elsewhere.iter().map(|&step| {
+            let href = route::tensors_href(&self.run, &self.tensor, self.rank, Some(step));
+            view! { <a class="link" href=href>{(texts.step)(step)}</a> }
+        });
+        let links = links.collect_view();
+        let before = self.before.as_ref();
+        let histogram = self.bins.as_ref().map(|bins| {
+            let key = before.map(|(step, _)| before_key(*step));
+            view! {
+                <section>
+                    <h3 class="flex">{texts.histogram} <span class="grow"></span> {key}</h3>
+                    {bins_picture(bins, before.map(|(_, bins)| bins))}
+                </section>
+            }
+        });
+        let values = self.tile.as_ref().map(|(tile, at)| {
+            let cells = grid(tile, tile.window, &tile.values.values, Some(*at), &|_, _| false);
+            view! {
+                <section>
+                    <h3 class="flex">
+                        {texts.values} <span class="micro ink3 mono cut">"["{tile.values.slice.clone()}"]"</span>
+                    </h3>
+                    <div class="sheet few" data-part="sheet">{cells}</div>
+                </section>
+            }
+        });
+        view! {
+            <section class="small ink2 elsewhere" data-part="nearest-steps" hidden=self.elsewhere.is_empty()>
+                <p>{texts.nearest_values} " " {links}</p>
+            </section>
+            {histogram}
+            {values}
+        }
+        .into_any()
+    }
+}
+
+/// Legend of the dashed line.
+pub fn before_key(step: i64) -> AnyView {
+    let step = (use_i18n().texts().tensors.step)(step);
+    view! { <span class="micro ink3 dashed">{step}</span> }.into_any()
+}
+
+/// Elements around one of them.
+async fn tile(
+    query: &TensorQuery,
+    shape: &[u64],
+    centre: &[u64],
+) -> Option<(Arc<Tile>, (u64, u64))> {
+    let slice = Slice::last_two(shape);
+    // A single axis goes to the right.
+    let is_swapped = slice.free().len() == 1;
+    let (plane, at) = Plane::new(slice, is_swapped)?.through(centre);
+    let all = plane.all();
+    let part = |at: u64, len: u64, most: u64| {
+        let most = most.min(len);
+        (at.saturating_sub(most / 2).min(len - most), most)
+    };
+    let ((row, rows), (column, columns)) =
+        (part(at.0, all.rows, ROWS), part(at.1, all.columns, COLUMNS));
+    let window = Window {
+        row,
+        column,
+        rows,
+        columns,
+    };
+    if rows * columns == 0 {
+        return None;
+    }
+    let query = TensorQuery {
+        slice: Some(plane.slice_of(window).to_string()),
+        bins: None,
+        ..query.clone()
+    };
+    let values = client::tensor_values(&query).await.ok()?;
+    let tile = Tile {
+        tensor: query.tensor,
+        plane,
+        window,
+        values,
+    };
+    Some((Arc::new(tile), at))
+}

@@ -1,0 +1,239 @@
+//! Producers and consumers of the tensor with the health of each; each is a link.
+
+use trainscope_api::findings::{Neighbour, Neighbours, NeighboursQuery};
+use trainscope_api::graphs::{GraphNode, NodeTensor};
+use trainscope_api::paths;
+use trainscope_format::Kind;
+
+use super::model::use_model;
+use trainscope_web_kit::client;
+use trainscope_web_kit::components::{
+    IconName, NodeGraph, SegOption, Segmented, fixed_icon, severity_icon, severity_name,
+};
+use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::query::query;
+use trainscope_web_kit::route;
+use trainscope_web_kit::url_state::{History, use_url_state};
+
+/// Query key: columns displayed although there is a graph.
+const AROUND: &str = "around";
+const TENSORS: &str = "tensors";
+
+/// The graph around the tensor, and as three columns: upstream, the layer itself, downstream.
+#[component]
+pub(super) fn Around() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let url = use_url_state();
+    let key = move || {
+        let (tensor, rank, step) = model.place.get()?;
+        Some(NeighboursQuery {
+            run: model.run.get(),
+            tensor,
+            rank,
+            step,
+        })
+    };
+    let found = query(key, |key| async move { client::neighbours(&key).await }).again_with_list();
+    let known = Memo::new(move |_| found.answer.get().unwrap_or_default());
+    let has_columns = Memo::new(move |_| {
+        known.with(|known| {
+            !known.upstream.is_empty() || !known.downstream.is_empty() || known.own.len() > 1
+        })
+    });
+    let has_graph = RwSignal::new(false);
+    let wanted = url.param(AROUND);
+    let is_graph = Memo::new(move |_| {
+        let wants_columns = wanted.with(|wanted| wanted.as_deref() == Some(TENSORS));
+        has_graph.get() && !(wants_columns && has_columns.get())
+    });
+    // The graph shows what it knows; columns may be in an order that is only guessed.
+    let guessed = move || {
+        let is_guessed = known.with(|known| known.is_guessed) && !is_graph.get();
+        is_guessed.then(|| i18n.texts().debugger.guessed)
+    };
+    let switch = move || {
+        let options = (0..2).map(|index: usize| SegOption {
+            value: index,
+            label: Signal::derive(move || i18n.texts().debugger.around_as[index].to_owned()),
+        });
+        let options = options.collect::<Vec<_>>();
+        (has_graph.get() && has_columns.get()).then(|| {
+            view! {
+                <Segmented
+                    label=i18n.label(|t| t.debugger.around)
+                    options=options
+                    value=Memo::new(move |_| usize::from(!is_graph.get()))
+                    on_choose=move |index: usize| {
+                        let value = (index == 1).then_some(TENSORS);
+                        url.set(&[(AROUND, value)], History::Replace);
+                    }
+                />
+            }
+        })
+    };
+    view! {
+        <section
+            class="around"
+            aria-label=i18n.text(|t| t.debugger.around)
+            hidden=move || !has_graph.get() && !has_columns.get()
+        >
+            <div class="flex">
+                <h3>{i18n.text(|t| t.debugger.around)}</h3>
+                <span class="micro ink3 cut grow">{guessed}</span>
+                {switch}
+            </div>
+            <div hidden=move || !is_graph.get()>
+                <Embedded has_graph=has_graph />
+            </div>
+            <div class="columns" hidden=move || is_graph.get()>
+                {move || columns(&known.get())}
+            </div>
+        </section>
+    }
+}
+
+fn columns(known: &Neighbours) -> AnyView {
+    let i18n = use_i18n();
+    let texts = &i18n.texts().debugger;
+    let column = |head: String, all: &[Neighbour]| {
+        let all = all.iter().map(node).collect_view();
+        view! {
+            <div>
+                <p class="micro ink3 cut" title=head.clone()>
+                    {head.clone()}
+                </p>
+                {all}
+            </div>
+        }
+        .into_any()
+    };
+    let layer = known.own.first();
+    let layer = layer.map(|own| own.layer.clone()).unwrap_or_default();
+    vec![
+        column(texts.upstream.to_owned(), &known.upstream),
+        column(layer, &known.own),
+        column(texts.downstream.to_owned(), &known.downstream),
+    ]
+    .into_any()
+}
+
+/// The graph, and what was recorded of the node that was pressed.
+#[component]
+fn Embedded(
+    /// `true` if the tensor is in a graph; set by this component.
+    has_graph: RwSignal<bool>,
+) -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let tensor = Memo::new(move |_| {
+        let place = model.place.get();
+        place.map_or_else(String::new, |(tensor, ..)| tensor)
+    });
+    let chosen = RwSignal::new(None::<String>);
+    let node = query(
+        move || Some((model.run.get(), chosen.get()?)),
+        |(run, path)| async move {
+            let more = [("node", Some(&*path))];
+            client::of_graph::<GraphNode>(paths::GRAPH_NODE, &run, (None, None), &more).await
+        },
+    );
+    let told = move || {
+        let own = node.answer.get()?;
+        let [nothing, in_graph] = i18n.texts().debugger.of_node;
+        let href = route::graph_href(&model.run.get(), Some(&own.path));
+        let is_shown = |tensor: &&NodeTensor| tensor.kind != Kind::Histograms;
+        let mut tags: Vec<String> = own
+            .tensors
+            .iter()
+            .filter(is_shown)
+            .map(|tensor| tensor.tag.clone())
+            .collect();
+        tags.dedup();
+        let is_empty = tags.is_empty();
+        let links = tags.into_iter().map(|tag| {
+            let pressed = tag.clone();
+            view! {
+                <button
+                    type="button"
+                    class="link cut"
+                    title=tag.clone()
+                    on:click=move |_| model.look_at(Some(&pressed))
+                >
+                    {tag.clone()}
+                </button>
+            }
+        });
+        let links = links.collect_view();
+        Some(view! {
+            <div class="of-node small" role="status">
+                <b class="med cut" title=own.path.clone()>
+                    {own.label.clone()}
+                </b>
+                <span class="ink3">{own.op_type.clone()}</span>
+                {links}
+                {is_empty.then(|| view! { <span class="ink3">{nothing}</span> })}
+                <span class="grow"></span>
+                <a class="link" href=href>
+                    {in_graph}
+                </a>
+            </div>
+        })
+    };
+    view! {
+        <NodeGraph run=model.run tensor=tensor is_there=has_graph chosen=chosen />
+        {told}
+    }
+}
+
+fn node(one: &Neighbour) -> AnyView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let (class, icon) = one.severity.map_or(("okc", IconName::Ok), severity_icon);
+    let tensor = one.tensor.clone();
+    let is_it = {
+        let tensor = tensor.clone();
+        move || {
+            model
+                .place
+                .with(|place| place.as_ref().is_some_and(|own| own.0 == tensor))
+        }
+    };
+    let title = match &one.says {
+        Some(says) => format!("{tensor}: {}", i18n.words(says)),
+        None => tensor.clone(),
+    };
+    // Name within the layer: the layer's name is displayed above.
+    let short = tensor
+        .strip_prefix(&one.layer)
+        .map(|rest| rest.trim_start_matches(['.', '/', ':']));
+    let short = short
+        .filter(|rest| !rest.is_empty())
+        .unwrap_or(&tensor)
+        .to_owned();
+    let is_own = model.place.with_untracked(|place| {
+        place
+            .as_ref()
+            .is_some_and(|own| own.0.starts_with(&*one.layer))
+    });
+    let name = if is_own { short } else { tensor.clone() };
+    let is_current = is_it.clone();
+    view! {
+        <button
+            type="button"
+            class=format!("node {class}")
+            data-severity=one.severity.map_or("none", severity_name)
+            class:cur=is_it
+            aria-current=move || is_current().to_string()
+            title=title
+            on:click=move |_| model.look_at(Some(&tensor))
+        >
+            {fixed_icon(icon, 12)}
+            <span class="cut">
+                <bdi>{name}</bdi>
+            </span>
+        </button>
+    }
+    .into_any()
+}

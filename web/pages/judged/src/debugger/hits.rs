@@ -1,0 +1,558 @@
+//! Hits by step and rank, in the order of data flow within each. Of a hundred thousand, those in view are there.
+
+use leptos::ev::MouseEvent;
+use trainscope_api::findings::{Findings, Hit, Words};
+use trainscope_format::Severity;
+use wasm_bindgen::JsCast;
+use web_sys::Element;
+
+use super::model::{LINE, parse_steps, use_model};
+use super::numbers::{Names, found, steps};
+use trainscope_web_kit::components::{
+    RowHeights, RowList, RowRange, fixed_icon, severity_icon, severity_name,
+};
+use trainscope_web_kit::format;
+use trainscope_web_kit::i18n::{Locale, Texts, use_i18n};
+use trainscope_web_kit::pixels::pixels;
+use trainscope_web_kit::prelude::*;
+
+/// Least and greatest width of the columns of found values and limits, in characters.
+const FOUND_CHARS: (usize, usize) = (6, 22);
+const LIMIT_CHARS: (usize, usize) = (5, 12);
+/// Share of the view above a line that is scrolled to.
+const ABOVE: f64 = 1.0 / 3.0;
+
+/// The filter, the buttons and the table.
+#[component]
+pub(super) fn Hits() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    // Anything but a range leaves all steps, with a line that says so.
+    let is_wrong = move || model.steps.with(|text| parse_steps(text).is_none());
+    view! {
+        <div class="toolbar hits-bar">
+            <label class="field grow">
+                {fixed_icon(trainscope_web_kit::components::IconName::Filter, 14)}
+                <input
+                    type="search"
+                    placeholder=i18n.text(|t| t.debugger.filter)
+                    aria-label=i18n.text(|t| t.debugger.filter)
+                    prop:value=move || model.search.get()
+                    on:input=move |event| model.set_search(&event_target_value(&event))
+                />
+            </label>
+            <label class="field of-steps" class:wrong=is_wrong>
+                <input
+                    type="text"
+                    name="steps"
+                    placeholder=i18n.text(|t| t.debugger.steps)
+                    aria-label=i18n.text(|t| t.debugger.steps)
+                    aria-invalid=move || is_wrong().to_string()
+                    prop:value=move || model.steps.get()
+                    on:change=move |event| model.set_steps(&event_target_value(&event))
+                />
+            </label>
+            <Ranks />
+            <Severities />
+        </div>
+        {move || {
+            is_wrong().then(|| {
+                let text = (i18n.texts().debugger.no_range)(&model.steps.get());
+                view! {
+                    <p class="no-range small err" role="alert">
+                        {text}
+                    </p>
+                }
+            })
+        }}
+        <List />
+    }
+}
+
+/// A choice of rank, where there are several.
+#[component]
+fn Ranks() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let ranks = Memo::new(move |_| {
+        model.findings.with(|findings| {
+            let has_others = findings.judged.ranks > 1 && !findings.ranks.is_empty();
+            has_others.then(|| findings.ranks.clone())
+        })
+    });
+    move || {
+        let ranks = ranks.get()?;
+        let now = model.rank.get();
+        let options = ranks.into_iter().map(|rank| {
+            view! {
+                <option value=rank.to_string() selected=now == Some(rank)>
+                    {(i18n.texts().debugger.rank)(rank)}
+                </option>
+            }
+        });
+        Some(view! {
+            <select
+                name="rank"
+                class="field"
+                on:change=move |event| model.set_rank(&event_target_value(&event))
+            >
+                <option value="">{i18n.texts().debugger.all_ranks}</option>
+                {options.collect_view()}
+            </select>
+        })
+    }
+}
+
+/// The table: only lines in view, and a few above and below, are there.
+#[component]
+fn List() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    // Lines that the rows are built from; other fields may change without a redraw.
+    let window = Memo::new(move |_| model.findings.with(|findings| LoadedHits::of(findings)));
+    let selected = Memo::new(move |_| model.selected.with(|hit| hit.as_ref().map(Hit::key)));
+    let list = RowList::new(LINE, move || {
+        RowHeights::Equal(window.with(|window| window.lines), LINE)
+    });
+    // As wide as what is loaded needs, so that names and titles get the rest.
+    let widths = Memo::new(move |_| {
+        let locale = i18n.locale();
+        window.with(|window| column_widths(&window.hits, locale))
+    });
+    // Plain text in all of them: what they show is put into those that are there, without a signal in any.
+    let rows = move || {
+        let RowRange { start, end, .. } = list.range.get();
+        let (texts, locale) = (i18n.texts(), i18n.locale());
+        selected.with(|selected| {
+            window.with(|window| {
+                let (before, drawn, behind) = window.part(start, end);
+                let mut rows = Vec::with_capacity(drawn.len() + 2);
+                rows.push(space(before));
+                rows.extend(drawn.iter().map(|line| match *line {
+                    Line::Step(step, rank) => {
+                        step_row(step, window.has_ranks.then_some(rank), texts)
+                    }
+                    Line::Hit(at) => {
+                        let hit = &window.hits[at];
+                        let key = Some(hit.key());
+                        let mark = if key == window.first_cause {
+                            Mark::First
+                        } else {
+                            Mark::of(hit.explains)
+                        };
+                        let title = window.titles.get(hit.watchpoint as usize);
+                        let title = title.map(|title| i18n.words(title)).unwrap_or_default();
+                        let name = window.names.short(&hit.tensor);
+                        let row = Row {
+                            at,
+                            name,
+                            title,
+                            mark,
+                            is_selected: key == *selected,
+                        };
+                        row.view(hit, locale, texts)
+                    }
+                }));
+                rows.push(space(behind));
+                rows
+            })
+        })
+    };
+    let pressed = move |event: MouseEvent| {
+        let target = event
+            .target()
+            .and_then(|target| target.dyn_into::<Element>().ok());
+        let row = target.and_then(|target| target.closest("[data-at]").ok().flatten());
+        let at = row.and_then(|row| row.get_attribute("data-at")?.parse::<usize>().ok());
+        let hit = at.and_then(|at| window.with_untracked(|window| window.hits.get(at).cloned()));
+        if let Some(hit) = hit {
+            model.select(&hit);
+        }
+    };
+    let is_filtered = move || {
+        model.severity.get().is_some()
+            || model.watchpoint.get().is_some()
+            || model.rank.get().is_some()
+            || !model.search.with(String::is_empty)
+            || !model.steps.with(String::is_empty)
+    };
+    let nothing = move || {
+        let is_empty = window.with(|window| window.hits.is_empty());
+        is_empty.then(|| {
+            if is_filtered() {
+                view! {
+                    <p class="none small ink2">
+                        {i18n.texts().debugger.nothing_matches} " "
+                        <button type="button" class="link" on:click=move |_| model.clear_filters()>
+                            {i18n.texts().runs.clear_filter}
+                        </button>
+                    </p>
+                }
+                .into_any()
+            } else {
+                view! { <p class="none small ink2">{i18n.texts().debugger.no_hits}</p> }.into_any()
+            }
+        })
+    };
+    // Finding scrolled into view and the offset at that time: it is kept in view until the user scrolls.
+    let shown = StoredValue::new(None::<(usize, i32)>);
+    // Lines are brought into view once there is room for them.
+    Effect::new(move || {
+        let lines = window.with(|window| window.lines);
+        let (_, height, _) = list.size.get();
+        let scroll = list.scroll.get_untracked();
+        let scrolled = pixels(scroll);
+        let before = shown.get_value().filter(|(_, at)| *at == scrolled);
+        let line = model
+            .reveal
+            .get()
+            .map(count)
+            .or(before.map(|(line, _)| line));
+        let (Some(line), Some(holder)) = (line, list.holder.get()) else {
+            return;
+        };
+        if line > 0 && line >= lines {
+            return;
+        }
+        if model.reveal.with_untracked(Option::is_some) {
+            model.reveal.set(None);
+        }
+        let to = list.position_of(line, (scroll, height), Some(ABOVE));
+        let to = to.map_or(scrolled, pixels);
+        shown.set_value(Some((line, to)));
+        if to != scrolled {
+            holder.set_scroll_top(to);
+        }
+    });
+    let scrolled = move |_| {
+        list.follow();
+        model.show_from(list.first_row() as u64);
+    };
+    view! {
+        <div class="scroll hit-list" node_ref=list.holder on:scroll=scrolled>
+            <table
+                class="dense"
+                style:--found=move || format!("{}ch", widths.get().0)
+                style:--limit=move || format!("{}ch", widths.get().1)
+                aria-label=i18n.text(|t| t.debugger.hits)
+                aria-rowcount=move || (window.with(|window| window.lines) + 1).to_string()
+            >
+                <colgroup>
+                    <col class="c-icon" />
+                    <col />
+                    <col class="c-watch" />
+                    <col class="c-found" />
+                    <col class="c-limit" />
+                </colgroup>
+                <thead>
+                    <tr>
+                        <th></th>
+                        <th>{i18n.text(|t| t.debugger.tensor)}</th>
+                        <th>{i18n.text(|t| t.debugger.watchpoint)}</th>
+                        <th class="num">{i18n.text(|t| t.debugger.found)}</th>
+                        <th class="num">{i18n.text(|t| t.debugger.limit)}</th>
+                    </tr>
+                </thead>
+                <tbody on:click=pressed>{rows}</tbody>
+            </table>
+            {nothing}
+        </div>
+    }
+}
+
+/// Widths of the found value and of its limit in characters, for these hits.
+fn column_widths(hits: &[Hit], locale: Locale) -> (usize, usize) {
+    let mut widths = (FOUND_CHARS.0, LIMIT_CHARS.0);
+    for hit in hits {
+        let [_, value, limit] = found(hit, locale);
+        widths.0 = widths.0.max(text_width(&value));
+        widths.1 = widths.1.max(text_width(&limit));
+    }
+    (widths.0.min(FOUND_CHARS.1), widths.1.min(LIMIT_CHARS.1))
+}
+
+/// Width of a text in digits; an ideograph takes about two.
+fn text_width(text: &str) -> usize {
+    let width = |char: char| if char >= '\u{2e80}' { 2 } else { 1 };
+    text.chars().map(width).sum()
+}
+
+/// Content of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Line {
+    /// Step and rank common to the findings below.
+    Step(i64, u32),
+    /// A hit, by its place among those that are loaded.
+    Hit(usize),
+}
+
+/// Marker beside a finding's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mark {
+    Nothing,
+    /// It all began here.
+    First,
+    /// So many follow from it.
+    Explains(u64),
+}
+
+impl Mark {
+    fn of(explains: Option<u64>) -> Self {
+        explains
+            .filter(|&hits| hits > 0)
+            .map_or(Self::Nothing, Self::Explains)
+    }
+}
+
+/// The lines that are loaded.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct LoadedHits {
+    hits: Vec<Hit>,
+    loaded: Vec<Line>,
+    titles: Vec<Words>,
+    names: Names,
+    /// Probable first cause.
+    first_cause: Option<String>,
+    has_ranks: bool,
+    /// Of the whole list.
+    lines: usize,
+    /// Lines above those that are loaded.
+    above: usize,
+}
+
+impl LoadedHits {
+    fn of(findings: &Findings) -> Self {
+        let hits = findings.hits.clone();
+        let mut loaded = Vec::with_capacity(hits.len() * 2);
+        let place = |hit: &Hit| (hit.step, hit.rank);
+        let mut last = hits.first().map(place).filter(|_| !findings.starts_group);
+        for (at, hit) in hits.iter().enumerate() {
+            let now = place(hit);
+            if last.replace(now) != Some(now) {
+                loaded.push(Line::Step(now.0, now.1));
+            }
+            loaded.push(Line::Hit(at));
+        }
+        let first = findings.first_cause.as_ref();
+        let all = findings.watchpoints.iter();
+        Self {
+            titles: all.map(|own| own.title.clone()).collect(),
+            names: Names::of(hits.iter().map(|hit| &*hit.tensor)),
+            first_cause: first.map(|cause| cause.hit.key()),
+            has_ranks: findings.judged.ranks > 1,
+            lines: if hits.is_empty() {
+                0
+            } else {
+                count(findings.lines)
+            },
+            above: count(findings.first_line).saturating_sub(usize::from(findings.starts_group)),
+            loaded,
+            hits,
+        }
+    }
+
+    /// Of the loaded lines those from a line of the whole list up to another, with how many are before and behind.
+    fn part(&self, from: usize, to: usize) -> (usize, &[Line], usize) {
+        let place = |line: usize| line.saturating_sub(self.above).min(self.loaded.len());
+        let (from, to) = (place(from), place(to));
+        let part = self.loaded.get(from..to).unwrap_or_default();
+        let before = (self.above + from).min(self.lines);
+        (before, part, self.lines.saturating_sub(before + part.len()))
+    }
+}
+
+/// A number of lines; no list has as many as a word of 32 bits counts.
+fn count(lines: u64) -> usize {
+    usize::try_from(lines).unwrap_or(usize::MAX)
+}
+
+/// Room for lines that are not loaded.
+fn space(lines: usize) -> AnyView {
+    let height = format!("{}px", lines as f64 * LINE);
+    view! { <tr class="space" style:height=height hidden=lines == 0></tr> }.into_any()
+}
+
+/// Buttons that leave the hits of one severity.
+#[component]
+fn Severities() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let counts = Memo::new(move |_| model.findings.with(|findings| findings.counts));
+    let button = move |severity: Severity| {
+        let (class, icon) = severity_icon(severity);
+        let count = move || {
+            let counts = counts.get();
+            format::count(match severity {
+                Severity::Error => counts.error,
+                Severity::Warning => counts.warning,
+                Severity::Info => counts.info,
+            })
+        };
+        view! {
+            <button
+                type="button"
+                class=class
+                title=move || (i18n.texts().debugger.severity)(severity_name(severity))
+                aria-label=move || (i18n.texts().debugger.severity)(severity_name(severity))
+                aria-pressed=move || (model.severity.get() == Some(severity)).to_string()
+                on:click=move |_| model.press_severity(Some(severity))
+            >
+                {fixed_icon(icon, 12)}
+                {count}
+            </button>
+        }
+    };
+    view! {
+        <div class="seg" role="group">
+            <button
+                type="button"
+                aria-pressed=move || model.severity.get().is_none().to_string()
+                on:click=move |_| model.press_severity(None)
+            >
+                {move || {
+                    let counts = counts.get();
+                    let all = counts.error + counts.warning + counts.info;
+                    (i18n.texts().debugger.all)(all)
+                }}
+            </button>
+            {button(Severity::Error)}
+            {button(Severity::Warning)}
+            {button(Severity::Info)}
+        </div>
+    }
+}
+
+fn step_row(step: i64, rank: Option<u32>, texts: &'static Texts) -> AnyView {
+    let rank = rank.map(|rank| format!(" · {}", (texts.debugger.rank)(rank)));
+    view! {
+        <tr class="grouprow">
+            <td colspan="5">
+                <b class="med">{format!("{} {}", texts.frame.step, format::integer(step))}</b>
+                {rank}
+            </td>
+        </tr>
+    }
+    .into_any()
+}
+
+/// A row of the table.
+struct Row {
+    at: usize,
+    name: String,
+    title: String,
+    mark: Mark,
+    is_selected: bool,
+}
+
+impl Row {
+    fn view(self, hit: &Hit, locale: Locale, texts: &'static Texts) -> AnyView {
+        let (class, icon) = severity_icon(hit.severity);
+        let [mut quantity, value, limit] = found(hit, locale);
+        if !quantity.is_empty() {
+            quantity.push(' ');
+        }
+        let whole = format!("{quantity}{value}");
+        let (mark_class, mark) = match self.mark {
+            Mark::Nothing => ("", String::new()),
+            Mark::First => ("tok first", texts.debugger.first.to_owned()),
+            Mark::Explains(hits) => ("tok explains", (texts.debugger.explains)(hits)),
+        };
+        let place = format!("{}, {} {}", hit.tensor, texts.frame.step, steps(hit));
+        view! {
+            <tr
+                class=if self.is_selected { "hit-row cur" } else { "hit-row" }
+                aria-selected=self.is_selected.to_string()
+                data-at=self.at.to_string()
+                data-severity=severity_name(hit.severity)
+            >
+                <td class=class>{fixed_icon(icon, 12)}</td>
+                <td title=place>
+                    <div class="hit-name">
+                        <span class=mark_class data-part=(self.mark == Mark::First).then_some("first-cause")>
+                            {mark}
+                        </span>
+                        <button type="button" class="plain cut">
+                            <bdi>{self.name}</bdi>
+                        </button>
+                    </div>
+                </td>
+                <td class="ink2 cut" title=hit.condition.clone()>
+                    {self.title}
+                </td>
+                <td class=format!("num med {class}") title=whole>
+                    <div class="measured">
+                        <span class="cut">{quantity}</span>
+                        <span>{value}</span>
+                    </div>
+                </td>
+                <td class="num ink3 cut" title=limit.clone()>{limit.clone()}</td>
+            </tr>
+        }
+        .into_any()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    fn hit(step: i64) -> Hit {
+        Hit {
+            condition: "c".to_owned(),
+            watchpoint: 0,
+            nth: 0,
+            severity: Severity::Error,
+            rank: 0,
+            step,
+            last_step: step,
+            tensor: "t".to_owned(),
+            node: None,
+            values: BTreeMap::new(),
+            thresholds: BTreeMap::new(),
+            measures: Vec::new(),
+            sentence: Words::default(),
+            explains: None,
+            source: None,
+        }
+    }
+
+    /// Two findings of step 7, the first of which is above the window, and one of step 9; ten lines above, five below.
+    fn window(starts_group: bool) -> LoadedHits {
+        LoadedHits::of(&Findings {
+            hits: vec![hit(7), hit(7), hit(9)],
+            starts_group,
+            first_line: 10 + u64::from(starts_group),
+            lines: 10 + u64::from(starts_group) + 4 + 5,
+            ..Findings::default()
+        })
+    }
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_text() {
+        assert_eq!(text_width("1 of 1"), 6);
+        assert_eq!(text_width("0 个变化的元素"), 14);
+        assert_eq!(column_widths(&[hit(7)], Locale::En), (6, 5));
+    }
+
+    #[test]
+    fn each_step_has_a_line_and_all_lines_have_room() {
+        let own = window(true);
+        let lines = [
+            Line::Step(7, 0),
+            Line::Hit(0),
+            Line::Hit(1),
+            Line::Step(9, 0),
+            Line::Hit(2),
+        ];
+        assert_eq!(own.part(0, 100), (10, &lines[..], 5));
+        assert_eq!(own.part(11, 13), (11, &lines[1..3], 7));
+        // Scrolled to where nothing is loaded yet.
+        assert_eq!(own.part(0, 5), (10, &lines[..0], 10));
+        assert_eq!(own.part(17, 30), (15, &lines[..0], 5));
+        // The line of the first step is above.
+        assert_eq!(window(false).part(0, 100), (10, &lines[1..], 5));
+        assert_eq!(LoadedHits::default().part(0, 100), (0, &lines[..0], 0));
+    }
+}

@@ -1,0 +1,413 @@
+//! State of the page: the answer for the address, and the selected finding.
+
+use std::sync::Arc;
+
+use trainscope_api::findings::{Findings, FindingsQuery, Hit, JudgementState};
+use trainscope_format::Severity;
+
+use trainscope_web_kit::client;
+use trainscope_web_kit::components::severity_name;
+use trainscope_web_kit::frames::after_paint;
+use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::pixels::whole;
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::query::{Load, Query};
+use trainscope_web_kit::route::use_run;
+use trainscope_web_kit::url_state::{History, UrlState, use_url_state};
+
+const SEVERITY: &str = "severity";
+const SEARCH: &str = "q";
+const WATCHPOINT: &str = "watchpoint";
+const RANK: &str = "rank";
+const STEPS: &str = "steps";
+const HIT: &str = "hit";
+const TENSOR: &str = "tensor";
+const STEP: &str = "step";
+
+/// Height of a line of the list, in pixels: `--hit`.
+pub(super) const LINE: f64 = 27.0;
+/// Hits asked for at a time, beside those that the window has room for: to bring more of them is what a key in the filter
+/// takes.
+const SPARE: usize = 32;
+/// Lines that the window begins above the first one in view.
+const ABOVE: u64 = 12;
+/// The window begins at a multiple of this, so that not each turn of the wheel asks anew.
+const STRIDE: u64 = 10;
+
+/// Findings, and the request that they answer.
+#[derive(Clone, Debug, PartialEq)]
+struct Answer {
+    findings: Arc<Findings>,
+    /// Finding that the request named.
+    hit: Option<String>,
+    locate: u32,
+}
+
+/// The page's state. `Copy`: take it with [`use_model`].
+#[derive(Clone, Copy)]
+pub(super) struct Model {
+    url: UrlState,
+    pub(super) run: Memo<String>,
+    pub(super) severity: Memo<Option<Severity>>,
+    pub(super) search: Memo<String>,
+    /// By its name.
+    pub(super) watchpoint: Memo<Option<String>>,
+    pub(super) rank: Memo<Option<u32>>,
+    pub(super) steps: Memo<String>,
+    pub(super) findings: Memo<Arc<Findings>>,
+    /// Ready with `false` before the run has been judged.
+    pub(super) load: Memo<Load<bool>>,
+    /// The hit that is looked at: the address says which, else where it began.
+    pub(super) selected: Memo<Option<Hit>>,
+    /// `true` if the address names a finding that does not exist.
+    pub(super) is_lost: Memo<bool>,
+    pub(super) named: Memo<Option<String>>,
+    /// Tensor, rank and step that are looked at: those of the hit, unless the address says otherwise.
+    pub(super) place: Memo<Option<(String, u32, i64)>>,
+    /// The first line that is asked for.
+    line: RwSignal<u64>,
+    /// A line to bring into view.
+    pub(super) reveal: RwSignal<Option<u64>>,
+    /// Incremented to request the position of the selected finding again.
+    locate: RwSignal<u32>,
+}
+
+/// The state of this page.
+pub(super) fn use_model() -> Model {
+    expect_context()
+}
+
+pub(super) fn parse_severity(text: Option<&str>) -> Option<Severity> {
+    let mut all = Severity::ALL.into_iter();
+    all.find(|severity| Some(severity_name(*severity)) == text)
+}
+
+/// First and last step of a filter.
+type StepRange = (Option<i64>, Option<i64>);
+
+/// `10-200`, `10-`, `-200` or `10`: from and to; all steps of an empty text, `None` of anything else.
+pub(super) fn parse_steps(text: &str) -> Option<StepRange> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Some((None, None));
+    }
+    let (from, to) = text.split_once(['-', '–']).unwrap_or((text, text));
+    let end = |text: &str| match text.trim() {
+        "" => Some(None),
+        text => text.parse::<i64>().ok().map(Some),
+    };
+    let range = (end(from)?, end(to)?);
+    let is_range = match range {
+        (Some(from), Some(to)) => from <= to,
+        (from, to) => from.is_some() || to.is_some(),
+    };
+    is_range.then_some(range)
+}
+
+impl Model {
+    pub(super) fn provide() -> Self {
+        let url = use_url_state();
+        let run = use_run();
+        let run = Memo::new(move |_| run.get().unwrap_or_default());
+        let severity = url.param(SEVERITY);
+        let (watchpoint, rank) = (url.param(WATCHPOINT), url.param(RANK));
+        let (hit, tensor, step) = (url.param(HIT), url.param(TENSOR), url.param(STEP));
+        let severity = Memo::new(move |_| severity.with(|text| parse_severity(text.as_deref())));
+        let text = |key| {
+            let text = url.param(key);
+            Memo::new(move |_| text.get().unwrap_or_default())
+        };
+        let answer = Query::<Answer>::idle();
+        let findings = Memo::new(move |_| {
+            let findings = answer.answer.get().map(|own| Arc::clone(&own.findings));
+            findings.unwrap_or_default()
+        });
+        let load = Memo::new(move |_| {
+            let is_judged = |answer: Arc<Answer>| answer.findings.state != JudgementState::Waiting;
+            answer.load().map(is_judged)
+        });
+        let selected = Memo::new(move |before: Option<&Option<Hit>>| {
+            let wanted = hit.get();
+            findings.with(|findings| {
+                let all = findings.first_cause.iter().map(|cause| &cause.hit);
+                let mut all = all.chain(&findings.hits);
+                let Some(wanted) = wanted else {
+                    return all.next().cloned();
+                };
+                let told = findings.wanted.iter().map(|wanted| &wanted.hit);
+                let found = all.chain(told).find(|hit| hit.key() == wanted).cloned();
+                // The finding may have left the loaded window; if it was requested by name, it no longer exists.
+                let is_gone = answer.answer.with(|own| {
+                    own.as_ref()
+                        .is_some_and(|own| own.hit.as_ref() == Some(&wanted))
+                });
+                let before = before.cloned().flatten().filter(|_| !is_gone);
+                found.or_else(|| before.filter(|hit| hit.key() == wanted))
+            })
+        });
+        let is_lost = Memo::new(move |_| {
+            let is_named = hit.with(Option::is_some);
+            is_named && selected.with(Option::is_none) && load.get() == Load::Ready(true)
+        });
+        let place = Memo::new(move |_| {
+            let hit = selected.get()?;
+            let step = step.with(|step| step.as_ref()?.parse().ok());
+            let tensor = tensor.get().unwrap_or(hit.tensor);
+            Some((tensor, hit.rank, step.unwrap_or(hit.step)))
+        });
+        let model = Self {
+            url,
+            run,
+            severity,
+            search: text(SEARCH),
+            watchpoint,
+            rank: Memo::new(move |_| rank.with(|rank| rank.as_ref()?.parse().ok())),
+            steps: text(STEPS),
+            findings,
+            load,
+            selected,
+            is_lost,
+            named: hit,
+            place,
+            line: RwSignal::new(0),
+            reveal: RwSignal::new(None),
+            locate: RwSignal::new(1),
+        };
+        provide_context(model);
+        model.ask(answer);
+        model
+    }
+
+    /// Filter of the address; reactive.
+    fn filter(self) -> FindingsQuery {
+        let (from_step, to_step) = parse_steps(&self.steps.get()).unwrap_or_default();
+        FindingsQuery {
+            run: self.run.get(),
+            severity: self.severity.get(),
+            watchpoint: self.watchpoint.get(),
+            rank: self.rank.get(),
+            from_step,
+            to_step,
+            search: Some(self.search.get()).filter(|text| !text.is_empty()),
+            limit: Some(in_window()),
+            ..FindingsQuery::default()
+        }
+    }
+
+    /// Requests the findings of the address on each change of it and on news of the server.
+    fn ask(self, answer: Query<Answer>) {
+        let located = StoredValue::new(0_u32);
+        Effect::new(move |before: Option<FindingsQuery>| {
+            let now = self.filter();
+            if before.as_ref().is_some_and(|before| *before != now) {
+                // Another list: from its top.
+                self.line.set(0);
+                self.reveal.set(Some(0));
+            }
+            if before.is_none_or(|before| before.run != now.run) {
+                located.set_value(0);
+            }
+            now
+        });
+        let key = move || {
+            let query = FindingsQuery {
+                line: Some(self.line.get()),
+                ..self.filter()
+            };
+            Some((query, self.locate.get()))
+        };
+        answer.start(key, move |(mut query, locate)| {
+            // Another hit alone is no reason to ask; the next request names it.
+            query.hit = self.named.get_untracked();
+            async move {
+                let findings = Arc::new(client::findings(&query).await?);
+                Ok(Answer {
+                    findings,
+                    hit: query.hit,
+                    locate,
+                })
+            }
+        });
+        answer.again_with_list();
+        answer.cleared_with(move || self.run.get());
+        Effect::new(move || {
+            let Some(answer) = answer.answer.get() else {
+                return;
+            };
+            if located.get_value() == answer.locate {
+                return;
+            }
+            located.set_value(answer.locate);
+            let findings = &answer.findings;
+            let wanted = findings.wanted.as_ref().and_then(|wanted| wanted.line);
+            let first = findings.first_cause.as_ref().and_then(|cause| cause.line);
+            if let Some(place) = wanted {
+                self.reveal.set(Some(place));
+                self.show_from(place);
+            } else if let (None, Some(place)) = (&answer.hit, first) {
+                // Not requested by the user: the first findings are painted before more are requested.
+                after_paint(move || {
+                    if self.named.try_get_untracked() == Some(None) {
+                        self.reveal.set(Some(place));
+                        self.show_from(place);
+                    }
+                });
+            }
+        });
+    }
+
+    /// The list is in view from this line on.
+    pub(super) fn show_from(self, line: u64) {
+        let first = line.saturating_sub(ABOVE) / STRIDE * STRIDE;
+        if self.line.get_untracked() != first {
+            self.line.set(first);
+        }
+    }
+
+    /// Rank of a finding in a run of several ranks; reactive.
+    pub(super) fn rank_of(self, hit: &Hit) -> Option<String> {
+        let has_ranks = self.findings.with(|findings| findings.judged.ranks > 1);
+        has_ranks.then(|| (use_i18n().texts().debugger.rank)(hit.rank))
+    }
+
+    /// A second press on a button leaves all again.
+    pub(super) fn press_severity(self, severity: Option<Severity>) {
+        let now = self.severity.get_untracked();
+        let next = severity.filter(|_| severity != now).map(severity_name);
+        self.url.set(&[(SEVERITY, next)], History::Push);
+    }
+
+    pub(super) fn press_watchpoint(self, name: &str) {
+        let is_it = self
+            .watchpoint
+            .with_untracked(|now| now.as_deref() == Some(name));
+        let next = (!is_it).then_some(name);
+        self.url.set(&[(WATCHPOINT, next)], History::Push);
+    }
+
+    /// Leaves the hits of the watchpoints of a condition: one of them is taken away.
+    pub(super) fn leave_watchpoint(self, condition: &str) {
+        let is_of = |now: &Option<String>| {
+            let name = now.as_ref().and_then(|now| now.split('~').next());
+            name == Some(condition)
+        };
+        if self.watchpoint.with_untracked(is_of) {
+            self.url.set(&[(WATCHPOINT, None)], History::Replace);
+        }
+    }
+
+    pub(super) fn set_search(self, text: &str) {
+        self.set_text(SEARCH, text);
+    }
+
+    pub(super) fn set_steps(self, text: &str) {
+        self.set_text(STEPS, text);
+    }
+
+    pub(super) fn set_rank(self, text: &str) {
+        self.set_text(RANK, text);
+    }
+
+    fn set_text(self, key: &'static str, text: &str) {
+        let text = text.trim();
+        let value = (!text.is_empty()).then_some(text);
+        self.url.set(&[(key, value)], History::Replace);
+    }
+
+    pub(super) fn select(self, hit: &Hit) {
+        let changes = [(HIT, Some(&*hit.key())), (TENSOR, None), (STEP, None)];
+        self.url.set(&changes, History::Replace);
+        let is_loaded = |findings: &Arc<Findings>| findings.hits.contains(hit);
+        if !self.findings.with_untracked(is_loaded) {
+            self.locate.update(|locate| *locate += 1);
+        }
+    }
+
+    /// Looks at another tensor than that of the hit; `None`: at that again.
+    pub(super) fn look_at(self, tensor: Option<&str>) {
+        // The hit stays, whatever the first cause becomes meanwhile.
+        let hit = self.selected.get_untracked().map(|hit| hit.key());
+        self.url.set(
+            &[(HIT, hit.as_deref()), (TENSOR, tensor), (STEP, None)],
+            History::Push,
+        );
+    }
+
+    pub(super) fn set_step(self, step: i64) {
+        let hit = self.selected.get_untracked().map(|hit| hit.key());
+        self.url.set(
+            &[(HIT, hit.as_deref()), (STEP, Some(&step.to_string()))],
+            History::Replace,
+        );
+    }
+
+    pub(super) fn clear_filters(self) {
+        let keys = [SEVERITY, SEARCH, WATCHPOINT, RANK, STEPS];
+        self.url.set(&keys.map(|key| (key, None)), History::Push);
+    }
+
+    /// Looks at a hit and brings its line into view.
+    pub(super) fn show(self, hit: &Hit) {
+        self.select(hit);
+        let line = self.findings.with_untracked(|findings| {
+            let at = findings.hits.iter().position(|own| own == hit)?;
+            Some(line_of(findings, at))
+        });
+        if line.is_some() {
+            self.reveal.set(line);
+        }
+    }
+
+    /// Goes to a hit before or after the one that is looked at; whether there is one.
+    pub(super) fn move_by(self, by: isize) -> bool {
+        let now = self.selected.get_untracked().map(|hit| hit.key());
+        let next = self.findings.with_untracked(|findings| {
+            let hits = &findings.hits;
+            let position = hits.iter().position(|hit| Some(hit.key()) == now);
+            let next = match position {
+                Some(position) => position.checked_add_signed(by)?,
+                None => 0,
+            };
+            hits.get(next).cloned()
+        });
+        if let Some(next) = &next {
+            self.show(next);
+        }
+        next.is_some()
+    }
+}
+
+/// Hits to ask for.
+fn in_window() -> usize {
+    let height = window().inner_height().ok();
+    let height = height.and_then(|height| height.as_f64()).unwrap_or(800.0);
+    SPARE + whole(height / LINE)
+}
+
+/// The line, of the whole list, of a hit that is loaded.
+fn line_of(findings: &Findings, at: usize) -> u64 {
+    let place = |hit: &Hit| (hit.step, hit.rank);
+    let until = findings.hits.get(..=at).unwrap_or_default();
+    let groups = until
+        .windows(2)
+        .filter(|two| place(&two[0]) != place(&two[1]))
+        .count();
+    findings.first_line + (at + groups) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_steps;
+
+    #[test]
+    fn ranges_of_steps() {
+        assert_eq!(parse_steps("10-200"), Some((Some(10), Some(200))));
+        assert_eq!(parse_steps(" 10 – "), Some((Some(10), None)));
+        assert_eq!(parse_steps("-7"), Some((None, Some(7))));
+        assert_eq!(parse_steps("7"), Some((Some(7), Some(7))));
+        assert_eq!(parse_steps(" "), Some((None, None)));
+        for wrong in ["abc", "10-x", "-", "200-10", "1.5"] {
+            assert_eq!(parse_steps(wrong), None, "{wrong}");
+        }
+    }
+}

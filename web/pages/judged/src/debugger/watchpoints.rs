@@ -1,0 +1,512 @@
+//! Watchpoints with the number of findings of each. A click filters the findings; each has a switch and a form, and
+//! the list can be exported for CI.
+
+mod row;
+
+use leptos::task::spawn_local;
+use trainscope_api::findings::{JudgementState, WatchpointResult};
+use trainscope_api::watchpoints::{Condition, Origin, WatchpointKeys};
+use trainscope_format::Severity;
+
+use self::row::row;
+use super::catalogue::CatalogueList;
+use super::editor::Editor;
+use super::model::use_model;
+use super::watching::{Mode, is_on, name_of, severity, use_watching};
+use trainscope_web_kit::components::{IconButton, IconName};
+use trainscope_web_kit::format;
+use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::notebook::Refusal;
+use trainscope_web_kit::prelude::*;
+
+/// Targets of watchpoints, as groups of the list.
+const TARGETS: [&str; 7] = [
+    "tensor",
+    "weight",
+    "gradient",
+    "activation",
+    "scalar",
+    "run",
+    "profile",
+];
+
+/// The panel at the left.
+#[component]
+pub(super) fn WatchpointList(
+    /// `true` once the content may be rendered.
+    is_due: Signal<bool>,
+) -> impl IntoView {
+    let watching = use_watching();
+    let i18n = use_i18n();
+    // Setting the same mode again, as each saved change does, must not close what is open in the list.
+    let mode = Memo::new(move |_| watching.mode.get());
+    let content = move || match mode.get() {
+        Mode::List => view! { <List /> }.into_any(),
+        Mode::Add => view! { <CatalogueList /> }.into_any(),
+        Mode::Edit(_) => view! { <Editor /> }.into_any(),
+    };
+    view! {
+        <aside class="side watchpoints" aria-label=i18n.text(|t| t.debugger.watchpoints)>
+            <Show when=move || is_due.get()>{content} <Said /></Show>
+        </aside>
+    }
+}
+
+#[component]
+fn List() -> impl IntoView {
+    let watching = use_watching();
+    let i18n = use_i18n();
+    let count = move || {
+        let list = watching.list.get();
+        let on = list
+            .iter()
+            .flat_map(|list| &list.watchpoints)
+            .filter(|keys| is_on(keys));
+        (i18n.texts().debugger.on)(on.count() as u64)
+    };
+    let label = move |word: fn(&trainscope_web_kit::i18n::DebuggerTexts) -> &'static str| {
+        Signal::derive(move || word(&i18n.texts().debugger).to_owned())
+    };
+    view! {
+        <div class="head flex">
+            <h2>{i18n.text(|t| t.debugger.watchpoints)}</h2>
+            <span class="micro ink3">{count}</span>
+            <span class="grow"></span>
+            <IconButton
+                icon=IconName::Wand
+                label=label(|texts| texts.use_recommended)
+                on_press=move || watching.confirms.set(true)
+            />
+            <IconButton
+                icon=IconName::Recheck
+                label=label(|texts| texts.recheck)
+                on_press=move || watching.recheck()
+            />
+            <IconButton
+                icon=IconName::Plus
+                label=label(|texts| texts.add)
+                on_press=move || watching.mode.set(Mode::Add)
+            />
+        </div>
+        <Rows />
+        <Progress />
+        <Foot />
+    }
+}
+
+/// Progress of judging.
+#[component]
+fn Progress() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let state = Memo::new(move |_| {
+        model
+            .findings
+            .with(|findings| (findings.progress, findings.state))
+    });
+    move || match state.get() {
+        (Some(progress), _) if progress.total_bytes > 0 => {
+            let share = progress.done_bytes as f64 / progress.total_bytes as f64;
+            let [done, all] = [progress.done_bytes, progress.total_bytes].map(format::bytes);
+            Some(
+                view! {
+                    <div class="judging micro ink2" role="status">
+                        <p>{(i18n.texts().debugger.judging)(&done, &all)}</p>
+                        <progress max="1" value=format!("{share:.3}")></progress>
+                    </div>
+                }
+                .into_any(),
+            )
+        }
+        (_, JudgementState::Behind) => Some(
+            view! {
+                <div class="judging micro ink2" role="status">
+                    {i18n.texts().debugger.behind}
+                </div>
+            }
+            .into_any(),
+        ),
+        _ => None,
+    }
+}
+
+/// A watchpoint of the list, with what was found for it.
+#[derive(Clone, PartialEq)]
+struct ListItem {
+    index: usize,
+    /// As in addresses: it stays the same when others are added.
+    name: String,
+    keys: WatchpointKeys,
+    condition: Condition,
+    hits: u64,
+    worst: Option<Severity>,
+    /// Tensors that could not be judged, if any.
+    open: Option<String>,
+}
+
+impl ListItem {
+    fn target(&self) -> usize {
+        let mut all = TARGETS.iter();
+        let target = all.position(|own| *own == self.condition.target);
+        target.unwrap_or(TARGETS.len())
+    }
+
+    /// True if it says nothing: it is on and as recommended, was judged everywhere, and has no hits.
+    fn is_quiet(&self) -> bool {
+        self.hits == 0 && self.open.is_none() && self.keys == self.condition.preset
+    }
+}
+
+/// Names in the order of the list: groups in which something was found come first, and in them what was found. Under the
+/// pointer or the keyboard the order of `before` stays, so that a second click meets the same row.
+fn order(all: &[ListItem], before: Option<&[String]>, is_held: bool) -> Vec<String> {
+    let has_hits = |target: usize| {
+        let mut all = all.iter();
+        all.any(|own| own.target() == target && own.hits > 0)
+    };
+    let mut sorted: Vec<&ListItem> = all.iter().collect();
+    sorted.sort_by_key(|own| {
+        let severity = own
+            .worst
+            .unwrap_or_else(|| severity(&own.keys, &own.condition));
+        (
+            !has_hits(own.target()),
+            own.target(),
+            own.hits == 0,
+            std::cmp::Reverse(severity),
+        )
+    });
+    let sorted = sorted.into_iter().map(|own| own.name.clone());
+    match before.filter(|_| is_held) {
+        None => sorted.collect(),
+        Some(before) => {
+            let sorted: Vec<String> = sorted.collect();
+            let kept = before.iter().filter(|name| sorted.contains(name));
+            let new = sorted.iter().filter(|name| !before.contains(name));
+            kept.chain(new).cloned().collect()
+        }
+    }
+}
+
+#[component]
+fn Rows() -> impl IntoView {
+    let watching = use_watching();
+    let model = use_model();
+    let i18n = use_i18n();
+    // Counts that the rows are built from: other changes of the findings do not rebuild them.
+    // While changed watchpoints are judged, the counts of before keep the rows in their places.
+    let counts = Memo::new(move |before: Option<&Vec<_>>| {
+        model.findings.with(|findings| {
+            if let Some(before) = before
+                && findings.state == JudgementState::Waiting
+            {
+                return before.clone();
+            }
+            let all = findings.watchpoints.iter();
+            let missing = |own: &WatchpointResult| {
+                let mut all = findings.inconclusive.iter();
+                let first = all.find(|one| one.condition == own.condition)?;
+                Some(first.words.clone())
+            };
+            all.map(|own| {
+                let open = (own.unjudged, missing(own).unwrap_or_default());
+                (own.condition.clone(), own.hits, own.worst, open)
+            })
+            .collect::<Vec<_>>()
+        })
+    });
+    let listed = Memo::new(move |_| {
+        let list = watching.list.get()?;
+        let texts = i18n.texts();
+        let counts = counts.get();
+        let all = list
+            .watchpoints
+            .iter()
+            .enumerate()
+            .filter_map(|(index, keys)| {
+                let condition = watching.condition(keys)?;
+                let known = counts.get(index).filter(|own| own.0 == condition.id);
+                let open = known
+                    .filter(|own| own.3.0 > 0)
+                    .map(|own| (texts.debugger.unjudged)(own.3.0, &i18n.raw(&own.3.1)));
+                Some(ListItem {
+                    index,
+                    name: name_of(&list.watchpoints, index),
+                    keys: keys.clone(),
+                    hits: known.map_or(0, |own| own.1),
+                    worst: known.and_then(|own| own.2),
+                    open,
+                    condition,
+                })
+            });
+        Some(all.collect::<Vec<ListItem>>())
+    });
+    let is_held = RwSignal::new(false);
+    let sorted = Memo::new(move |before: Option<&Vec<String>>| {
+        let all = listed.get().unwrap_or_default();
+        order(&all, before.map(Vec::as_slice), is_held.get())
+    });
+    let unfolds = RwSignal::new(false);
+    let rows = move || {
+        let all = listed.get().unwrap_or_default();
+        let mut rows = Vec::new();
+        let mut last = usize::MAX;
+        let named = |name: &String| all.iter().find(|own| own.name == *name);
+        let (quiet, shown): (Vec<&ListItem>, Vec<&ListItem>) = sorted
+            .get()
+            .iter()
+            .filter_map(named)
+            .partition(|own| own.is_quiet());
+        // A list of which nothing would be left is shown as a whole.
+        let (quiet, shown) = if shown.is_empty() {
+            (shown, quiet)
+        } else {
+            (quiet, shown)
+        };
+        let folded = quiet.len() as u64;
+        let is_open = unfolds.get();
+        let more = quiet.into_iter().filter(|_| is_open);
+        let push = |rows: &mut Vec<AnyView>, last: &mut usize, own: &ListItem| {
+            if own.target() != *last {
+                *last = own.target();
+                let head = (i18n.texts().debugger.target)(&own.condition.target);
+                rows.push(view! { <li class="group">{head}</li> }.into_any());
+            }
+            rows.push(row(own.clone()));
+        };
+        for own in shown {
+            push(&mut rows, &mut last, own);
+        }
+        if folded > 0 {
+            last = usize::MAX;
+            let text = (i18n.texts().debugger.without_hits)(folded);
+            rows.push(
+                view! {
+                    <li class="fold">
+                        <button
+                            type="button"
+                            class="link"
+                            aria-expanded=is_open.to_string()
+                            on:click=move |_| unfolds.update(|open| *open = !*open)
+                        >
+                            {text}
+                        </button>
+                    </li>
+                }
+                .into_any(),
+            );
+        }
+        for own in more {
+            push(&mut rows, &mut last, own);
+        }
+        rows
+    };
+    view! {
+        <ul
+            class="scroll"
+            on:mouseenter=move |_| is_held.set(true)
+            on:mouseleave=move |_| is_held.set(false)
+            on:focusin=move |_| is_held.set(true)
+            on:focusout=move |_| is_held.set(false)
+        >
+            {rows}
+        </ul>
+    }
+}
+
+/// Source of the list, and its export.
+#[component]
+fn Foot() -> impl IntoView {
+    let watching = use_watching();
+    let i18n = use_i18n();
+    let copied = RwSignal::new(false);
+    let content = move || {
+        let list = watching.list.get()?;
+        let texts = &i18n.texts().debugger;
+        let origin = match list.origin {
+            Origin::Recommended => texts.recommended,
+            Origin::Base => texts.of_all,
+            Origin::Run => texts.of_run,
+        };
+        let toml = list.toml.clone();
+        let copy = move |_| {
+            let toml = toml.clone();
+            spawn_local(async move {
+                let clipboard = window().navigator().clipboard();
+                let written = clipboard.write_text(&toml);
+                let written = wasm_bindgen_futures::JsFuture::from(written).await;
+                copied.try_set(written.is_ok());
+            });
+        };
+        let scope = if list.origin == Origin::Run {
+            view! {
+                <button type="button" class="link" on:click=move |_| watching.drop_list()>
+                    {texts.use_those_of_all}
+                </button>
+            }
+            .into_any()
+        } else {
+            view! {
+                <label class="flex">
+                    <input
+                        type="checkbox"
+                        name="only_run"
+                        prop:checked=move || watching.only_run.get()
+                        on:change=move |event| watching.only_run.set(event_target_checked(&event))
+                    />
+                    {texts.only_run}
+                </label>
+            }
+            .into_any()
+        };
+        let problem = list.problem.as_ref().map(|reason| (texts.broken)(reason));
+        Some(view! {
+            <p title=list.file.clone()>{origin}</p>
+            {problem.map(|problem| view! { <p class="warn" role="alert">{problem}</p> })}
+            {scope}
+            <button type="button" class="link" on:click=copy>
+                {move || {
+                    let texts = &i18n.texts().debugger;
+                    if copied.get() { texts.copied } else { texts.copy_toml }
+                }}
+            </button>
+        })
+    };
+    view! { <div class="foot small ink2">{content}</div> }
+}
+
+/// Reason for which the last change was rolled back.
+#[component]
+fn Said() -> impl IntoView {
+    let watching = use_watching();
+    let i18n = use_i18n();
+    move || {
+        let texts = &i18n.texts().debugger;
+        if watching.confirms.get() {
+            let scope = usize::from(watching.only_run.get());
+            return Some(
+                view! {
+                    <div class="said small" data-part="message" role="alert">
+                        <p>{texts.confirm_recommended[scope]}</p>
+                        <div class="flex">
+                            <button
+                                type="button"
+                                class="btn primary"
+                                on:click=move |_| watching.recommend()
+                            >
+                                {texts.use_recommended}
+                            </button>
+                            <button
+                                type="button"
+                                class="btn"
+                                on:click=move |_| watching.confirms.set(false)
+                            >
+                                {texts.cancel}
+                            </button>
+                        </div>
+                    </div>
+                }
+                .into_any(),
+            );
+        }
+        if let Some(title) = watching
+            .undo
+            .with(|undo| undo.as_ref().map(|undo| undo.title.clone()))
+        {
+            return Some(
+                view! {
+                    <div class="said undo small flex" data-part="message" role="status">
+                        <span class="grow">{(texts.switched)(&title)}</span>
+                        <button
+                            type="button"
+                            class="btn"
+                            on:click=move |_| watching.undo_switch()
+                        >
+                            {texts.undo}
+                        </button>
+                    </div>
+                }
+                .into_any(),
+            );
+        }
+        let sentence = match watching.refusal.get()? {
+            Refusal::Conflict => texts.conflict.to_owned(),
+            Refusal::Unreachable => texts.unreachable.to_owned(),
+            // Of a draft the form says it, beside its fields.
+            Refusal::Refused(_) if matches!(watching.mode.get(), Mode::Edit(_)) => return None,
+            Refusal::Refused(reason) => reason,
+        };
+        let refusal =
+            view! { <p class="said small err" data-part="message" role="alert">{sentence}</p> };
+        Some(refusal.into_any())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trainscope_api::findings::Words;
+    use trainscope_api::watchpoints::Setting;
+
+    fn listed(name: &str, target: &str, hits: u64) -> ListItem {
+        let condition = Condition {
+            id: name.to_owned(),
+            target: target.to_owned(),
+            title: Words::default(),
+            checks: Words::default(),
+            matters: Words::default(),
+            not_judged: Words::default(),
+            advice: Words::default(),
+            severity: Severity::Warning,
+            is_recommended: true,
+            all_limits: false,
+            parameters: Vec::new(),
+            preset: WatchpointKeys::default(),
+        };
+        ListItem {
+            index: 0,
+            name: name.to_owned(),
+            keys: WatchpointKeys::default(),
+            condition,
+            hits,
+            worst: (hits > 0).then_some(Severity::Error),
+            open: None,
+        }
+    }
+
+    #[test]
+    fn rows_do_not_move_under_the_pointer() {
+        let before = [
+            listed("a", "tensor", 0),
+            listed("b", "weight", 3),
+            listed("c", "weight", 0),
+        ];
+        let sorted = order(&before, None, false);
+        assert_eq!(sorted, ["b", "c", "a"]);
+        // Switched off, it has no hits any more, and another one has come.
+        let after = [
+            listed("a", "tensor", 1),
+            listed("b", "weight", 0),
+            listed("c", "weight", 0),
+            listed("d", "run", 0),
+        ];
+        assert_eq!(order(&after, Some(&sorted), true), ["b", "c", "a", "d"]);
+        assert_eq!(order(&after, Some(&sorted), false), ["a", "b", "c", "d"]);
+        assert_eq!(order(&after[..1], Some(&sorted), true), ["a"]);
+    }
+
+    #[test]
+    fn only_what_says_nothing_is_folded() {
+        let quiet = listed("a", "tensor", 0);
+        assert!(quiet.is_quiet());
+        assert!(!listed("a", "tensor", 1).is_quiet());
+        let open = ListItem {
+            open: Some("too few steps".to_owned()),
+            ..quiet.clone()
+        };
+        assert!(!open.is_quiet());
+        let mut own = quiet;
+        own.keys.0.insert("on".to_owned(), Setting::Bool(false));
+        assert!(!own.is_quiet());
+    }
+}

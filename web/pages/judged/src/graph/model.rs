@@ -1,0 +1,512 @@
+//! State of the page: the answers for the address, and the visible part of the picture.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use trainscope_api::graphs::{GraphBox, GraphDiff, GraphNode, GraphScene, GraphSearch, SceneQuery};
+use trainscope_api::paths;
+
+use super::shape::{innermost, is_scope, place, with_scopes_around};
+use trainscope_web_kit::client::{self, ClientError};
+use trainscope_web_kit::components::{Colour, Look, View, first_view};
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::query::{Query, query};
+use trainscope_web_kit::route::use_run;
+use trainscope_web_kit::url_state::{History, UrlState, use_url_state};
+
+mod beside;
+mod columns;
+
+pub(super) use beside::{Beside, use_beside};
+use columns::{BESIDE, Column, Graph};
+
+const TAG: &str = "graph";
+const RANK: &str = "rank";
+const OPEN: &str = "open";
+const NODE: &str = "node";
+const FROM: &str = "from";
+const TO: &str = "to";
+const COLOUR: &str = "colour";
+const AT: &str = "at";
+/// The view goes to the address when it has rested for so long.
+const REST: Duration = Duration::from_millis(400);
+
+/// Colourings of boxes, by name in the address.
+pub(super) const COLOURS: [(Colour, &str); 5] = [
+    (Colour::Type, "type"),
+    (Colour::Device, "device"),
+    (Colour::Health, "health"),
+    (Colour::Precision, "precision"),
+    (Colour::Time, "time"),
+];
+
+/// The page's state. `Copy`: take it with [`use_model`].
+#[derive(Clone, Copy)]
+pub(super) struct Model {
+    pub(super) url: UrlState,
+    pub(super) run: Memo<String>,
+    pub(super) node: Memo<Option<String>>,
+    pub(super) from: Memo<Option<String>>,
+    pub(super) to: Memo<Option<String>>,
+    colour: Memo<Option<Colour>>,
+    /// The graphs beside it.
+    pub(super) columns: [Column; BESIDE],
+    /// The two compared graphs: 0 is this graph, 1 the first beside it.
+    pub(super) pair: Memo<Option<(usize, usize)>>,
+    pub(super) scene: Memo<Arc<GraphScene>>,
+    pub(super) picture: Query<GraphScene>,
+    pub(super) detail: RwSignal<Option<Arc<GraphNode>>>,
+    pub(super) query: RwSignal<String>,
+    pub(super) found: RwSignal<Option<Arc<GraphSearch>>>,
+    pub(super) diff: RwSignal<Option<Arc<GraphDiff>>>,
+    pub(super) view: RwSignal<View>,
+    pub(super) size: RwSignal<(f64, f64)>,
+    /// The graphs beside this one, which are zoomed together with it.
+    pub(super) others: StoredValue<Vec<Beside>>,
+    /// The box that stays where it is when the next picture arrives.
+    anchor: StoredValue<Option<String>>,
+    /// The graph whose picture has been given its first view, and how many were beside it.
+    viewed: StoredValue<Option<(String, u32, usize)>>,
+}
+
+/// The state of this page.
+pub(super) fn use_model() -> Model {
+    expect_context()
+}
+
+impl Model {
+    pub(super) fn provide() -> Self {
+        let url = use_url_state();
+        let run = use_run();
+        let run = Memo::new(move |_| run.get().unwrap_or_default());
+        let rank = url.param(RANK);
+        let colour = url.param(COLOUR);
+        let columns = columns::from_address(url);
+        let (tag, node) = (url.param(TAG), url.param(NODE));
+        let rank = Memo::new(move |_| rank.with(|text| text.as_ref()?.parse().ok()));
+        let graph = move || (run.get(), tag.get(), rank.get());
+        let innermost = url.list(OPEN);
+        let open = Memo::new(move |_| innermost.with(|paths| with_scopes_around(paths)));
+        let (from, to) = (url.param(FROM), url.param(TO));
+        let viewed = StoredValue::new(None);
+        let room = room();
+        let shown = move || {
+            let open = open.get();
+            Some(SceneQuery {
+                run: run.get(),
+                tag: tag.get(),
+                rank: rank.get(),
+                fit_width: Some(room.0),
+                fit_height: Some(room.1),
+                open: (!open.is_empty()).then(|| open.join("\n")),
+                // The selection is visible when the page opens; its scope may be closed later.
+                show: viewed
+                    .with_value(Option::is_none)
+                    .then(|| node.get_untracked())
+                    .flatten(),
+                from: from.get(),
+                to: to.get(),
+                ..SceneQuery::default()
+            })
+        };
+        let picture = query(shown, scene_of);
+        let scene = Memo::new(move |_| picture.answer.get().unwrap_or_default());
+        let pair = columns::pair(url, columns);
+        // With others beside, what is looked at may be in one of them alone.
+        let drawn = move || {
+            let node = node.get()?;
+            let is_drawn = || scene.with(|scene| scene.boxes.iter().any(|own| own.path == node));
+            (pair.with(Option::is_none) || is_drawn()).then(|| (graph(), node))
+        };
+        let text = RwSignal::new(String::new());
+        let searched = move || {
+            let text = Some(text.get()).filter(|text| !text.trim().is_empty())?;
+            Some((graph(), text))
+        };
+        let model = Self {
+            url,
+            run,
+            node,
+            from,
+            to,
+            colour: Memo::new(move |_| {
+                let name = colour.get()?;
+                COLOURS
+                    .iter()
+                    .find(|(_, own)| *own == name)
+                    .map(|(colour, _)| *colour)
+            }),
+            columns,
+            pair,
+            scene,
+            picture,
+            detail: query(drawn, node_of).answer,
+            query: text,
+            found: query(searched, found_in).answer,
+            diff: columns::diff(graph, columns, pair),
+            view: RwSignal::new(View::default()),
+            size: RwSignal::new((0.0, 0.0)),
+            others: StoredValue::new(Vec::new()),
+            anchor: StoredValue::new(None),
+            viewed,
+        };
+        provide_context(model);
+        model.keep_anchor();
+        model.keep_view();
+        model
+    }
+
+    /// Keeps a box where it is on the screen when the next picture of the same graph arrives.
+    fn keep_anchor(self) {
+        Effect::new(move |before: Option<Arc<GraphScene>>| {
+            let scene = self.scene.get();
+            let anchor = self.anchor.try_update_value(Option::take).flatten();
+            let anchor = anchor.or_else(|| self.node.get_untracked());
+            let at = |scene: &GraphScene| {
+                let own = scene
+                    .boxes
+                    .iter()
+                    .find(|own| Some(&own.path) == anchor.as_ref())?;
+                Some((f64::from(own.x), f64::from(own.y)))
+            };
+            let before = before.filter(|before| before.shown == scene.shown);
+            if let (Some(old), Some(new)) = (before.and_then(|before| at(&before)), at(&scene)) {
+                self.view.update(|view| {
+                    view.x += (old.0 - new.0) * view.scale;
+                    view.y += (old.1 - new.1) * view.scale;
+                });
+            }
+            scene
+        });
+    }
+
+    /// Gives a new graph its first view, brings what is chosen into view, and keeps the address true.
+    fn keep_view(self) {
+        let first = self.url.param(AT);
+        Effect::new(move || {
+            let (size, scene) = (self.size.get(), self.scene.get());
+            if size.0 < 1.0 || self.picture.answer.with_untracked(Option::is_none) {
+                return;
+            }
+            // Others beside it take their share of the place.
+            let beside = self.columns.iter();
+            let beside = beside.filter(|own| own.run.with_untracked(Option::is_some));
+            let shown = Some((scene.shown.tag.clone(), scene.shown.rank, beside.count()));
+            if self.viewed.with_value(|viewed| *viewed == shown) {
+                return;
+            }
+            let is_page_new = self.viewed.with_value(Option::is_none);
+            self.viewed.set_value(shown);
+            let told = first.get_untracked().and_then(|text| View::parse(&text));
+            let view = told.filter(|_| is_page_new).unwrap_or_else(|| {
+                let view = first_view(&scene, size);
+                let chosen = self.node.get_untracked();
+                let chosen = scene
+                    .boxes
+                    .iter()
+                    .find(|own| Some(&own.path) == chosen.as_ref());
+                match chosen {
+                    Some(own) => view.showing(place(own), size),
+                    None => view,
+                }
+            });
+            self.view.set(view);
+        });
+        // A selected box is scrolled into view once it is drawn.
+        Effect::new(move |before: Option<Option<String>>| {
+            let node = self.node.get();
+            let scene = self.scene.get();
+            let is_new = before.as_ref().is_some_and(|before| *before != node);
+            let own = scene
+                .boxes
+                .iter()
+                .find(|own| Some(&own.path) == node.as_ref());
+            match own {
+                Some(own) if is_new => {
+                    let size = self.size.get_untracked();
+                    self.view
+                        .update(|view| *view = view.showing(place(own), size));
+                    node
+                }
+                // It is not there yet: it is new still when the picture comes.
+                None if is_new && node.is_some() => before.flatten(),
+                _ => node,
+            }
+        });
+        let moved = StoredValue::new(0_u64);
+        Effect::new(move |before: Option<View>| {
+            let view = self.view.get();
+            if before.is_some_and(|before| before != view)
+                && self.viewed.with_value(Option::is_some)
+            {
+                let number = moved.get_value() + 1;
+                moved.set_value(number);
+                set_timeout(
+                    move || {
+                        if moved.try_get_value() == Some(number) {
+                            self.url
+                                .set(&[(AT, Some(&view.to_text()))], History::Replace);
+                        }
+                    },
+                    REST,
+                );
+            }
+            view
+        });
+    }
+
+    /// Colouring of boxes: that of the address, else health if there are findings.
+    pub(super) fn colour(self) -> Colour {
+        self.colour.get().unwrap_or_else(|| {
+            let is_hit = self
+                .scene
+                .with(|scene| scene.boxes.iter().any(|own| own.severity.is_some()));
+            if is_hit { Colour::Health } else { Colour::Type }
+        })
+    }
+
+    pub(super) fn set_colour(self, colour: Colour) {
+        let name = COLOURS
+            .iter()
+            .find(|(own, _)| *own == colour)
+            .map(|(_, name)| *name);
+        self.url.set(&[(COLOUR, name)], History::Replace);
+    }
+
+    /// Rendering options of the picture.
+    pub(super) fn look(self) -> Look {
+        Look {
+            colour: self.colour(),
+            selected: self.node.get(),
+            differing: self.differing(0),
+        }
+    }
+
+    pub(super) fn choose_graph(self, tag: &str, rank: u32) {
+        let rank = rank.to_string();
+        let changes = [
+            (TAG, Some(tag)),
+            (RANK, Some(&*rank)),
+            (OPEN, None),
+            (NODE, None),
+            (FROM, None),
+            (TO, None),
+            (AT, None),
+        ];
+        self.url.set(&changes, History::Push);
+    }
+
+    /// Selects a node or scope; opens the enclosing scopes if it is not drawn.
+    pub(super) fn select(self, path: &str) {
+        let scene = self.scene.get_untracked();
+        if scene.boxes.iter().any(|own| own.path == path) {
+            self.url.set(&[(NODE, Some(path))], History::Replace);
+            return;
+        }
+        let mut open = scene.open.clone();
+        for (at, _) in path.match_indices('/') {
+            if !open.iter().any(|known| *known == path[..at]) {
+                open.push(path[..at].to_owned());
+            }
+        }
+        let open = trainscope_web_kit::url_state::join_list(&innermost(&open));
+        self.url
+            .set(&[(NODE, Some(path)), (OPEN, Some(&open))], History::Push);
+    }
+
+    /// Opens a scope, or closes it with all that is open in it.
+    pub(super) fn toggle(self, path: &str) {
+        let scene = self.scene.get_untracked();
+        let inside = format!("{path}/");
+        let is_open = scene.open.iter().any(|open| open == path);
+        let mut open: Vec<String> = scene.open.clone();
+        if is_open {
+            open.retain(|open| open != path && !open.starts_with(&inside));
+        } else {
+            open.push(path.to_owned());
+        }
+        self.anchor.set_value(Some(path.to_owned()));
+        // A list that is empty means the first picture: one that opens nothing names no scope.
+        if open.is_empty() {
+            open.push("/".to_owned());
+        }
+        let hidden = self
+            .node
+            .get_untracked()
+            .is_some_and(|node| is_open && node.starts_with(&inside));
+        let open = trainscope_web_kit::url_state::join_list(&innermost(&open));
+        let mut changes = vec![(OPEN, Some(&*open))];
+        if hidden {
+            changes.push((NODE, Some(path)));
+        }
+        self.url.set(&changes, History::Push);
+    }
+
+    /// Looks at a node that was clicked; while a path waits for its end, that ends the path.
+    pub(super) fn choose(self, path: &str) {
+        let from = self.from.get_untracked();
+        let from = from.filter(|from| from != path && self.to.get_untracked().is_none());
+        self.select(path);
+        if let Some(from) = from {
+            self.set_way(Some(&from), Some(path));
+        }
+    }
+
+    /// Sets both ends of the path.
+    pub(super) fn set_way(self, from: Option<&str>, to: Option<&str>) {
+        self.url.set(&[(FROM, from), (TO, to)], History::Push);
+    }
+
+    pub(super) fn fit(self) {
+        let whole = self
+            .scene
+            .with_untracked(|s| (f64::from(s.width), f64::from(s.height)));
+        self.view
+            .set(View::fitting(whole, self.size.get_untracked(), false));
+        self.others
+            .with_value(|others| others.iter().for_each(|other| other.fit()));
+    }
+
+    pub(super) fn zoom(self, factor: f64) {
+        let (width, height) = self.size.get_untracked();
+        let middle = (width / 2.0, height / 2.0);
+        self.view.update(|view| *view = view.zoomed(factor, middle));
+        self.others
+            .with_value(|others| others.iter().for_each(|other| other.zoom(factor)));
+    }
+
+    pub(super) fn press_key(self, key: &str) -> bool {
+        match key {
+            "f" => self.fit(),
+            "+" | "=" => self.zoom(1.3),
+            "-" => self.zoom(1.0 / 1.3),
+            "Escape" if self.from.get_untracked().is_some() => self.set_way(None, None),
+            "Escape" if self.node.get_untracked().is_some() => self.deselect(),
+            "Enter" => return self.toggle_selected(),
+            "p" => return self.press_way(),
+            "ArrowUp" => return self.step((0.0, -1.0)),
+            "ArrowDown" => return self.step((0.0, 1.0)),
+            "ArrowLeft" => return self.step((-1.0, 0.0)),
+            "ArrowRight" => return self.step((1.0, 0.0)),
+            _ => return false,
+        }
+        true
+    }
+
+    fn toggle_selected(self) -> bool {
+        let scene = self.scene.get_untracked();
+        let node = self.node.get_untracked();
+        let own = scene
+            .boxes
+            .iter()
+            .find(|own| Some(&own.path) == node.as_ref());
+        let own = own.filter(|own| is_scope(own));
+        if let Some(own) = own {
+            self.toggle(&own.path);
+        }
+        own.is_some()
+    }
+
+    /// Starts the path at the selection, or ends it there if it has started elsewhere.
+    pub(super) fn press_way(self) -> bool {
+        let Some(node) = self.node.get_untracked() else {
+            return false;
+        };
+        match self.from.get_untracked() {
+            Some(from) if from != node => self.set_way(Some(&from), Some(&node)),
+            _ => self.set_way(Some(&node), None),
+        }
+        true
+    }
+
+    /// Selects the nearest box in a direction; `false` if there is none.
+    fn step(self, (dx, dy): (f64, f64)) -> bool {
+        let scene = self.scene.get_untracked();
+        let node = self.node.get_untracked();
+        let now = scene
+            .boxes
+            .iter()
+            .find(|own| Some(&own.path) == node.as_ref());
+        let Some(now) = now else {
+            let first = scene.boxes.iter().find(|own| !own.open);
+            if let Some(first) = first {
+                self.select(&first.path);
+            }
+            return first.is_some();
+        };
+        let middle = |own: &GraphBox| {
+            let [x, y, w, _] = place(own);
+            (x + w / 2.0, y)
+        };
+        let (x, y) = middle(now);
+        let away = |own: &GraphBox| {
+            let (to_x, to_y) = middle(own);
+            let along = (to_x - x) * dx + (to_y - y) * dy;
+            let aside = ((to_x - x) * dy).abs() + ((to_y - y) * dx).abs();
+            (along > 1.0).then_some(along + 2.5 * aside)
+        };
+        let next = scene.boxes.iter().filter(|own| !own.open);
+        let next = next.filter_map(|own| Some((away(own)?, own)));
+        let next = next.min_by(|a, b| a.0.total_cmp(&b.0));
+        if let Some((_, own)) = next {
+            self.select(&own.path);
+        }
+        next.is_some()
+    }
+}
+
+/// Pixels beside and above the picture on wide pages, and of its height on narrow ones; see `graph.css`.
+const BESIDE_PIXELS: f64 = 184.0 + 208.0 + 280.0;
+const ABOVE_PIXELS: f64 = 48.0 + 44.0 + 32.0;
+const NARROW: f64 = 900.0;
+const NARROW_HEIGHT: f64 = 480.0;
+
+/// The largest figure that can be read whole, before there is a page to measure.
+fn room() -> (u32, u32) {
+    let length = |found: Result<wasm_bindgen::JsValue, _>| found.ok()?.as_f64();
+    let width = length(window().inner_width()).unwrap_or(1280.0);
+    let height = length(window().inner_height()).unwrap_or(800.0);
+    let place = if width < NARROW {
+        (width, NARROW_HEIGHT)
+    } else {
+        (width - BESIDE_PIXELS, height - ABOVE_PIXELS)
+    };
+    let (width, height) = View::room(place);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "pixels of a window, not below zero"
+    )]
+    (width as u32, height as u32)
+}
+
+/// The picture of a graph.
+async fn scene_of(query: SceneQuery) -> Result<GraphScene, ClientError> {
+    let answer = client::graph_scene(&query).await;
+    // A link may name what this graph no longer has: without it there is still the graph.
+    if let Err(ClientError::Refused(_)) = &answer
+        && (query.show.is_some() || query.from.is_some() || query.to.is_some())
+    {
+        let plain = SceneQuery {
+            show: None,
+            from: None,
+            to: None,
+            ..query
+        };
+        return client::graph_scene(&plain).await;
+    }
+    answer
+}
+
+/// A node or scope of a graph.
+async fn node_of((graph, node): (Graph, String)) -> Result<GraphNode, ClientError> {
+    let more = [("node", Some(&*node))];
+    let (run, tag, rank) = &graph;
+    client::of_graph(paths::GRAPH_NODE, run, (tag.as_deref(), *rank), &more).await
+}
+
+async fn found_in((graph, text): (Graph, String)) -> Result<GraphSearch, ClientError> {
+    let more = [("q", Some(&*text))];
+    let (run, tag, rank) = &graph;
+    client::of_graph(paths::GRAPH_SEARCH, run, (tag.as_deref(), *rank), &more).await
+}

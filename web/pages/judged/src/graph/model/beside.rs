@@ -1,0 +1,226 @@
+//! The graphs that stand beside this one: what is open in each, what is looked at, and which of its nodes is which of
+//! this one's.
+
+use std::sync::Arc;
+
+use trainscope_api::graphs::{GraphBox, GraphNode, GraphScene, SceneQuery};
+
+use super::super::press::{ClickTarget, pressed};
+use super::super::shape::{innermost, place, with_scopes_around};
+use super::columns::{BESIDE, NAMES, here, there};
+use super::{Model, node_of};
+use trainscope_web_kit::client;
+use trainscope_web_kit::components::{Look, View, first_view};
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::query::query;
+use trainscope_web_kit::url_state::{History, join_list};
+
+/// The state of one graph beside. `Copy`: take all with [`use_beside`].
+#[derive(Clone, Copy)]
+pub(in crate::graph) struct Beside {
+    model: Model,
+    /// Index of the compared graph.
+    pub(in crate::graph) slot: usize,
+    /// The path of the node that is looked at, in the tree of this graph.
+    pub(in crate::graph) node: Memo<Option<String>>,
+    /// `None` while there is no picture.
+    pub(in crate::graph) scene: RwSignal<Option<Arc<GraphScene>>>,
+    pub(in crate::graph) detail: RwSignal<Option<Arc<GraphNode>>>,
+    pub(in crate::graph) view: RwSignal<View>,
+    pub(in crate::graph) size: RwSignal<(f64, f64)>,
+    /// The box that stays where it is when the next picture arrives.
+    anchor: StoredValue<Option<String>>,
+}
+
+/// The graphs beside.
+pub(in crate::graph) fn use_beside() -> [Beside; BESIDE] {
+    expect_context()
+}
+
+impl Beside {
+    /// Makes the state of all graphs beside.
+    pub(in crate::graph) fn provide(model: &Model) {
+        let beside: [Self; BESIDE] = std::array::from_fn(|slot| Self::new(model, slot));
+        model.others.set_value(beside.to_vec());
+        provide_context(beside);
+    }
+
+    fn new(model: &Model, slot: usize) -> Self {
+        let model = *model;
+        let [.., open, alone] = NAMES[slot];
+        let alone = model.url.param(alone);
+        let column = model.columns[slot];
+        let innermost = model.url.list(open);
+        let open = Memo::new(move |_| innermost.with(|paths| with_scopes_around(paths)));
+        let node = Memo::new(move |_| match model.node.get() {
+            // Other pairs are linked by name.
+            Some(own) if model.compares((0, slot + 1)) => {
+                model.diff.with(|diff| there(diff.as_deref()?, &own))
+            }
+            Some(own) => Some(own),
+            None => alone.get(),
+        });
+        let shown = move || {
+            let run = column.run.get()?;
+            let open = open.get();
+            Some(SceneQuery {
+                run,
+                tag: column.tag.get(),
+                open: (!open.is_empty()).then(|| open.join("\n")),
+                show: node.get(),
+                ..SceneQuery::default()
+            })
+        };
+        let scene = query(shown, |key| async move { client::graph_scene(&key).await }).answer;
+        // Not everything of one graph has its like in the other.
+        let drawn = move || {
+            let node = node.get()?;
+            let is_drawn = scene
+                .with(|scene| find(scene.as_ref()?, &node).map(|_| ()))
+                .is_some();
+            let graph = (column.run.get()?, column.tag.get(), None);
+            is_drawn.then_some((graph, node))
+        };
+        let beside = Self {
+            model,
+            slot,
+            node,
+            scene,
+            detail: query(drawn, node_of).answer,
+            view: RwSignal::new(View::default()),
+            size: RwSignal::new((0.0, 0.0)),
+            anchor: StoredValue::new(None),
+        };
+        beside.keep_anchor();
+        beside.keep_view();
+        beside
+    }
+
+    /// Keeps a box where it is on the screen when the next picture of the same graph arrives; else fits the picture.
+    fn keep_anchor(self) {
+        Effect::new(move |before: Option<Option<Arc<GraphScene>>>| {
+            let scene = self.scene.get()?;
+            let anchor = self.anchor.try_update_value(Option::take).flatten();
+            let at = |scene: &GraphScene| {
+                let [x, y, ..] = place(find(scene, anchor.as_deref()?)?);
+                Some((x, y))
+            };
+            match before
+                .flatten()
+                .filter(|before| before.shown == scene.shown)
+            {
+                Some(before) => {
+                    if let (Some(old), Some(new)) = (at(&before), at(&scene)) {
+                        self.view.update(|view| {
+                            view.x += (old.0 - new.0) * view.scale;
+                            view.y += (old.1 - new.1) * view.scale;
+                        });
+                    }
+                }
+                None => self.view.set(first_view(&scene, self.size.get_untracked())),
+            }
+            Some(scene)
+        });
+    }
+
+    /// Fits the first picture once its place is known, and brings what is looked at into view.
+    fn keep_view(self) {
+        Effect::new(move |before: Option<((f64, f64), Option<String>)>| {
+            let (size, node) = (self.size.get(), self.node.get());
+            let Some(scene) = self.scene.get() else {
+                return (size, None);
+            };
+            let is_resized = before.as_ref().is_none_or(|before| before.0 != size);
+            if is_resized && size.0 > 1.0 {
+                self.view.set(first_view(&scene, size));
+            }
+            let is_new = is_resized || before.as_ref().is_none_or(|before| before.1 != node);
+            let own = node.as_deref().and_then(|node| find(&scene, node));
+            match own {
+                Some(own) if is_new => {
+                    self.view
+                        .update(|view| *view = view.showing(place(own), size));
+                    (size, node)
+                }
+                // It is not there yet: it is new still when the picture comes.
+                None if is_new => (size, before.and_then(|before| before.1)),
+                _ => (size, node),
+            }
+        });
+    }
+
+    /// Rendering options of its picture; elements only in this graph count as new.
+    pub(in crate::graph) fn look(self) -> Look {
+        Look {
+            colour: self.model.colour(),
+            selected: self.node.get(),
+            differing: self.model.differing(self.slot + 1),
+        }
+    }
+
+    /// A place of its picture was pressed.
+    pub(in crate::graph) fn press(self, at: (f64, f64), is_twice: bool) {
+        let Some(scene) = self.scene.get_untracked() else {
+            return;
+        };
+        match pressed(&scene, at, is_twice) {
+            ClickTarget::Nothing => {}
+            ClickTarget::Ground => self.select(None),
+            ClickTarget::Node(path) => self.select(Some(&path)),
+            ClickTarget::Scope(path) => self.toggle(&scene, &path),
+        }
+    }
+
+    /// Zooms its picture around its middle.
+    pub(in crate::graph) fn zoom(self, factor: f64) {
+        let (width, height) = self.size.get_untracked();
+        let middle = (width / 2.0, height / 2.0);
+        self.view.update(|view| *view = view.zoomed(factor, middle));
+    }
+
+    /// Shows its whole picture.
+    pub(in crate::graph) fn fit(self) {
+        let size = self.size.get_untracked();
+        if let Some(scene) = self.scene.get_untracked() {
+            let whole = (f64::from(scene.width), f64::from(scene.height));
+            self.view.set(View::fitting(whole, size, false));
+        }
+    }
+
+    /// Looks at a node of this graph, and at its like in the others.
+    pub(in crate::graph) fn select(self, path: Option<&str>) {
+        let own = path.and_then(|path| {
+            if self.model.pair.get_untracked() != Some((0, self.slot + 1)) {
+                return Some(path.to_owned());
+            }
+            self.model
+                .diff
+                .with_untracked(|diff| here(diff.as_deref()?, path))
+        });
+        match own {
+            Some(own) => self.model.select(&own),
+            None => self.model.select_alone(path.map(|path| (self.slot, path))),
+        }
+    }
+
+    fn toggle(self, scene: &GraphScene, path: &str) {
+        let inside = format!("{path}/");
+        let mut open = scene.open.clone();
+        if open.iter().any(|open| open == path) {
+            open.retain(|open| open != path && !open.starts_with(&inside));
+        } else {
+            open.push(path.to_owned());
+        }
+        if open.is_empty() {
+            open.push("/".to_owned());
+        }
+        self.anchor.set_value(Some(path.to_owned()));
+        let open = join_list(&innermost(&open));
+        let [.., name, _] = NAMES[self.slot];
+        self.model.url.set(&[(name, Some(&open))], History::Replace);
+    }
+}
+
+fn find<'a>(scene: &'a GraphScene, path: &str) -> Option<&'a GraphBox> {
+    scene.boxes.iter().find(|own| own.path == path)
+}

@@ -1,0 +1,242 @@
+//! Choice of graphs displayed beside this one, and of the two compared.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use trainscope_api::graphs::GraphDiff;
+use trainscope_api::paths;
+
+use super::{Model, NODE};
+use trainscope_web_kit::client;
+use trainscope_web_kit::components::Shade;
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::query::query;
+use trainscope_web_kit::url_state::{History, UrlState};
+
+/// Graphs beside this one at most.
+pub(in crate::graph) const BESIDE: usize = 3;
+const PAIR: &str = "pair";
+
+/// Query keys of each graph displayed beside: run, tag, open scopes, selection.
+pub(super) const NAMES: [[&str; 4]; BESIDE] = [
+    ["base", "base_graph", "base_open", "base_node"],
+    ["base2", "base2_graph", "base2_open", "base2_node"],
+    ["base3", "base3_graph", "base3_open", "base3_node"],
+];
+
+/// A graph beside; its run is `None` where there is none.
+#[derive(Clone, Copy)]
+pub(in crate::graph) struct Column {
+    pub(in crate::graph) run: Memo<Option<String>>,
+    pub(in crate::graph) tag: Memo<Option<String>>,
+}
+
+pub(super) fn from_address(url: UrlState) -> [Column; BESIDE] {
+    NAMES.map(|[run, tag, ..]| Column {
+        run: url.param(run),
+        tag: url.param(tag),
+    })
+}
+
+/// The two that are compared: those of the address, else this graph and the first beside it.
+pub(super) fn pair(url: UrlState, columns: [Column; BESIDE]) -> Memo<Option<(usize, usize)>> {
+    let asked = url.param(PAIR);
+    Memo::new(move |_| {
+        let is_there = |at: usize| match at.checked_sub(1) {
+            None => true,
+            Some(slot) => columns
+                .get(slot)
+                .is_some_and(|own| own.run.with(Option::is_some)),
+        };
+        let asked = asked.with(|asked| {
+            let (first, second) = asked.as_ref()?.split_once('-')?;
+            Some((first.parse().ok()?, second.parse().ok()?))
+        });
+        let asked =
+            asked.filter(|(first, second)| first < second && is_there(*first) && is_there(*second));
+        asked.or_else(|| Some((0, (1..=BESIDE).find(|at| is_there(*at))?)))
+    })
+}
+
+/// A graph as the API names it: run, tag, rank.
+pub(super) type Graph = (String, Option<String>, Option<u32>);
+
+/// Differences between the two graphs that are compared.
+pub(super) fn diff(
+    own: impl Fn() -> Graph + Send + Sync + 'static,
+    columns: [Column; BESIDE],
+    pair: Memo<Option<(usize, usize)>>,
+) -> RwSignal<Option<Arc<GraphDiff>>> {
+    let graph_at = move |at: usize| match at.checked_sub(1) {
+        None => Some(own()),
+        Some(slot) => {
+            let own = columns.get(slot)?;
+            Some((own.run.get()?, own.tag.get(), None))
+        }
+    };
+    let key = move || {
+        let (first, second) = pair.get()?;
+        Some((graph_at(first)?, graph_at(second)?))
+    };
+    let ask = |(own, base): (Graph, Graph)| async move {
+        let more = [("base", Some(&*base.0)), ("base_tag", base.1.as_deref())];
+        let choice = (own.1.as_deref(), own.2);
+        client::of_graph(paths::GRAPH_DIFF, &own.0, choice, &more).await
+    };
+    query(key, ask).answer
+}
+
+impl Model {
+    /// Puts a graph beside this one: of another run, or another one of this run.
+    pub(in crate::graph) fn add_column(self, run: &str, tag: &str) {
+        let free = self.columns.iter().zip(NAMES);
+        let mut free = free.filter(|(own, _)| own.run.with_untracked(Option::is_none));
+        if let Some((_, [run_name, tag_name, open, node])) = free.next() {
+            let tag = Some(tag).filter(|tag| !tag.is_empty());
+            let changes = [
+                (run_name, Some(run)),
+                (tag_name, tag),
+                (open, None),
+                (node, None),
+            ];
+            self.url.set(&changes, History::Push);
+        }
+    }
+
+    pub(in crate::graph) fn remove_column(self, slot: usize) {
+        let changes: Vec<(&str, Option<&str>)> = NAMES
+            .get(slot)
+            .into_iter()
+            .flatten()
+            .chain([&PAIR])
+            .map(|name| (*name, None))
+            .collect();
+        self.url.set(&changes, History::Push);
+    }
+
+    /// Compares two of the graphs.
+    pub(in crate::graph) fn choose_pair(self, (first, second): (usize, usize)) {
+        let pair = format!("{first}-{second}");
+        self.url.set(&[(PAIR, Some(&pair))], History::Replace);
+    }
+
+    /// `true` if these two graphs are compared; reactive.
+    pub(in crate::graph) fn compares(self, pair: (usize, usize)) -> bool {
+        self.pair.get() == Some(pair)
+    }
+
+    /// All pairs that can be compared; reactive.
+    pub(in crate::graph) fn pairs(self) -> Vec<(usize, usize)> {
+        let there = (1..=BESIDE).filter(|at| self.columns[at - 1].run.with(Option::is_some));
+        let all: Vec<usize> = std::iter::once(0).chain(there).collect();
+        let all = &all;
+        let pairs = all.iter().enumerate();
+        pairs
+            .flat_map(|(at, first)| all[at + 1..].iter().map(move |second| (*first, *second)))
+            .collect()
+    }
+
+    /// Nodes of a graph that differ from the one it is compared with, by their paths in it; reactive.
+    pub(super) fn differing(self, at: usize) -> HashMap<String, Shade> {
+        let pair = self.pair.get();
+        self.diff.with(|diff| match (diff, pair) {
+            (Some(diff), Some((first, _))) if first == at => differing(diff),
+            (Some(diff), Some((_, second))) if second == at => differing_before(diff),
+            _ => HashMap::new(),
+        })
+    }
+
+    pub(in crate::graph) fn deselect(self) {
+        self.select_alone(None);
+    }
+
+    /// Looks at nothing here, but perhaps at something in one of the other graphs.
+    pub(super) fn select_alone(self, other: Option<(usize, &str)>) {
+        let mut changes = vec![(NODE, None)];
+        for (slot, [.., node]) in NAMES.iter().enumerate() {
+            let path = other.filter(|(own, _)| *own == slot).map(|(_, path)| path);
+            changes.push((node, path));
+        }
+        self.url.set(&changes, History::Replace);
+    }
+}
+
+/// Nodes that differ, by path.
+fn differing(diff: &GraphDiff) -> HashMap<String, Shade> {
+    let changed = diff.changed.iter().map(|own| (&own.path, Shade::Changed));
+    let added = diff.added.iter().map(|own| (&own.path, Shade::Added));
+    let all = changed.chain(added);
+    all.filter_map(|(path, shade)| Some((path.clone()?, shade)))
+        .collect()
+}
+
+/// Nodes of the other graph that differ, by their paths there.
+fn differing_before(diff: &GraphDiff) -> HashMap<String, Shade> {
+    let changed = diff
+        .changed
+        .iter()
+        .map(|own| (&own.before_path, Shade::Changed));
+    let removed = diff.removed.iter().map(|own| (&own.path, Shade::Added));
+    let all = changed.chain(removed);
+    all.filter_map(|(path, shade)| Some((path.clone()?, shade)))
+        .collect()
+}
+
+/// The path of the other graph's node that is this one's: what is called otherwise by what the difference says, what is
+/// only here not at all, everything else by the same path.
+pub(super) fn there(diff: &GraphDiff, own: &str) -> Option<String> {
+    let is_own = |path: &Option<String>| path.as_deref() == Some(own);
+    let mut both = diff.changed.iter().chain(&diff.renamed);
+    if let Some(found) = both.find(|one| is_own(&one.path)) {
+        return found.before_path.clone();
+    }
+    let is_alone = diff.added.iter().any(|one| is_own(&one.path));
+    (!is_alone).then(|| own.to_owned())
+}
+
+/// The same the other way round.
+pub(super) fn here(diff: &GraphDiff, other: &str) -> Option<String> {
+    let is_other = |path: &Option<String>| path.as_deref() == Some(other);
+    let mut both = diff.changed.iter().chain(&diff.renamed);
+    if let Some(found) = both.find(|one| is_other(&one.before_path)) {
+        return found.path.clone();
+    }
+    let is_alone = diff.removed.iter().any(|one| is_other(&one.path));
+    (!is_alone).then(|| other.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use trainscope_api::graphs::NodeDifference;
+
+    use super::*;
+
+    #[test]
+    fn nodes_are_found_in_the_other_graph() {
+        let different = |path: &str, before: Option<&str>| NodeDifference {
+            path: Some(path.to_owned()),
+            before_path: before.map(str::to_owned),
+            ..NodeDifference::default()
+        };
+        let diff = GraphDiff {
+            added: vec![different("new", None)],
+            removed: vec![different("old", None)],
+            changed: vec![different("net/fc", Some("net/fc"))],
+            renamed: vec![different("out", Some("output"))],
+            ..GraphDiff::default()
+        };
+        assert_eq!(there(&diff, "out").as_deref(), Some("output"));
+        assert_eq!(there(&diff, "same").as_deref(), Some("same"));
+        assert_eq!(there(&diff, "new"), None);
+        assert_eq!(here(&diff, "output").as_deref(), Some("out"));
+        assert_eq!(here(&diff, "net/fc").as_deref(), Some("net/fc"));
+        assert_eq!(here(&diff, "old"), None);
+        let shades = differing_before(&diff);
+        assert_eq!(shades.get("old"), Some(&Shade::Added));
+        assert_eq!(shades.get("net/fc"), Some(&Shade::Changed));
+        assert_eq!(shades.len(), 2);
+        let shades = differing(&diff);
+        assert_eq!(shades.get("new"), Some(&Shade::Added));
+        assert_eq!(shades.len(), 2);
+    }
+}

@@ -1,0 +1,18 @@
+//! Pages about what was judged about a run: overview, debugger, tensors, graph, data pipeline.
+
+#![expect(
+    unreachable_pub,
+    reason = "`#[component]` makes its props `pub` in modules that are not"
+)]
+
+mod debugger;
+mod graph;
+mod overview;
+mod pipeline;
+mod tensors;
+
+pub use debugger::DebuggerPage;
+pub use graph::GraphPage;
+pub use overview::OverviewPage;
+pub use pipeline::PipelinePage;
+pub use tensors::TensorsPage;

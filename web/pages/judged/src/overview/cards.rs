@@ -1,0 +1,405 @@
+//! One small card for each kind of data that the run has. A card that has a page leads to it.
+
+use trainscope_api::findings::{Verdict, WatchpointResult, watchpoint_name};
+use trainscope_api::tags::Tag;
+use trainscope_format::Kind;
+
+use super::hyperparameters;
+use super::model::{Model, Newest, of_kind};
+use super::pictures;
+use trainscope_web_kit::client;
+use trainscope_web_kit::components::tensor::ClassBar;
+use trainscope_web_kit::components::{Icon, IconName, fixed_icon, severity_icon};
+use trainscope_web_kit::format;
+use trainscope_web_kit::i18n::{I18n, Texts, use_i18n};
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::registry::{Count, RunPage};
+use trainscope_web_kit::route;
+use trainscope_web_kit::state::use_app_state;
+
+/// Watchpoints in the card of the debugger.
+const WATCHPOINTS: usize = 4;
+/// Largest number of cards in a row.
+const MOST_COLUMNS: usize = 4;
+/// Rows of a card that lists names with values.
+const PAIRS: usize = 6;
+
+/// A kind of data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Card {
+    /// That of a page, which the card leads to.
+    Page(RunPage),
+    Configuration,
+}
+
+impl Card {
+    /// In the order of the page. The overview has no card of itself.
+    const ALL: [Self; 11] = [
+        Self::Page(RunPage::Scalars),
+        Self::Page(RunPage::Histograms),
+        Self::Page(RunPage::Tensors),
+        Self::Page(RunPage::Debugger),
+        Self::Page(RunPage::Images),
+        Self::Page(RunPage::Text),
+        Self::Page(RunPage::Graph),
+        Self::Page(RunPage::PrCurves),
+        Self::Page(RunPage::Pipeline),
+        Self::Page(RunPage::Profile),
+        Self::Configuration,
+    ];
+
+    /// Number of tags; `None` without a card; reactive.
+    fn count(self, model: Model) -> Option<u64> {
+        let run = model.info.get()?;
+        match self {
+            Self::Page(RunPage::Debugger) => Some(1),
+            Self::Page(page) => use_app_state().page_count(&run, page.entry()),
+            Self::Configuration => Some(run.hparams.len() as u64).filter(|count| *count > 0),
+        }
+    }
+
+    const fn icon(self) -> IconName {
+        match self {
+            Self::Page(page) => page.entry().icon,
+            Self::Configuration => IconName::Sliders,
+        }
+    }
+
+    /// Its name in the style sheet and in tests.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Page(RunPage::Graph) => "graphs",
+            Self::Page(page) => page.entry().segment,
+            Self::Configuration => "configuration",
+        }
+    }
+
+    fn title(self, texts: &'static Texts) -> &'static str {
+        match self {
+            Self::Page(page @ (RunPage::Debugger | RunPage::Pipeline)) => {
+                (page.entry().title)(texts)
+            }
+            Self::Page(_) => (texts.runs.kind)(self.name()),
+            Self::Configuration => texts.overview.configuration,
+        }
+    }
+
+    /// Text beside the title; reactive.
+    fn beside(self, model: Model, texts: &Texts) -> String {
+        let words = &texts.overview;
+        let count = self.count(model).unwrap_or(0);
+        match self {
+            Self::Page(RunPage::Debugger) => {
+                let found = model.findings.get();
+                found.map_or_else(String::new, |found| {
+                    let counts = found.counts;
+                    (words.hit_count)(counts.error + counts.warning + counts.info)
+                })
+            }
+            Self::Page(RunPage::Graph) => {
+                let graph = model.graph.get();
+                graph.map_or_else(String::new, |graph| (words.nodes)(graph.nodes))
+            }
+            Self::Page(page) => match page.entry().count {
+                Count::Tags => (words.tags)(count),
+                Count::Names | Count::Tensors => (words.tensors)(count),
+                Count::Always | Count::Hidden | Count::Hits => String::new(),
+            },
+            Self::Configuration => (words.values)(count),
+        }
+    }
+}
+
+/// All cards. One that comes later goes behind those that are there, so that nothing moves.
+pub(super) fn view(model: Model) -> AnyView {
+    let i18n = use_i18n();
+    let cards = Memo::new(move |before: Option<&Vec<Card>>| {
+        let mut cards = before.cloned().unwrap_or_default();
+        if model.info.get().is_some() {
+            for card in Card::ALL {
+                if !cards.contains(&card) && card.count(model).is_some() {
+                    cards.push(card);
+                }
+            }
+        }
+        cards
+    });
+    view! {
+        <div
+            class="eight"
+            class:few=move || cards.get().len() <= MOST_COLUMNS
+            style:--columns=move || columns(cards.get().len()).to_string()
+        >
+            {move || {
+                let cards = cards.get().into_iter();
+                cards.map(|card| frame(model, card, i18n)).collect::<Vec<AnyView>>()
+            }}
+        </div>
+    }
+    .into_any()
+}
+
+/// Number of columns that spreads the cards most evenly over at most two rows, which fit into a window of 800 pixels.
+fn columns(cards: usize) -> usize {
+    let rows = cards.div_ceil(MOST_COLUMNS).clamp(1, 2);
+    cards.div_ceil(rows).max(1)
+}
+
+fn frame(model: Model, card: Card, i18n: I18n) -> AnyView {
+    let run = model.run();
+    let href = match card {
+        Card::Page(page) => Some(route::run_href(&run, page)),
+        Card::Configuration => None,
+    };
+    let title = move || {
+        view! {
+            <span class="ink3">
+                <Icon name=card.icon() />
+            </span>
+            <h3>{move || card.title(i18n.texts())}</h3>
+            <span class="micro ink3 cut">{move || card.beside(model, i18n.texts())}</span>
+        }
+    };
+    let head = match href {
+        Some(href) => view! {
+            <a class="head" href=href>
+                {title()}
+                <span class="go">{fixed_icon(IconName::Right, 12)}</span>
+            </a>
+        }
+        .into_any(),
+        None => view! { <div class="head">{title()}</div> }.into_any(),
+    };
+    view! {
+        <section class="card" data-card=card.name()>
+            {head}
+            <div class="body" data-part="body">{body(model, card, i18n)}</div>
+        </section>
+    }
+    .into_any()
+}
+
+fn body(model: Model, card: Card, i18n: I18n) -> AnyView {
+    let Card::Page(page) = card else {
+        return (move || {
+            let info = model.info.get();
+            let mut all = info
+                .as_deref()
+                .map(hyperparameters::all)
+                .unwrap_or_default();
+            all.truncate(PAIRS);
+            pairs(all)
+        })
+        .into_any();
+    };
+    match page {
+        RunPage::Scalars => {
+            let tag = move || Some(model.curves.get().first()?.0.clone());
+            view! {
+                <p class="micro ink3 cut">
+                    <bdi>{tag}</bdi>
+                </p>
+                {pictures::curve(model)}
+            }
+            .into_any()
+        }
+        RunPage::Histograms => (move || {
+            let Some(heat) = model.heat.get() else {
+                return last_steps(model, Kind::Statistics, i18n);
+            };
+            view! {
+                <p class="micro ink3 cut">
+                    <bdi>{heat.tag.clone()}</bdi>
+                </p>
+                {pictures::histogram(&heat)}
+            }
+            .into_any()
+        })
+        .into_any(),
+        RunPage::Tensors => (move || tensor(model, i18n)).into_any(),
+        RunPage::Debugger => (move || hits(model, i18n)).into_any(),
+        RunPage::Images => (move || model.picture.get().map(|own| picture(&own, i18n))).into_any(),
+        RunPage::Text => (move || model.text.get().map(|own| text(own, i18n))).into_any(),
+        RunPage::Graph => (move || {
+            model
+                .graph
+                .get()
+                .map(|graph| pairs(counted(graph.commonest())))
+        })
+        .into_any(),
+        RunPage::PrCurves => (move || last_steps(model, Kind::PrCurves, i18n)).into_any(),
+        RunPage::Profile => (move || last_steps(model, Kind::Profile, i18n)).into_any(),
+        RunPage::Landscape => (move || last_steps(model, Kind::Landscapes, i18n)).into_any(),
+        RunPage::Pipeline => (move || {
+            let kinds = page.entry().all_kinds().map(Kind::as_str);
+            let own = kinds.filter(|kind| model.kind(kind) > 0).map(|kind| {
+                let name = (i18n.texts().runs.kind)(kind);
+                (name.to_owned(), format::count(model.kind(kind)))
+            });
+            pairs(own.collect())
+        })
+        .into_any(),
+        // The page that the cards are on, and one that another page leads to.
+        RunPage::Overview | RunPage::Timeline => ().into_any(),
+    }
+}
+
+/// Tags of a kind with their last steps.
+fn last_steps(model: Model, kind: Kind, i18n: I18n) -> AnyView {
+    let tags = model.tags.get();
+    let own = tags.iter().flat_map(|list| of_kind(list, kind));
+    let last = |tag: &Tag| tag.last_step.map(format::integer).unwrap_or_default();
+    let own = own.take(PAIRS).map(|tag| {
+        let step = format!("{} {}", i18n.texts().frame.step, last(tag));
+        (tag.tag.clone(), step)
+    });
+    pairs(own.collect())
+}
+
+fn counted(types: Vec<(String, u64)>) -> Vec<(String, String)> {
+    types
+        .into_iter()
+        .map(|(name, count)| (name, format::count(count)))
+        .collect()
+}
+
+/// Names with values.
+fn pairs(rows: Vec<(String, String)>) -> AnyView {
+    let rows = rows.into_iter().map(|(name, value)| {
+        let title = value.clone();
+        view! {
+            <dt class="cut">{name}</dt>
+            <dd class="cut" title=title>{value}</dd>
+        }
+    });
+    view! { <dl class="kv">{rows.collect_view()}</dl> }.into_any()
+}
+
+fn tag_and_step(own: &str, step: i64, i18n: I18n) -> AnyView {
+    let text = (i18n.texts().overview.tensor_at)(own, &format::integer(step));
+    let title = text.clone();
+    view! { <p class="micro ink3 cut" title=title>{text}</p> }.into_any()
+}
+
+fn tensor(model: Model, i18n: I18n) -> AnyView {
+    let texts = &i18n.texts().overview;
+    let Some(own) = model.tensor.get() else {
+        // Tensors too large to be loaded without a request, or unreadable ones, are listed by name.
+        let names = model.tensors.get().into_iter().take(PAIRS);
+        let rows = names.map(|name| (name, String::new()));
+        return pairs(rows.collect());
+    };
+    let stats = own.stats.clone();
+    let bad = stats.nan + stats.pos_inf + stats.neg_inf;
+    let all = format::count(stats.count);
+    let says = if bad > 0 {
+        (texts.bad_elements)(&format::count(bad), &all)
+    } else {
+        (texts.good_elements)(&all)
+    };
+    view! {
+            {tag_and_step(&own.name, own.step, i18n)}
+            <ClassBar stats=stats />
+            <p class="small" class:err=bad != 0 class:med=bad != 0 class:ink2=bad == 0>{says}</p>
+    }
+    .into_any()
+}
+
+/// The worst watchpoints, with how often and since when.
+fn hits(model: Model, i18n: I18n) -> Option<AnyView> {
+    let found = model.findings.get()?;
+    let mut own: Vec<(usize, &WatchpointResult)> = found.watchpoints.iter().enumerate().collect();
+    let silent = own
+        .iter()
+        .filter(|(_, own)| own.hits == 0 && own.has_data)
+        .count() as u64;
+    own.retain(|(_, own)| own.hits > 0);
+    own.sort_by_key(|one| std::cmp::Reverse((one.1.worst, one.1.hits)));
+    let run = model.run();
+    let rows = own.iter().take(WATCHPOINTS).map(|(index, own)| {
+        let (class, icon) = severity_icon(own.worst.unwrap_or(own.severity));
+        let first = found
+            .hits
+            .iter()
+            .find(|hit| hit.watchpoint as usize == *index);
+        let step =
+            first.map(|hit| format!("{} {}", i18n.texts().frame.step, format::integer(hit.step)));
+        let before = found.watchpoints.iter().take(*index);
+        let alike = before.filter(|other| other.condition == own.condition);
+        let name = watchpoint_name(&own.condition, u32::try_from(alike.count()).unwrap_or(0));
+        let title = i18n.words(&own.title);
+        let whole = title.clone();
+        view! {
+            <li>
+                <span class=class>{fixed_icon(icon, 12)}</span>
+                <a
+                    class="cut grow"
+                    href=route::debugger_href(&run, "watchpoint", &name)
+                    title=whole
+                >
+                    {title}
+                </a>
+                <span class="micro ink3">{step}</span>
+                <span class="micro times">"×" {format::count(own.hits)}</span>
+            </li>
+        }
+    });
+    let is_judged = found.verdict != Verdict::Nothing;
+    let (class, icon) = if is_judged || !own.is_empty() {
+        ("okc", IconName::Ok)
+    } else {
+        ("inf", IconName::Info)
+    };
+    let rest = (silent > 0).then(|| {
+        view! {
+            <li class="ink2">
+                <span class=class>{fixed_icon(icon, 12)}</span>
+                {if own.is_empty() && !is_judged {
+                    i18n.words(&found.summary)
+                } else if own.is_empty() {
+                    (i18n.texts().overview.found_nothing)(silent)
+                } else {
+                    (i18n.texts().overview.no_hit)(silent)
+                }}
+            </li>
+        }
+    });
+    Some(
+        view! {
+            <ul class="watched">
+                {rows.collect_view()}
+                {rest}
+            </ul>
+        }
+        .into_any(),
+    )
+}
+
+fn picture(own: &Newest, i18n: I18n) -> AnyView {
+    view! {
+        {tag_and_step(&own.tag, own.step, i18n)}
+        <img src=client::blob_url(&own.content) alt=own.tag.clone() />
+    }
+    .into_any()
+}
+
+fn text(own: Newest, i18n: I18n) -> AnyView {
+    view! {
+        {tag_and_step(&own.tag, own.step, i18n)}
+        <p class="small sample">{own.content}</p>
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::columns;
+
+    #[test]
+    fn columns_leave_few_cards_in_the_last_row_to_widen() {
+        assert_eq!(
+            [1, 3, 4, 5, 6, 7, 8, 9, 10].map(columns),
+            [1, 3, 4, 3, 3, 4, 4, 5, 5]
+        );
+    }
+}

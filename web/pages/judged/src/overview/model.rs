@@ -1,0 +1,479 @@
+//! Data of the page: requested in rounds, again when the run has grown, and updated only where they differ.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use leptos::task::spawn_local;
+use serde::Deserialize;
+use trainscope_api::findings::{Findings, FindingsQuery, JudgementState};
+use trainscope_api::markdown::{Node, NodeKind};
+use trainscope_api::paths;
+use trainscope_api::records::{Blob, RecordsQuery};
+use trainscope_api::runs::Run;
+use trainscope_api::scalars::{ScalarsRequest, Series, SeriesKey};
+use trainscope_api::tags::{Tag, TagList};
+use trainscope_format::Kind;
+use trainscope_format::tensor::TensorStats;
+
+use super::heat::{Bins, Heat};
+use super::onset::Onset;
+use trainscope_web_kit::client::{self, ClientError};
+use trainscope_web_kit::live::use_live;
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::state::use_app_state;
+
+mod recorded;
+
+/// A round begins at least so long after the one before.
+const PAUSE: Duration = Duration::from_secs(2);
+/// Points of a curve: about two a pixel.
+const POINTS: usize = 480;
+/// Rounds in which a point of ten billion is found in buckets of that many.
+const MOST_LOOKS: usize = 5;
+/// Columns of the heat map.
+const HISTOGRAMS: usize = 32;
+/// Scalars that have a row in the matrix beside the loss.
+const HIT_SCALARS: usize = 2;
+/// Types of operations that are counted.
+const TYPES: usize = 4;
+
+/// The elements of a tensor by class, at a step.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct TensorAt {
+    pub(super) name: String,
+    pub(super) step: i64,
+    pub(super) stats: TensorStats,
+}
+
+/// The newest picture or text of a tag.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Newest {
+    pub(super) tag: String,
+    pub(super) step: i64,
+    /// The id of the picture, or the text itself.
+    pub(super) content: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub(super) struct GraphSize {
+    #[serde(rename = "total_nodes")]
+    pub(super) nodes: u64,
+    /// The commonest types of operations.
+    types: Vec<OfType>,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+struct OfType {
+    op_type: String,
+    nodes: u64,
+}
+
+impl GraphSize {
+    /// The commonest types of operations with how many there are.
+    pub(super) fn commonest(self) -> Vec<(String, u64)> {
+        let types = self.types.into_iter().take(TYPES);
+        types.map(|one| (one.op_type, one.nodes)).collect()
+    }
+}
+
+/// Curves by their tags; of each its first point, and of the metric its best one, are there as recorded.
+pub(super) type Curves = Vec<(String, Series)>;
+
+pub(super) fn curve_of<'a>(curves: &'a Curves, tag: &str) -> Option<&'a Series> {
+    let curve = curves.iter().find(|curve| curve.0 == tag);
+    curve.map(|curve| &curve.1)
+}
+
+/// The commonest first.
+pub(super) fn by_count(mut counted: Vec<(String, u64)>) -> Vec<(String, u64)> {
+    counted.sort_by_key(|one| std::cmp::Reverse(one.1));
+    counted
+}
+
+/// The page's state. `Copy`.
+#[derive(Clone, Copy)]
+pub(super) struct Model {
+    run: StoredValue<String>,
+    pub(super) tags: Memo<Option<Arc<TagList>>>,
+    /// The run in the list of runs.
+    pub(super) info: Memo<Option<Arc<Run>>>,
+    /// `None` before the first answer, as all that follow.
+    pub(super) findings: RwSignal<Option<Arc<Findings>>>,
+    pub(super) curves: RwSignal<Arc<Curves>>,
+    pub(super) onset: RwSignal<Option<Arc<Onset>>>,
+    pub(super) tensor: RwSignal<Option<Arc<TensorAt>>>,
+    /// Names of tensors, for where none can stand for all.
+    pub(super) tensors: RwSignal<Vec<String>>,
+    pub(super) heat: RwSignal<Option<Arc<Heat>>>,
+    pub(super) picture: RwSignal<Option<Newest>>,
+    pub(super) text: RwSignal<Option<Newest>>,
+    pub(super) graph: RwSignal<Option<GraphSize>>,
+    is_busy: StoredValue<bool>,
+    again: StoredValue<bool>,
+}
+
+impl Model {
+    /// Begins to ask.
+    pub(super) fn new(run: String) -> Self {
+        let state = use_app_state();
+        let version = use_live().run_version(&run);
+        state.load_tags([run.clone()], false);
+        let run = StoredValue::new(run);
+        let model = Self {
+            run,
+            tags: Memo::new(move |_| run.with_value(|run| state.tags(run))),
+            info: Memo::new(move |_| run.with_value(|run| state.run(run)).map(Arc::new)),
+            findings: RwSignal::new(None),
+            curves: RwSignal::new(Arc::default()),
+            onset: RwSignal::new(None),
+            tensor: RwSignal::new(None),
+            tensors: RwSignal::new(Vec::new()),
+            heat: RwSignal::new(None),
+            picture: RwSignal::new(None),
+            text: RwSignal::new(None),
+            graph: RwSignal::new(None),
+            is_busy: StoredValue::new(false),
+            again: StoredValue::new(false),
+        };
+        Effect::new(move || {
+            version.track();
+            if model.info.get().is_some() && model.tags.get().is_some() {
+                model.ask();
+            }
+        });
+        model
+    }
+
+    /// The name of the run.
+    pub(super) fn run(self) -> String {
+        self.run.get_value()
+    }
+
+    /// Number of tags of a kind; reactive.
+    pub(super) fn kind(self, kind: &str) -> u64 {
+        let info = self.info.get();
+        let count = info.and_then(|run| run.kinds.get(kind).copied());
+        count.unwrap_or(0)
+    }
+
+    /// One round at a time; what changes meanwhile leads to one more.
+    fn ask(self) {
+        if self.is_busy.get_value() {
+            self.again.set_value(true);
+            return;
+        }
+        let known = self.info.get_untracked().zip(self.tags.get_untracked());
+        let Some((info, tags)) = known else {
+            return;
+        };
+        self.is_busy.set_value(true);
+        spawn_local(async move {
+            let is_judged = self.round(&info, &tags).await.unwrap_or(true);
+            let rest = move || {
+                // The page may have been left meanwhile.
+                if self.is_busy.try_set_value(false).is_some() {
+                    return;
+                }
+                let again = self.again.try_update_value(std::mem::take) == Some(true);
+                if again || !is_judged {
+                    self.ask();
+                }
+            };
+            set_timeout(rest, PAUSE);
+        });
+    }
+
+    /// `true` if the run is judged up to date and all displayed data are loaded. An error ends the round: displayed
+    /// data stay, and the event stream reports the lost connection.
+    async fn round(self, info: &Run, tags: &TagList) -> Result<bool, ClientError> {
+        let run = &info.id;
+        let findings = Arc::new(
+            client::findings(&FindingsQuery {
+                run: run.clone(),
+                ..FindingsQuery::default()
+            })
+            .await?,
+        );
+        put(self.findings, Some(Arc::clone(&findings)));
+        let curves = curves(info, &findings, tags).await?;
+        put(self.curves, Arc::clone(&curves));
+        if let Some(tag) = histogram_tag(&findings, tags) {
+            let found: ShortRecords<Bins> = client::records(
+                paths::HISTOGRAMS,
+                &newest(run, &tag.tag, tag.rank, HISTOGRAMS),
+            )
+            .await?;
+            put(
+                self.heat,
+                Some(Arc::new(Heat::new(&tag.tag, &found.records))),
+            );
+        }
+        if let Some(tag) = of_kind(tags, Kind::Images).next() {
+            let mut found: ShortRecords<Items<Blob>> =
+                client::records(paths::IMAGES, &last(run, tag)).await?;
+            let newest = found.records.pop();
+            let content = newest.and_then(|at| Some((at.step, at.items.into_iter().next()?.id)));
+            put(self.picture, content.map(|content| of_tag(tag, content)));
+        }
+        if let Some(tag) = of_kind(tags, Kind::Text).next() {
+            let mut found: ShortRecords<Items<Vec<Node>>> =
+                client::records(paths::MARKDOWN, &last(run, tag)).await?;
+            let newest = found.records.pop();
+            let content = newest.and_then(|at| Some((at.step, plain(at.items.first()?))));
+            put(self.text, content.map(|content| of_tag(tag, content)));
+        }
+        let is_whole = recorded::ask(self, info, &findings, tags, &curves).await?;
+        let is_new = self.graph.try_get_untracked() == Some(None);
+        if is_new && of_kind(tags, Kind::Graphs).next().is_some() {
+            put(self.graph, Some(client::graph_summary(run).await?));
+        }
+        Ok(is_whole && findings.state == JudgementState::Done)
+    }
+}
+
+/// Changes a signal of a page that is still there, and only if the value is another one.
+pub(super) fn put<T: PartialEq + Send + Sync + 'static>(signal: RwSignal<T>, value: T) {
+    signal.maybe_update(|old| {
+        let is_other = *old != value;
+        if is_other {
+            *old = value;
+        }
+        is_other
+    });
+}
+
+/// Text without formatting.
+fn plain(nodes: &[Node]) -> String {
+    let said = |node: &Node| match node.kind {
+        NodeKind::Text | NodeKind::Code => node.text.clone(),
+        NodeKind::Strong | NodeKind::Emphasis | NodeKind::Strike | NodeKind::Link => {
+            plain(&node.children)
+        }
+        NodeKind::Head | NodeKind::Cell => plain(&node.children) + " ",
+        _ => plain(&node.children) + "\n",
+    };
+    nodes.iter().map(said).collect()
+}
+
+pub(super) fn of_kind(tags: &TagList, kind: Kind) -> impl Iterator<Item = &Tag> {
+    tags.tags.iter().filter(move |tag| tag.kind == kind)
+}
+
+fn of_tag(tag: &Tag, (step, content): (i64, String)) -> Newest {
+    Newest {
+        tag: tag.tag.clone(),
+        step,
+        content,
+    }
+}
+
+pub(super) fn newest(run: &str, tag: &str, rank: u32, points: usize) -> RecordsQuery {
+    RecordsQuery {
+        run: run.to_owned(),
+        tag: tag.to_owned(),
+        rank,
+        points: Some(points),
+        ..RecordsQuery::default()
+    }
+}
+
+fn last(run: &str, tag: &Tag) -> RecordsQuery {
+    RecordsQuery {
+        from: tag.last_step,
+        ..newest(run, &tag.tag, tag.rank, 50)
+    }
+}
+
+/// The loss, the metric, and the first scalars that were hit.
+async fn curves(
+    info: &Run,
+    findings: &Findings,
+    tags: &TagList,
+) -> Result<Arc<Curves>, ClientError> {
+    let mut wanted: Vec<(&str, u32)> = [&info.loss, &info.metric]
+        .into_iter()
+        .flatten()
+        .map(|last| (last.tag.as_str(), last.rank))
+        .collect();
+    let most = wanted.len() + HIT_SCALARS;
+    let cause = findings.first_cause.iter().map(|cause| &cause.hit);
+    for hit in cause.chain(&findings.hits) {
+        let is_scalar = of_kind(tags, Kind::Scalars).any(|tag| tag.tag == hit.tensor);
+        let is_new = wanted.iter().all(|(tag, _)| *tag != hit.tensor);
+        if is_scalar && is_new && wanted.len() < most {
+            wanted.push((&hit.tensor, hit.rank));
+        }
+    }
+    if wanted.is_empty() {
+        // Any tag, so that the card is not empty.
+        let first = of_kind(tags, Kind::Scalars).next();
+        wanted.extend(first.map(|tag| (tag.tag.as_str(), tag.rank)));
+    }
+    if wanted.is_empty() {
+        return Ok(Arc::default());
+    }
+    let key = |&(tag, rank): &(&str, u32)| SeriesKey {
+        run: info.id.clone(),
+        rank,
+        tag: tag.to_owned(),
+        writer: None,
+    };
+    let answer = client::scalars_many(&ScalarsRequest {
+        series: wanted.iter().map(key).collect(),
+        points: Some(POINTS),
+        ..ScalarsRequest::default()
+    })
+    .await?;
+    let mut curves = Curves::new();
+    for (one, series) in wanted.iter().zip(answer.series) {
+        let Some(mut series) = series else { continue };
+        let is_metric = info.metric.as_ref().is_some_and(|last| last.tag == one.0);
+        let picks: [Option<Pick>; 2] = [Some(|_| Some(0)), is_metric.then_some(best_at)];
+        for pick in picks.into_iter().flatten() {
+            if let Some(point) = exactly(key(one), &series, pick).await? {
+                put_in(&mut series, point);
+            }
+        }
+        curves.push((one.0.to_owned(), series));
+    }
+    Ok(Arc::new(curves))
+}
+
+/// The entry of a series in which something is.
+type Pick = fn(&Series) -> Option<usize>;
+
+/// The first entry that holds the greatest finite value.
+fn best_at(series: &Series) -> Option<usize> {
+    let greatest = if series.cut {
+        &series.max
+    } else {
+        &series.values
+    };
+    let all = greatest.iter().enumerate();
+    let finite = all.filter(|(_, value)| value.is_finite());
+    let best = finite.reduce(|best, one| if one.1 > best.1 { one } else { best });
+    best.map(|(at, _)| at)
+}
+
+/// Step and value of a point that a bucket hides, which only says its last: asked for in ever smaller buckets. `None` if
+/// `series` has no buckets.
+async fn exactly(
+    key: SeriesKey,
+    series: &Series,
+    pick: Pick,
+) -> Result<Option<(i64, f64)>, ClientError> {
+    let mut seen = Some(series.clone()).filter(|series| series.cut);
+    for _ in 0..MOST_LOOKS {
+        let Some(series) = seen else { break };
+        let Some(at) = pick(&series) else { break };
+        let step = series.steps.get(at).copied();
+        if !series.cut {
+            return Ok(step.zip(series.values.get(at).copied()));
+        }
+        let before = at.checked_sub(1);
+        let request = ScalarsRequest {
+            series: vec![key.clone()],
+            from: before.and_then(|before| series.steps.get(before).copied()),
+            to: step,
+            points: Some(POINTS),
+            ..ScalarsRequest::default()
+        };
+        let mut answer = client::scalars_many(&request).await?;
+        seen = answer.series.pop().flatten();
+    }
+    Ok(None)
+}
+
+/// Puts a point in front of the rest of its bucket, whose bounds it has; the first of all has its own.
+fn put_in(series: &mut Series, (step, value): (i64, f64)) {
+    let at = series.steps.partition_point(|other| *other < step);
+    series.steps.insert(at, step);
+    series.values.insert(at, value);
+    for bounds in [&mut series.min, &mut series.max] {
+        if let Some(bound) = bounds.get(at).copied() {
+            bounds.insert(at, if at == 0 { value } else { bound });
+        }
+    }
+}
+
+/// Of the first weight that was hit and has histograms, else of the first tensor that was, else of the first weight.
+fn histogram_tag<'a>(findings: &Findings, tags: &'a TagList) -> Option<&'a Tag> {
+    let all = || of_kind(tags, Kind::Histograms);
+    let is_weight = |tag: &&Tag| tag.tag.contains("weight") || tag.tag.contains("kernel");
+    let hits = findings.hits.iter();
+    let hit = || {
+        hits.clone()
+            .filter_map(|hit| all().find(|tag| tag.tag == hit.tensor))
+    };
+    hit()
+        .find(is_weight)
+        .or_else(|| hit().next())
+        .or_else(|| all().find(is_weight))
+        .or_else(|| all().next())
+}
+
+/// Records without what this page does not show: code that reads them whole is a tenth of the page.
+#[derive(Deserialize)]
+struct ShortRecords<T> {
+    records: Vec<T>,
+}
+
+/// Pictures or texts of a step.
+#[derive(Deserialize)]
+struct Items<T> {
+    step: i64,
+    items: Vec<T>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_what_it_says() {
+        let node = |kind, text: &str, children| Node {
+            kind,
+            text: text.to_owned(),
+            children,
+        };
+        let bold = node(
+            NodeKind::Strong,
+            "",
+            vec![node(NodeKind::Text, "Diverging", vec![])],
+        );
+        let fault = vec![node(NodeKind::Text, "Fault: ", vec![]), bold];
+        let text = plain(&[
+            node(NodeKind::Paragraph, "", fault),
+            node(NodeKind::Rule, "", vec![]),
+        ]);
+        assert_eq!(text, "Fault: Diverging\n\n");
+    }
+
+    #[test]
+    fn a_point_stands_in_front_of_the_rest_of_its_bucket() {
+        let mut series = Series {
+            steps: vec![10, 20, 30],
+            values: vec![1.0, 2.0, 3.0],
+            min: vec![0.5, f64::NAN, 0.0],
+            max: vec![100.0, f64::NAN, 9.0],
+            cut: true,
+            ..Series::default()
+        };
+        assert_eq!(best_at(&series), Some(0));
+        let raw = Series {
+            steps: vec![1, 2, 3],
+            values: vec![f64::INFINITY, 0.9, 0.9],
+            ..Series::default()
+        };
+        assert_eq!(best_at(&raw), Some(1));
+        put_in(&mut series, (0, 99.0));
+        put_in(&mut series, (24, 9.0));
+        assert_eq!(series.steps, [0, 10, 20, 24, 30]);
+        assert_eq!(series.values, [99.0, 1.0, 2.0, 9.0, 3.0]);
+        assert_eq!(
+            (&series.max[..2], &series.max[3..]),
+            (&[99.0, 100.0][..], &[9.0, 9.0][..])
+        );
+        assert_eq!(best_at(&Series::default()), None);
+    }
+}

@@ -1,0 +1,163 @@
+//! The pictures in the cards: the curve of the loss, and the heat map of a histogram.
+
+use std::sync::Arc;
+
+use trainscope_charts::line::{XKind, YRange};
+use trainscope_charts::scale::Scale;
+
+use super::heat::{BINS, FULLEST, Heat};
+use super::model::Model;
+use trainscope_web_kit::components::{ChartEvents, Figure, LineChart, line_of, use_palette};
+use trainscope_web_kit::format;
+use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::run_colour::use_run_colours;
+
+/// The curve of the first scalar that was asked for: the loss, if there is one.
+pub(super) fn curve(model: Model) -> AnyView {
+    let i18n = use_i18n();
+    let palette = use_palette();
+    let colours = use_run_colours();
+    let figure = Memo::new(move |_| {
+        let colour = palette.with(|palette| palette.run(colours.get(&model.run())));
+        let curves = model.curves.get();
+        let line = curves.first().map(|curve| line_of(&curve.1, colour));
+        let ends = line
+            .as_ref()
+            .and_then(|line| Some((*line.x.first()?, *line.x.last()?)));
+        let (first, last) = ends.unwrap_or((0.0, 1.0));
+        Figure {
+            lines: Arc::new(line.into_iter().collect()),
+            x: (first, if last > first { last } else { first + 1.0 }),
+            x_kind: XKind::Step,
+            x_scale: Scale::Linear,
+            scale: Scale::Linear,
+            y_range: YRange::All,
+            limits: Vec::new(),
+        }
+    });
+    let label = Signal::derive(move || {
+        let curves = model.curves.get();
+        curves.first().map_or_else(String::new, |(tag, series)| {
+            let last = series.values.last().copied().unwrap_or(f64::NAN);
+            (i18n.texts().overview.curve)(tag, &format::cell(last))
+        })
+    });
+    let events = ChartEvents {
+        hover: Callback::new(|_| {}),
+        select: Callback::new(|_| {}),
+        view: Callback::new(|_| {}),
+        fit: Callback::new(|()| {}),
+    };
+    view! {
+        <LineChart
+            figure=figure
+            label=label
+            crosshair=Signal::stored(None)
+            geometry=RwSignal::new(None)
+            canvas=NodeRef::new()
+            events=events
+            wheel_zooms=Signal::stored(false)
+        />
+    }
+    .into_any()
+}
+
+/// Largest number of histograms that is too small for a heat map: the last one is drawn as bars.
+const FEW: usize = 3;
+
+/// The last histogram with finite values as bars, with values from left to right.
+fn bars(heat: &Heat) -> Option<AnyView> {
+    let i18n = use_i18n();
+    let filled = heat.last_filled()?;
+    let column = heat.columns.get(filled)?;
+    let full = f64::from(FULLEST);
+    let bars = column.levels.iter().enumerate().map(|(bin, level)| {
+        let height = f64::from(*level) / full * BINS as f64;
+        view! { <rect x=bin y=BINS as f64 - height width="0.9" height=height /> }
+    });
+    let label = (i18n.texts().overview.heat)(&heat.tag, 1);
+    let step = heat
+        .steps
+        .get(filled)
+        .map(|step| format!("{} {}", i18n.texts().frame.step, format::integer(*step)));
+    let view = view! {
+        <div class="heat few">
+            <svg viewBox=format!("0 0 {BINS} {BINS}") preserveAspectRatio="none" role="img" aria-label=label>
+                {bars.collect_view()}
+            </svg>
+            <div class="heat-x micro ink3">
+                <span>{format::number(heat.low, 2)}</span>
+                <span>{step}</span>
+                <span>{format::number(heat.high, 2)}</span>
+            </div>
+        </div>
+    };
+    Some(view.into_any())
+}
+
+/// The picture of a histogram, after a sentence if the newest record has no finite value.
+pub(super) fn histogram(heat: &Heat) -> AnyView {
+    let i18n = use_i18n();
+    let sentence = heat.not_finite.map(|own| {
+        let all = format::count(own.nan + own.inf);
+        let step = format::integer(own.step);
+        let none_finite = i18n.texts().overview.none_finite;
+        let text = none_finite(&all, own.nan > 0, own.inf > 0, &step);
+        view! { <p class="small err">{text}</p> }
+    });
+    let picture = if heat.columns.len() > FEW {
+        Some(heat_map(heat))
+    } else {
+        bars(heat)
+    };
+    view! {
+        {sentence}
+        {picture}
+    }
+    .into_any()
+}
+
+/// The heat map of a histogram: steps from left to right, values upwards.
+fn heat_map(heat: &Heat) -> AnyView {
+    let i18n = use_i18n();
+    let columns = heat.columns.len();
+    let cells = heat.columns.iter().enumerate().map(|(x, column)| {
+        let cells = column.levels.iter().enumerate().filter(|(_, level)| **level > 0);
+        let cells = cells.map(|(bin, level)| {
+            view! { <rect class=format!("q{level}") x=x y=BINS - 1 - bin width="1.02" height="1.02" /> }
+        });
+        let bad = column.is_bad.then(|| {
+            view! { <rect class="bad" x=x y=BINS width="1.02" height="1.5" /> }
+        });
+        view! {
+            {cells.collect_view()}
+            {bad}
+        }
+    });
+    let label = (i18n.texts().overview.heat)(&heat.tag, heat.steps.len() as u64);
+    let step = |step: Option<&i64>| step.map(|step| format::integer(*step));
+    let first = step(heat.steps.first());
+    let last = step(heat.steps.last().filter(|_| columns > 1));
+    view! {
+        <div class="heat">
+            <div class="heat-y micro ink3">
+                <span>{format::number(heat.high, 2)}</span>
+                <span>{format::number(heat.low, 2)}</span>
+            </div>
+            <svg
+                viewBox=format!("0 0 {} {}", columns.max(1), BINS + 2)
+                preserveAspectRatio="none"
+                role="img"
+                aria-label=label
+            >
+                {cells.collect_view()}
+            </svg>
+            <div class="heat-x micro ink3">
+                <span>{first}</span>
+                <span>{last}</span>
+            </div>
+        </div>
+    }
+    .into_any()
+}

@@ -1,0 +1,170 @@
+//! The verdict: what happened first, where and when, in one sentence; or that nothing did, and how much was judged.
+
+use trainscope_api::findings::{Findings, JudgementState, Verdict};
+use trainscope_api::runs::Run;
+use trainscope_api::scalars::NonFiniteClass;
+
+use super::model::{Model, curve_of};
+use trainscope_web_kit::components::{Icon, IconName, severity_icon};
+use trainscope_web_kit::format;
+use trainscope_web_kit::i18n::{I18n, use_i18n};
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::route::{self, RunPage};
+use trainscope_web_kit::state::use_runs;
+
+/// The head of the page.
+pub(super) fn view(model: Model) -> AnyView {
+    let i18n = use_i18n();
+    let runs = use_runs();
+    let scalars = route::scalars_href(&model.run(), &[], None);
+    // A parameter that differs from a healthy run explains more than this run alone.
+    let lineage = route::lineage_href(&model.run());
+    let has_others = Memo::new(move |_| runs.with(|list| list.runs.len() > 1));
+    let debugger = move || {
+        let run = model.run();
+        let found = model.findings.get();
+        let cause = found.as_ref().and_then(|found| found.first_cause.as_ref());
+        let cause = cause.map(|cause| cause.hit.key());
+        cause.map_or_else(
+            || route::run_href(&run, RunPage::Debugger),
+            |key| route::debugger_href(&run, "hit", &key),
+        )
+    };
+    let icon = move || {
+        let found = model.findings.get();
+        let (class, icon) = found.map_or(("ink3", IconName::Clock), |found| icon_of(&found));
+        view! {
+            <span class=class>
+                <Icon name=icon size=20 />
+            </span>
+        }
+    };
+    view! {
+        <section class="verdict-head" data-part="verdict">
+            {icon}
+            <div class="grow">
+                <h1>{move || model.findings.get().map(|found| sentence(model, &found, i18n))}</h1>
+                <p class="ink2">{move || model.findings.get().map(|found| below(model, &found, i18n))}</p>
+            </div>
+            <div class="flex acts-head">
+                <a class="btn primary" href=debugger>
+                    <Icon name=IconName::Debugger size=14 />
+                    {i18n.text(|t| t.overview.open_debugger)}
+                </a>
+                <a class="btn" href=lineage hidden=move || !has_others.get()>
+                    {i18n.text(|t| t.lineage.title)}
+                </a>
+                <a class="btn" href=scalars hidden=move || model.kind("scalars") == 0>
+                    <Icon name=IconName::Scalars size=14 />
+                    {i18n.text(|t| t.overview.show_scalars)}
+                </a>
+                <a
+                    class="btn hide-small"
+                    data-part="compare"
+                    href=route::compare_href(&[model.run()])
+                    hidden=move || !has_others.get()
+                >
+                    <Icon name=IconName::Compare size=14 />
+                    {i18n.text(|t| t.compare.compare_with)}
+                </a>
+            </div>
+        </section>
+    }
+    .into_any()
+}
+
+fn icon_of(findings: &Findings) -> (&'static str, IconName) {
+    match &findings.first_cause {
+        Some(cause) => {
+            let worst = findings.hits.iter().map(|hit| hit.severity).max();
+            severity_icon(worst.unwrap_or(cause.hit.severity).max(cause.hit.severity))
+        }
+        None if findings.state == JudgementState::Waiting => ("ink3", IconName::Clock),
+        None if findings.verdict == Verdict::NoProblem => ("okc", IconName::Ok),
+        None => ("ink3", IconName::Info),
+    }
+}
+
+/// The sentence, with the step and the tensor as links to the hit.
+fn sentence(model: Model, findings: &Findings, i18n: I18n) -> AnyView {
+    let texts = &i18n.texts().overview;
+    let Some(cause) = &findings.first_cause else {
+        let text = match findings.state {
+            JudgementState::Waiting => i18n.texts().debugger.waiting.to_owned(),
+            _ => i18n.words(&findings.summary),
+        };
+        return text.into_any();
+    };
+    let href = route::debugger_href(&model.run(), "hit", &cause.hit.key());
+    let words = i18n.words_of(&cause.sentence, &cause.hit.tensor);
+    let name = format::short_name(&cause.hit.tensor);
+    let (before, after) = words.split_once(&name).unwrap_or(("", words.as_str()));
+    let tensor = (after.len() < words.len()).then(|| {
+        view! {
+            <a class="link mono" href=href.clone() title=cause.hit.tensor.clone()>
+                <bdi>{name.clone()}</bdi>
+            </a>
+        }
+    });
+    let step = (texts.at_step)(&format::integer(cause.hit.step));
+    view! {
+        <a class="link" href=href.clone()>
+            {step}
+        </a>
+        {texts.colon}
+        {before.to_owned()}
+        {tensor}
+        {after.to_owned()}
+    }
+    .into_any()
+}
+
+/// Number of findings, and the curve that has diverged.
+fn below(model: Model, findings: &Findings, i18n: I18n) -> String {
+    let texts = &i18n.texts().overview;
+    if findings.state == JudgementState::Waiting {
+        return i18n.texts().debugger.waiting_next.to_owned();
+    }
+    let mut sentences = Vec::new();
+    let hit = findings.watchpoints.iter().filter(|own| own.hits > 0);
+    let hit = hit.count() as u64;
+    if hit > 0 {
+        sentences.push((texts.hits)(findings.counts, hit));
+    }
+    let info = model.info.get();
+    let curves = model.curves.get();
+    let loss = info.as_ref().and_then(|info| info.loss.as_ref());
+    let stays = loss.and_then(|loss| {
+        let series = curve_of(&curves, &loss.tag)?;
+        let last = series.steps.last()?;
+        let mut all = series.non_finite.iter();
+        let open = all.find(|one| one.last_step >= *last)?;
+        let class = match open.class {
+            NonFiniteClass::Nan => "NaN",
+            NonFiniteClass::PosInf => "+∞",
+            NonFiniteClass::NegInf => "−∞",
+        };
+        Some((texts.stays)(
+            &loss.tag,
+            class,
+            &format::integer(open.first_step),
+        ))
+    });
+    sentences.extend(stays);
+    if findings.first_cause.is_none() {
+        sentences.extend(info.as_deref().and_then(last_values));
+    }
+    if findings.state == JudgementState::Behind {
+        sentences.push(texts.behind.to_owned());
+    }
+    sentences.join(texts.gap)
+}
+
+/// Last values of loss and metric.
+fn last_values(info: &Run) -> Option<String> {
+    let both = [&info.loss, &info.metric].into_iter().flatten();
+    let both: Vec<String> = both
+        .map(|last| format!("{} {}", last.tag, format::cell(last.value)))
+        .collect();
+    (!both.is_empty()).then(|| both.join(" · "))
+}

@@ -1,0 +1,248 @@
+//! Properties of an operation, with links to its neighbours.
+
+use std::collections::BTreeMap;
+
+use trainscope_api::pipeline::{OperationStats, PipelinePart, SlowOperation, WorkersEstimate};
+
+use super::against::Difference;
+use super::flow::of_all;
+use super::model::{use_model, whole_share};
+use super::waiting::{bars, sentences};
+use trainscope_web_kit::format;
+use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::prelude::*;
+
+/// Parameters of an operation, each with the differing value of the other run.
+type Values = BTreeMap<String, Option<String>>;
+
+/// The panel at the right.
+#[component]
+pub(super) fn Inspector() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let content = move || {
+        let texts = i18n.texts().pipeline;
+        let (index, own) = (model.operation.get()?, model.shown()?);
+        let difference = model
+            .differing
+            .with(|all| all.as_ref()?.operations.get(index).cloned());
+        let (values, is_alone) = match difference {
+            Some(Difference::Values(values)) => (values, false),
+            Some(Difference::OnlyHere) => (Values::new(), true),
+            None => (Values::new(), false),
+        };
+        let (all, users, interval_millis, processors, slow) = model.with_pipeline(|pipeline| {
+            let users = pipeline.operations.iter().enumerate().filter(|(_, user)| {
+                let mut inputs = user.inputs.iter();
+                inputs.any(|input| *input as usize == index)
+            });
+            let users = users.map(|(user, _)| user).collect::<Vec<_>>();
+            let all = pipeline.operations.len() as u64;
+            let slow = pipeline.slow.clone();
+            let slow = slow.filter(|slow| slow.operation as usize == index);
+            let interval_millis = pipeline.interval_millis;
+            (all, users, interval_millis, pipeline.processors, slow)
+        })?;
+        let inputs = own.inputs.iter().map(|input| *input as usize).collect();
+        let [from, to] = texts.neighbours;
+        let name = if own.name.is_empty() {
+            texts.unnamed.to_owned()
+        } else {
+            own.name.clone()
+        };
+        let nothing = own.parameters.is_empty() && own.transforms.is_empty();
+        let others = others(&values, &own.parameters);
+        Some(view! {
+            <section>
+                <h2 class="flex">
+                    <span class="cut" title=name.clone()>
+                        {name.clone()}
+                    </span>
+                    <span class="grow"></span>
+                    <span class="micro ink3">{(texts.place)(index as u64 + 1, all)}</span>
+                </h2>
+                {is_alone.then(|| view! { <span class="badge warning">{texts.differs[0]}</span> })}
+            </section>
+            {slow.map(|slow| help(&slow, processors))}
+            <section>
+                <h3>{texts.parameters}</h3>
+                {pairs(&own.parameters, &values)}
+                {others}
+                {nothing.then(|| view! { <p class="small ink3">{texts.no_parameters}</p> })}
+            </section>
+            {own.running.as_ref().map(|running| ran(running, interval_millis))}
+            {parts(texts.transforms, &own.transforms, &values)}
+            {parts(texts.sampler, own.sampler.as_slice(), &values)}
+            {neighbours(from, inputs)}
+            {neighbours(to, users)}
+        })
+    };
+    view! {
+        <aside class="insp" aria-label=i18n.text(|t| t.pipeline.parameters)>
+            {content}
+        </aside>
+    }
+}
+
+/// Names and values, and what they are in the other run where that differs.
+fn pairs(parameters: &[(String, String)], values: &Values) -> Vec<AnyView> {
+    let pair = |(name, value): &(String, String)| {
+        let there = values
+            .get(name)
+            .map(|there| format!("≠ {}", there.as_deref().unwrap_or("–")));
+        view! {
+            <div class="pair">
+                <span class="ink3 cut" title=name.clone()>
+                    {name.clone()}
+                </span>
+                <span class="value" title=value.clone()>
+                    {value.clone()}
+                    {there.map(|there| view! { <span class="warn">" " {there}</span> })}
+                </span>
+            </div>
+        }
+        .into_any()
+    };
+    parameters.iter().map(pair).collect()
+}
+
+/// Parameters that only the other run's operation has.
+fn others(values: &Values, parameters: &[(String, String)]) -> Vec<AnyView> {
+    let is_here = |name: &str| parameters.iter().any(|(own, _)| own == name);
+    let others = values.iter().filter(|(name, _)| !is_here(name));
+    let row = |(name, there): (&String, &Option<String>)| {
+        let value = format!("≠ {}", there.as_deref().unwrap_or("–"));
+        view! {
+            <div class="pair">
+                <span class="ink3 cut" title=name.clone()>
+                    {name.clone()}
+                </span>
+                <span class="value warn">{value}</span>
+            </div>
+        }
+        .into_any()
+    };
+    others.map(row).collect()
+}
+
+/// Execution of the operation: times, and occupancy of its output queue.
+fn ran(own: &OperationStats, interval_millis: u64) -> AnyView {
+    let texts = use_i18n().texts().pipeline;
+    let [workers, mean, empty, busy] = texts.ran_rows;
+    let mut rows = vec![(workers.to_owned(), format::count(own.workers))];
+    if own.samples > 0 {
+        let of = (texts.of)(own.capacity);
+        let fill = format!("{} {of}", whole_share(own.fill));
+        let found = of_all(own.empty, own.samples);
+        rows.extend([(mean.to_owned(), fill), (empty.to_owned(), found)]);
+    }
+    if let Some(share) = own.busy {
+        rows.push((busy.to_owned(), whole_share(share)));
+    }
+    let rows = pairs(&rows, &Values::new());
+    let curve = (own.samples > 0).then(|| {
+        let apart = format::nanos(interval_millis.saturating_mul(1_000_000));
+        let label = (texts.samples)(own.samples, &apart);
+        view! {
+            <div class="plot">
+                <svg
+                    role="img"
+                    aria-label=label
+                    viewBox=format!("0 0 {} 100", own.sizes.len())
+                    preserveAspectRatio="none"
+                >
+                    <path d=bars(&own.sizes, own.capacity)></path>
+                </svg>
+            </div>
+        }
+    });
+    view! { <section><h3>{texts.ran}</h3> {rows} {curve}</section> }.into_any()
+}
+
+/// Estimated gain of more workers, if the times carry an estimate.
+fn help(slow: &SlowOperation, processors: u64) -> Option<AnyView> {
+    let texts = use_i18n().texts().pipeline;
+    let all = &slow.more_workers;
+    let (first, last) = (all.first()?, all.last()?);
+    let row = |own: &WorkersEstimate| {
+        let share = own.step_nanos as f64 / (first.step_nanos as f64).max(1.0);
+        let class = if own == first {
+            "warn"
+        } else if own == last {
+            "okc"
+        } else {
+            "ink2"
+        };
+        view! {
+            <div class=format!("estimate small {class}") data-part="estimate">
+                <span>{(texts.with_workers)(own.workers)}</span>
+                <span class="track">
+                    <i style:width=format!("{}%", share * 100.0)></i>
+                </span>
+                <b class="med">{format::nanos(own.step_nanos)}</b>
+            </div>
+        }
+        .into_any()
+    };
+    let rows = all.iter().map(row).collect_view();
+    let beyond = if (1..last.workers).contains(&processors) {
+        (texts.processors)(processors)
+    } else {
+        String::new()
+    };
+    let section = view! {
+        <section>
+            <h3 class="flex">
+                {texts.help[0]} <span class="grow"></span>
+                <span class="micro ink3">{texts.help[1]}</span>
+            </h3>
+            {rows}
+            <p class="micro ink3">{sentences(&[texts.help[2], &beyond])}</p>
+        </section>
+    };
+    Some(section.into_any())
+}
+
+fn parts(title: &'static str, parts: &[PipelinePart], values: &Values) -> AnyView {
+    // Of a function of one's own nothing may have been recorded.
+    let is_told = |part: &PipelinePart| !part.name.is_empty() || !part.parameters.is_empty();
+    if !parts.iter().any(is_told) {
+        return ().into_any();
+    }
+    let part = |part: &PipelinePart| {
+        let prefix = format!("{}.", part.name);
+        let own = values.iter().filter_map(|(name, there)| {
+            Some((name.strip_prefix(&prefix)?.to_owned(), there.clone()))
+        });
+        let own: Values = own.collect();
+        let rows = pairs(&part.parameters, &own);
+        view! {
+            <div class="part">
+                <b class="med small">{part.name.clone()}</b>
+                {rows}
+            </div>
+        }
+    };
+    let parts = parts.iter().map(part).collect_view();
+    view! { <section><h3>{title}</h3> {parts}</section> }.into_any()
+}
+
+fn neighbours(title: &'static str, all: Vec<usize>) -> AnyView {
+    let model = use_model();
+    if all.is_empty() {
+        return ().into_any();
+    }
+    let link = |index: usize| {
+        let name = model.with_pipeline(|own| {
+            let other = own.operations.get(index);
+            other.map_or_else(String::new, |other| other.name.clone())
+        });
+        view! {
+            <button type="button" class="link cut" on:click=move |_| model.select(index)>
+                {name}
+            </button>
+        }
+    };
+    let links = all.into_iter().map(link).collect_view();
+    view! { <section><h3>{title}</h3> {links}</section> }.into_any()
+}

@@ -1,0 +1,226 @@
+//! Data of the page: the answer for this run, that for the compared run, and the choices in the address.
+
+use std::sync::Arc;
+
+use trainscope_api::pipeline::{
+    InputTimes, Pipeline, PipelineAnswer, PipelineOperation, SlowOperation,
+};
+
+use super::against::{Differences, differing};
+use trainscope_web_kit::client;
+use trainscope_web_kit::format;
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::query::{Load, Query, query};
+use trainscope_web_kit::route::use_run;
+use trainscope_web_kit::url_state::{History, UrlState, use_url_state};
+
+const PIPELINE: &str = "pipeline";
+const OPERATION: &str = "operation";
+const AGAINST: &str = "against";
+const SHOW: &str = "show";
+
+/// Views of operations, in the address.
+const VIEWS: [&str; 3] = ["parameters", "queues", "cpu"];
+
+/// View of operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum View {
+    Parameters,
+    /// Occupancy of the output queue.
+    Queues,
+    /// CPU utilization of the workers.
+    Cpu,
+}
+
+impl View {
+    /// In the order in which they are offered.
+    pub(super) const ALL: [Self; 3] = [Self::Parameters, Self::Queues, Self::Cpu];
+
+    /// `true` if any of the operations has data for this view.
+    fn is_in(self, operations: &[PipelineOperation]) -> bool {
+        let mut ran = operations.iter().filter_map(|own| own.running.as_ref());
+        match self {
+            Self::Parameters => true,
+            Self::Queues => ran.any(|own| own.samples > 0),
+            Self::Cpu => ran.any(|own| own.busy.is_some()),
+        }
+    }
+}
+
+/// The page's state. `Copy`: take it with [`use_model`].
+#[derive(Clone, Copy)]
+pub(super) struct Model {
+    url: UrlState,
+    pub(super) run: Memo<String>,
+    load: Query<PipelineAnswer>,
+    pub(super) answer: Memo<Arc<PipelineAnswer>>,
+    /// Index of the selected pipeline.
+    pub(super) chosen: Memo<usize>,
+    /// Index of the selected operation; `None` if the pipeline has none.
+    pub(super) operation: Memo<Option<usize>>,
+    /// Views with data.
+    pub(super) views: Memo<Vec<View>>,
+    /// Selected view.
+    pub(super) view: Memo<View>,
+    /// The run it is compared with.
+    pub(super) base: Memo<Option<String>>,
+    /// Differences, if a run is compared.
+    pub(super) differing: Memo<Option<Arc<Differences>>>,
+}
+
+/// The state of this page.
+pub(super) fn use_model() -> Model {
+    expect_context()
+}
+
+impl Model {
+    pub(super) fn provide() -> Self {
+        let url = use_url_state();
+        let run = use_run();
+        let run = Memo::new(move |_| run.get().unwrap_or_default());
+        let ask = |run: String| async move { client::pipeline(&run).await };
+        let load = query(move || Some(run.get()), ask).again_with_list();
+        let answer = Memo::new(move |_| load.answer.get().unwrap_or_default());
+        let (chosen, operation) = (url.param(PIPELINE), url.param(OPERATION));
+        let number = |text: Memo<Option<String>>| text.with(|text| text.as_ref()?.parse().ok());
+        let chosen = Memo::new(move |_| {
+            let last = answer.with(|answer| answer.pipelines.len().saturating_sub(1));
+            number(chosen).unwrap_or(0_usize).min(last)
+        });
+        let operation = Memo::new(move |_| {
+            let wanted = number(operation);
+            answer.with(|answer| {
+                let own = answer.pipelines.get(chosen.get())?;
+                // The slowest operation is selected first.
+                let slow = || own.slow.as_ref().map_or(0, |slow| slow.operation as usize);
+                let last = own.operations.len().checked_sub(1)?;
+                Some(wanted.unwrap_or_else(slow).min(last))
+            })
+        });
+        let views = Memo::new(move |_| {
+            answer.with(|answer| {
+                let own = answer.pipelines.get(chosen.get());
+                let operations = own.map_or(&[][..], |own| &own.operations);
+                let all = View::ALL.into_iter();
+                all.filter(|view| view.is_in(operations))
+                    .collect::<Vec<_>>()
+            })
+        });
+        let wanted = url.param(SHOW);
+        let view = Memo::new(move |_| {
+            let wanted = wanted.get();
+            let named = VIEWS
+                .iter()
+                .position(|name| Some(*name) == wanted.as_deref());
+            let view = named.map_or(View::Queues, |at| View::ALL[at]);
+            views.with(|views| {
+                if views.contains(&view) {
+                    view
+                } else {
+                    View::Parameters
+                }
+            })
+        });
+        let base = url.param(AGAINST);
+        let other = query(move || base.get(), ask).cleared_with(move || base.get());
+        let differing = Memo::new(move |_| {
+            let base = other.answer.get()?;
+            answer.with(|answer| {
+                let own = answer.pipelines.get(chosen.get())?;
+                Some(Arc::new(differing(own, base.pipelines.first())))
+            })
+        });
+        let model = Self {
+            url,
+            run,
+            load,
+            answer,
+            chosen,
+            operation,
+            views,
+            view,
+            base,
+            differing,
+        };
+        provide_context(model);
+        model
+    }
+
+    /// Ready with `true` if a pipeline or a profile was recorded; reactive.
+    pub(super) fn state(self) -> Load<bool> {
+        self.load.load().map(|answer| {
+            !(answer.pipelines.is_empty() && answer.inputs.is_empty() && answer.faults.is_empty())
+        })
+    }
+
+    /// The pipeline that is shown; reactive.
+    pub(super) fn with_pipeline<T>(self, of: impl FnOnce(&Pipeline) -> T) -> Option<T> {
+        let chosen = self.chosen.get();
+        self.answer
+            .with(|answer| answer.pipelines.get(chosen).map(of))
+    }
+
+    /// The operation that is looked at; reactive.
+    pub(super) fn shown(self) -> Option<PipelineOperation> {
+        let index = self.operation.get()?;
+        self.with_pipeline(|own| own.operations.get(index).cloned())?
+    }
+
+    /// The operation that the rest waits for, and what is known of that; reactive.
+    pub(super) fn slow(self) -> Option<(PipelineOperation, SlowOperation)> {
+        self.with_pipeline(|own| {
+            let slow = own.slow.clone()?;
+            let operation = own.operations.get(slow.operation as usize)?;
+            Some((operation.clone(), slow))
+        })?
+    }
+
+    /// Waiting of the rank that recorded the pipeline, else of the first one that waited; reactive.
+    pub(super) fn input(self) -> Option<InputTimes> {
+        let rank = self.with_pipeline(|own| own.rank);
+        self.answer.with(|answer| {
+            let mut inputs = answer.inputs.iter();
+            let own = inputs.find(|own| Some(own.rank) == rank);
+            own.or_else(|| answer.inputs.first()).cloned()
+        })
+    }
+
+    pub(super) fn choose(self, pipeline: usize) {
+        let pipeline = (pipeline > 0).then(|| pipeline.to_string());
+        let changes = [(PIPELINE, pipeline.as_deref()), (OPERATION, None)];
+        self.url.set(&changes, History::Push);
+    }
+
+    pub(super) fn select(self, operation: usize) {
+        let operation = operation.to_string();
+        self.url
+            .set(&[(OPERATION, Some(&operation))], History::Replace);
+    }
+
+    /// Shows something else of each operation.
+    pub(super) fn show(self, view: View) {
+        self.url
+            .set(&[(SHOW, Some(VIEWS[view as usize]))], History::Replace);
+    }
+
+    pub(super) fn compare(self, run: Option<&str>) {
+        self.url.set(&[(AGAINST, run)], History::Push);
+    }
+
+    /// Looks at the operation so many further; whether there is one.
+    pub(super) fn step(self, by: isize) -> bool {
+        let all = self.with_pipeline(|own| own.operations.len());
+        let now = self.operation.get_untracked();
+        let next = now.and_then(|now| now.checked_add_signed(by));
+        let next = next.filter(|next| all.is_some_and(|all| *next < all));
+        if let Some(next) = next {
+            self.select(next);
+        }
+        next.is_some()
+    }
+}
+
+/// A share in whole percent.
+pub(super) fn whole_share(share: f64) -> String {
+    format!("{} %", format::number((share * 100.0).round(), 3))
+}

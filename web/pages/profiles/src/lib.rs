@@ -1,0 +1,12 @@
+//! Pages about profiles: what a step costs, and the timeline of every event.
+
+#![expect(
+    unreachable_pub,
+    reason = "`#[component]` makes its props `pub` in modules that are not"
+)]
+
+mod profile;
+mod timeline;
+
+pub use profile::{ProfilePage, fetch_more};
+pub use timeline::TimelinePage;

@@ -1,0 +1,176 @@
+//! The profile of a run: where the time of its steps goes, what would help, operators, memory, ranks, and the difference
+//! from another profile.
+//!
+//! Session, rank, steps and view are in the address.
+
+use trainscope_api::profile::{ProfileEntry, ProfileState};
+
+use trainscope_web_kit::client::ClientError;
+use trainscope_web_kit::components::profile_tabs::{
+    ProfileTab, ProfileTabs, ProfileView, Profiles, VIEW,
+};
+use trainscope_web_kit::components::{IconName, Note, NoteKind, StatePage};
+use trainscope_web_kit::format;
+use trainscope_web_kit::i18n::{ProfileTexts, use_i18n};
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::query::Load;
+
+mod advice;
+mod cluster;
+mod compare;
+mod figures;
+mod lack;
+mod memory;
+mod model;
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "a split point fails where its code cannot be fetched"
+)]
+mod more;
+mod operators;
+mod overview;
+mod parts;
+mod recording;
+mod steps;
+
+pub use more::fetch_more;
+
+use model::Model;
+use more::more;
+use operators::Operators;
+use overview::Overview;
+use parts::Refusal;
+use recording::Recording;
+use steps::Steps;
+
+/// State of the page.
+#[derive(Clone, PartialEq)]
+enum PageState {
+    Loading,
+    Failed(String),
+    /// No profile; files of profilers that cannot be read, with the reason.
+    Nothing(Vec<(String, String)>),
+    View(ProfileView),
+}
+
+/// The profile of the run that the address names.
+#[component]
+pub fn ProfilePage() -> impl IntoView {
+    let profiles = Profiles::new();
+    let model = Model::provide(profiles);
+    let i18n = use_i18n();
+    let view = profiles.url.param(VIEW);
+    let view = Memo::new(move |_| ProfileView::of_name(view.get().as_deref()));
+    let current = Signal::derive(move || ProfileTab::View(view.get()));
+    let has_steps =
+        Signal::derive(move || !matches!(view.get(), ProfileView::Memory | ProfileView::Compare));
+    let has_ranks = Signal::derive(move || view.get() != ProfileView::Cluster);
+    let state = Memo::new(move |_| match profiles.list.load() {
+        Load::Failed(ClientError::Refused(error)) => PageState::Failed(error.message),
+        Load::Loading | Load::Failed(_) => PageState::Loading,
+        Load::Ready(list) if list.sessions.is_empty() => {
+            let unread = list.unread.iter();
+            let unread = unread.map(|own| (own.path.clone(), own.reason.clone()));
+            PageState::Nothing(unread.collect())
+        }
+        Load::Ready(_) => PageState::View(view.get()),
+    });
+    let note = move || {
+        let texts = i18n.texts().profile;
+        let (icon, title, next) = profiles
+            .chosen
+            .with(|own| note_of(own.as_deref()?, texts))?;
+        let kind = if icon == IconName::Clock {
+            NoteKind::Plain
+        } else {
+            NoteKind::Warning
+        };
+        Some(view! {
+            <Note kind icon title=Signal::stored(title) next=Signal::stored(next) />
+        })
+    };
+    // Files of other profilers beside the profile.
+    let unread = move || {
+        let Load::Ready(list) = profiles.list.load() else {
+            return None;
+        };
+        let is_beside = state.get() == PageState::View(ProfileView::Overview);
+        let notes = list.unread.iter().map(|own| {
+            let (title, next) = (own.path.clone(), own.reason.clone());
+            let (title, next) = (Signal::stored(title), Signal::stored(next));
+            view! { <Note icon=IconName::Profile title next /> }
+        });
+        is_beside.then(|| notes.collect::<Vec<_>>())
+    };
+    let content = move || match state.get() {
+        PageState::Failed(message) => view! {
+            <StatePage
+                icon=IconName::Profile
+                title=i18n.label(|t| t.profile.none)
+                next=Signal::stored(message)
+            >
+                <span></span>
+            </StatePage>
+        }
+        .into_any(),
+        PageState::Nothing(unread) => view! { <Recording unread /> }.into_any(),
+        PageState::View(ProfileView::Overview) => view! { <Overview /> }.into_any(),
+        PageState::View(ProfileView::Steps) => view! { <Steps /> }.into_any(),
+        PageState::View(ProfileView::Operators) => view! { <Operators /> }.into_any(),
+        PageState::View(view) => later(view),
+        PageState::Loading => ().into_any(),
+    };
+    view! {
+        <ProfileTabs current profiles has_steps has_ranks />
+        <main
+            class="main profile-page"
+            data-view=move || view.get().name()
+            aria-busy=move || (state.get() == PageState::Loading).to_string()
+        >
+            {note}
+            {unread}
+            <Refusal error=model.overview.error />
+            {content}
+        </main>
+    }
+}
+
+/// A view in a file of its own, or that its code could not be fetched.
+fn later(view: ProfileView) -> AnyView {
+    let i18n = use_i18n();
+    Suspend::new(async move {
+        more(view).await.unwrap_or_else(|_| {
+            view! {
+                <StatePage
+                    icon=IconName::Gone
+                    title=i18n.label(|t| t.states.no_code)
+                    next=i18n.label(|t| t.states.no_code_next)
+                >
+                    <span></span>
+                </StatePage>
+            }
+            .into_any()
+        })
+    })
+    .into_any()
+}
+
+/// Reading, damage and what else is to know of a profile: icon, fact, consequence.
+fn note_of(own: &ProfileEntry, texts: &ProfileTexts) -> Option<(IconName, String, String)> {
+    let faults = own.faults.join(" ");
+    match own.state {
+        ProfileState::Reading => {
+            let read = format::bytes(own.read_bytes);
+            let bytes = (texts.bytes_of)(&read, &format::bytes(own.total_bytes));
+            Some((IconName::Clock, texts.reading.to_owned(), bytes))
+        }
+        ProfileState::Whole if faults.is_empty() => None,
+        ProfileState::Whole => Some((IconName::Info, texts.remark.to_owned(), faults)),
+        ProfileState::Truncated => Some((IconName::Warning, texts.truncated.to_owned(), faults)),
+        ProfileState::Damaged => {
+            let title = (texts.damaged)(own.damaged);
+            Some((IconName::Warning, title, faults))
+        }
+        ProfileState::Unreadable => Some((IconName::Warning, texts.unread.to_owned(), faults)),
+    }
+}

@@ -1,0 +1,191 @@
+//! Advice, the largest gain first, and the rules that found nothing or could not be judged.
+
+use trainscope_api::profile::{Advice, SessionSummary};
+use trainscope_format::Severity;
+
+use super::model::{said, share, time, use_model};
+use trainscope_web_kit::client;
+use trainscope_web_kit::components::{IconName, fixed_icon, severity_icon, severity_name};
+use trainscope_web_kit::format;
+use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::query::query;
+
+/// Advice before the rest is folded.
+const LISTED: usize = 5;
+
+/// The worst severity of the advice.
+pub(super) fn worst(own: &SessionSummary) -> Option<Severity> {
+    own.advice.iter().map(|one| one.severity).max()
+}
+
+/// The card.
+#[component]
+pub(super) fn AdviceCard() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let is_open = RwSignal::new(false);
+    let has_all = RwSignal::new(false);
+    // Titles of rules are needed only while they are listed.
+    let titles = query(
+        move || is_open.get().then_some(()),
+        |()| async { client::conditions().await },
+    );
+    let title_of = move |id: &str| {
+        let catalogue = titles.answer.get();
+        let conditions = catalogue.iter().flat_map(|all| &all.conditions);
+        let own = conditions.into_iter().find(|own| own.id == id);
+        own.map_or_else(|| id.to_owned(), |own| i18n.words(&own.title))
+    };
+    let list = move || {
+        model.with(|own| {
+            let whole = from_step_to_step(own);
+            let most = if has_all.get() { usize::MAX } else { LISTED };
+            let all = own.advice.iter().take(most).enumerate();
+            let all = all.map(|(at, one)| row(at, one, whole));
+            all.collect::<Vec<_>>()
+        })
+    };
+    let more = move || {
+        let hidden = model.with(|own| own.advice.len().saturating_sub(LISTED))?;
+        (hidden > 0 && !has_all.get()).then(|| {
+            view! {
+                <button type="button" class="link small" on:click=move |_| has_all.set(true)>
+                    {(i18n.texts().profile.more)(hidden as u64)}
+                </button>
+            }
+        })
+    };
+    let rules = move || {
+        let texts = i18n.texts().profile;
+        model.with(|own| {
+            let passed = own.passed.len() as u64;
+            let unjudged = own.not_judged.len() as u64;
+            let rows = is_open.get().then(|| {
+                let passed = own.passed.iter().map(|id| {
+                    view! {
+                        <li>
+                            <span class="okc">{fixed_icon(IconName::Ok, 12)}</span>
+                            {title_of(id)}
+                        </li>
+                    }
+                    .into_any()
+                });
+                let unjudged = own.not_judged.iter().map(|one| {
+                    view! {
+                        <li>
+                            <span class="ink3">{fixed_icon(IconName::Minus, 12)}</span>
+                            {title_of(&one.id)}
+                            <span class="ink3 micro">{said(i18n, &one.reason)}</span>
+                        </li>
+                    }
+                    .into_any()
+                });
+                let rows = passed.chain(unjudged).collect::<Vec<_>>();
+                view! { <ul class="rules small">{rows}</ul> }
+            });
+            view! {
+                <button
+                    type="button"
+                    class="foot small ink3"
+                    aria-expanded=is_open.get().to_string()
+                    on:click=move |_| is_open.update(|open| *open = !*open)
+                >
+                    <span class="okc">{fixed_icon(IconName::Ok, 14)}</span>
+                    {(texts.passed)(passed)}
+                    {(unjudged > 0).then(|| format!(" · {}", (texts.not_judged)(unjudged)))}
+                </button>
+                {rows}
+            }
+        })
+    };
+    view! {
+        <section class="card advice" data-part="advice">
+            <div class="head">
+                <h2>{i18n.text(|t| t.profile.would_help)}</h2>
+                <span class="micro ink3 cut">{i18n.text(|t| t.profile.gain)}</span>
+            </div>
+            <div class="scroll">
+                <ol>{list}</ol>
+                {more}
+            </div>
+            {rules}
+        </section>
+    }
+}
+
+/// Mean time from the begin of a step to that of the next one: a gain may be waiting between them.
+fn from_step_to_step(own: &SessionSummary) -> i64 {
+    let edges = own.steps.first().zip(own.steps.last());
+    let span = edges.map_or(0, |(first, last)| {
+        last.end_nanos.saturating_sub(first.begin_nanos)
+    });
+    let steps: u64 = own.steps.iter().map(|step| step.of_steps).sum();
+    let steps = i64::try_from(steps).unwrap_or(i64::MAX).max(1);
+    own.mean_step_nanos.max(span / steps)
+}
+
+fn row(at: usize, one: &Advice, whole: i64) -> AnyView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let search = (!one.search.is_empty()).then_some(&*one.search);
+    let href = model.step_href(one.step, search);
+    let (class, icon) = severity_icon(one.severity);
+    let gain = if one.gain_nanos > 0 {
+        let title = i18n.texts().profile.at_best;
+        view! {
+            <span class="gain" title=title>
+                {time(-one.gain_nanos)}
+                <span class="ink3 micro">
+                    {format::percent(share(one.gain_nanos, whole).min(1.0))}
+                </span>
+            </span>
+        }
+        .into_any()
+    } else {
+        view! { <span class=class>{fixed_icon(icon, 14)}</span> }.into_any()
+    };
+    let remedy = said(i18n, &one.remedy);
+    view! {
+        <li data-advice=one.id.clone() data-severity=severity_name(one.severity)>
+            <a href=href>
+                <span class="ink3 num">{at + 1}</span>
+                <span class="grow">
+                    <b>{said(i18n, &one.title)}</b>
+                    <span class="ink3 micro">{said(i18n, &one.evidence)}</span>
+                    {(!remedy.is_empty()).then(|| view! { <code class="micro">{remedy}</code> })}
+                </span>
+                {gain}
+            </a>
+        </li>
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use trainscope_api::profile::ProfileStep;
+
+    use super::*;
+
+    #[test]
+    fn waiting_between_steps_is_a_part_of_the_whole() {
+        let step = |begin_nanos, of_steps| ProfileStep {
+            begin_nanos,
+            end_nanos: begin_nanos + 10,
+            of_steps,
+            ..ProfileStep::default()
+        };
+        let own = SessionSummary {
+            mean_step_nanos: 10,
+            steps: vec![step(0, 1), step(100, 2), step(290, 1)],
+            ..SessionSummary::default()
+        };
+        assert_eq!(from_step_to_step(&own), 75);
+        let alone = SessionSummary {
+            mean_step_nanos: 10,
+            ..SessionSummary::default()
+        };
+        assert_eq!(from_step_to_step(&alone), 10);
+    }
+}

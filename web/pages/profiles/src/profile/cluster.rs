@@ -1,0 +1,437 @@
+//! Ranks side by side: what each computes and waits for, when a rank became slow, collectives, and the time that is lost.
+
+use std::sync::Arc;
+
+use trainscope_api::profile::{RankRow, RanksAnswer};
+use trainscope_charts::profile::{Figure, Hit, RankBar, RankPart, Ranks, Shade};
+use trainscope_format::Severity;
+
+mod collectives;
+mod links;
+mod lost;
+mod map;
+mod pair;
+
+use collectives::Collectives;
+use lost::Lost;
+use map::Map;
+
+use super::lack::{Lack, missing};
+use super::model::{DATA, IDLE, Model, kinds_of, said, signed, time, use_model};
+use super::parts::{Refusal, downloads, read_out, verdict};
+use trainscope_web_kit::client;
+use trainscope_web_kit::components::profile_tabs::{ProfileTab, RANK};
+use trainscope_web_kit::components::{ProfileChart, SegOption, Segmented};
+use trainscope_web_kit::format;
+use trainscope_web_kit::i18n::{ProfileTexts, use_i18n};
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::query::{Query, query};
+use trainscope_web_kit::url_state::History;
+
+/// Key of the address: `compute` for ranks by their compute instead of their number.
+const ORDER: &str = "order";
+
+/// Ranks as bars; of more the first and the last by compute.
+const BARS: usize = 32;
+/// So many of each of them.
+const ENDS: usize = 10;
+/// Slowness from which on a slow rank is an error.
+const SEVERE: f64 = 1.5;
+
+const FIELDS: [&str; 8] = [
+    "rank",
+    "host",
+    "compute_nanos",
+    "wait_nanos",
+    "median_step_nanos",
+    "slow_steps",
+    "slow_from_step",
+    "offset_nanos",
+];
+
+/// State of the view. `Copy`.
+#[derive(Clone, Copy)]
+struct ClusterModel {
+    model: Model,
+    answer: Query<RanksAnswer>,
+}
+
+/// The state of this view.
+fn use_cluster() -> ClusterModel {
+    expect_context()
+}
+
+impl ClusterModel {
+    fn provide() -> Self {
+        let model = use_model();
+        let asked = Memo::new(move |_| {
+            let mut own = model.profiles.query.get();
+            own.rank = None;
+            own
+        });
+        let run = Signal::derive(move || Arc::new(vec![model.profiles.run.get()]));
+        let answer = query(
+            move || Some(asked.get()),
+            |wanted| async move { client::profile_ranks(&wanted).await },
+        )
+        .cleared_with(move || asked.with(|own| (own.run.clone(), own.session.clone())))
+        .again_with_runs(run);
+        let cluster = Self { model, answer };
+        provide_context(cluster);
+        cluster
+    }
+
+    /// Looks at the answer; reactive.
+    fn with<T>(self, look: impl FnOnce(&RanksAnswer) -> T) -> Option<T> {
+        self.answer.answer.with(|own| own.as_deref().map(look))
+    }
+
+    /// The timeline of a rank, with a step framed; reactive.
+    fn rank_href(self, rank: u32, step: Option<i64>) -> String {
+        let rank = rank.to_string();
+        let search = step.map(|step| format!("step:{step}"));
+        let changes = [
+            (RANK, Some(&*rank)),
+            ("from", None),
+            ("to", None),
+            ("sel", None),
+            ("q", search.as_deref()),
+        ];
+        self.model.profiles.tab_href(ProfileTab::Timeline, &changes)
+    }
+}
+
+/// The view.
+#[component]
+pub(super) fn Cluster() -> impl IntoView {
+    let cluster = ClusterModel::provide();
+    let i18n = use_i18n();
+    let ranks = Memo::new(move |_| cluster.with(|own| own.ranks.len()));
+    let sentence = move || {
+        let texts = i18n.texts().profile;
+        cluster.with(|own| {
+            let slow = own.stragglers.first();
+            let severity = slow.map(|slow| {
+                if slow.slowness >= SEVERE {
+                    Severity::Error
+                } else {
+                    Severity::Warning
+                }
+            });
+            let open = slow.map(|slow| {
+                let href = cluster.rank_href(slow.rank, Some(slow.from_step));
+                ((texts.open_rank)(slow.rank), href)
+            });
+            let detail = slow.map_or_else(
+                || (texts.no_straggler)(own.ranks.len() as u64, own.steps.len() as u64),
+                |slow| {
+                    let from = format::integer(slow.from_step);
+                    (texts.straggler)(&from, slow.steps, &time(slow.gain_nanos))
+                },
+            );
+            let mut sentence = said(i18n, &own.sentence);
+            if sentence.is_empty() {
+                sentence = (texts.ranks_of)(own.ranks.len() as u64);
+            }
+            verdict(severity, sentence, detail, open)
+        })
+    };
+    move || match ranks.get() {
+        None => view! { <Refusal error=cluster.answer.error /> }.into_any(),
+        Some(0 | 1) => {
+            let format = cluster.model.profiles.chosen.get().unwrap_or_default();
+            view! {
+                <section class="card state-page">
+                    <h1>{i18n.text(|t| t.profile.one_rank)}</h1>
+                    {missing(Lack::Ranks, &format.format)}
+                </section>
+            }
+            .into_any()
+        }
+        Some(_) => view! {
+            {sentence}
+            <div class="profile-cluster">
+                <SideBySide />
+                <Collectives />
+                <Map />
+                <Lost />
+            </div>
+        }
+        .into_any(),
+    }
+}
+
+/// Bytes a second; a dash if they are unknown.
+fn bandwidth(rate: f64) -> String {
+    if rate > 0.0 {
+        let whole = trainscope_web_kit::pixels::whole(rate) as u64;
+        format!("{}/s", format::bytes(whole))
+    } else {
+        "–".to_owned()
+    }
+}
+
+/// One bar a rank.
+#[component]
+fn SideBySide() -> impl IntoView {
+    let cluster = use_cluster();
+    let i18n = use_i18n();
+    let url = cluster.model.url;
+    let order = url.param(ORDER);
+    let by_compute = Memo::new(move |_| order.with(|own| own.as_deref() == Some("compute")));
+    let pointed = RwSignal::new(None::<Hit>);
+    let shown = Memo::new(move |_| {
+        let shown = cluster.with(|own| shown(&own.ranks, by_compute.get()));
+        Arc::new(shown.unwrap_or_default())
+    });
+    let figure = Signal::derive(move || {
+        let texts = i18n.texts().profile;
+        let bars = shown.with(|shown| {
+            cluster.with(|own| {
+                let rows = shown.iter().filter_map(|at| own.ranks.get(*at));
+                rows.map(|row| bar(row, own, texts)).collect()
+            })
+        });
+        Arc::new(Figure::Ranks(Ranks {
+            bars: bars.unwrap_or_default(),
+        }))
+    });
+    let row_at = move |hit: Hit| {
+        let at = shown.with_untracked(|shown| shown.get(hit.index).copied())?;
+        cluster.with(|own| own.ranks.get(at).cloned())?
+    };
+    let tip = move |hit: Hit| {
+        let texts = i18n.texts().profile;
+        let row = row_at(hit)?;
+        cluster.with(|own| {
+            let parts = parts(&row, own);
+            let rows = parts.into_iter().filter(|part| part.nanos > 0);
+            let rows = rows.map(|part| {
+                let name = part.name(texts).to_owned();
+                (Some(part.shade), name, time(part.nanos))
+            });
+            let mut rows: Vec<_> = rows.collect();
+            if row.offset_nanos != 0 {
+                let offset = signed(row.offset_nanos);
+                rows.push((None, texts.clock_offset.to_owned(), offset));
+            }
+            let title = (texts.rank_name)(row.rank);
+            read_out(title, time(row.median_step_nanos), rows)
+        })
+    };
+    let press = move |hit: Hit| {
+        if let Some(row) = untrack(|| row_at(hit)) {
+            let href = untrack(|| cluster.rank_href(row.rank, row.slow_from_step));
+            cluster.model.open(&href);
+        }
+    };
+    let label = move || {
+        let count = cluster.with(|own| own.ranks.len()).unwrap_or(0);
+        (i18n.texts().profile.ranks_of)(count as u64)
+    };
+    let beside = move || {
+        let texts = i18n.texts().profile;
+        let all = cluster.with(|own| own.ranks.len()).unwrap_or(0);
+        let shown = shown.with(|shown| shown.len());
+        if shown < all {
+            (texts.ranks_ends)(shown as u64, all as u64)
+        } else {
+            texts.mean_step.to_owned()
+        }
+    };
+    let option = |value: bool, text: fn(&ProfileTexts) -> &'static str| SegOption {
+        value,
+        label: Signal::derive(move || text(i18n.texts().profile).to_owned()),
+    };
+    let legend = move || {
+        let texts = i18n.texts().profile;
+        let kinds = [(0, 0), (DATA, DATA), (1, 1), (4, 4)];
+        let all = kinds.map(|(kind, name)| {
+            view! {
+                <span>
+                    {super::model::swatch(Shade::Time(kind))}
+                    {texts.kinds[0][name]}
+                </span>
+            }
+        });
+        view! {
+            <span class="legend hide-narrow">
+                {all.into_iter().collect_view()} <span>
+                    <i class="sw waits"></i>
+                    {texts.waits_for_others}
+                </span>
+            </span>
+        }
+    };
+    view! {
+        <section class="card" data-part="ranks">
+            <div class="head">
+                <h2>{i18n.text(|t| t.profile.side_by_side)}</h2>
+                <span class="micro ink3 cut">{beside}</span>
+                <span class="grow"></span>
+                {legend}
+                <Segmented
+                    label=i18n.label(|t| t.profile.order)
+                    options=vec![
+                        option(false, |t| t.rank_orders[0]),
+                        option(true, |t| t.rank_orders[1]),
+                    ]
+                    value=by_compute
+                    on_choose=move |by_compute: bool| {
+                        let order = by_compute.then_some("compute");
+                        url.set(&[(ORDER, order)], History::Replace);
+                    }
+                />
+                {downloads(
+                    "ranks",
+                    &FIELDS,
+                    move || {
+                        let answer = cluster.answer.answer.get_untracked();
+                        answer.map(|own| own.ranks.clone()).unwrap_or_default()
+                    },
+                )}
+            </div>
+            <div class="body plot">
+                <ProfileChart
+                    figure
+                    label=Signal::derive(label)
+                    pointed
+                    tip=Callback::new(tip)
+                    on_press=Callback::new(press)
+                />
+            </div>
+        </section>
+    }
+}
+
+/// Positions of the ranks that have a bar.
+fn shown(ranks: &[RankRow], by_compute: bool) -> Vec<usize> {
+    let mut all: Vec<usize> = (0..ranks.len()).collect();
+    let is_cut = ranks.len() > BARS;
+    if by_compute || is_cut {
+        all.sort_by_key(|at| {
+            ranks
+                .get(*at)
+                .map(|row| std::cmp::Reverse(row.compute_nanos))
+        });
+    }
+    if is_cut {
+        let last = all.split_off(all.len().saturating_sub(ENDS));
+        all.truncate(ENDS);
+        all.extend(last);
+    }
+    all
+}
+
+/// A part of the mean step of a rank.
+struct Part {
+    shade: Shade,
+    nanos: i64,
+    /// Kind of time, for its name.
+    kind: usize,
+    is_wait: bool,
+}
+
+impl Part {
+    const fn name(&self, texts: &ProfileTexts) -> &'static str {
+        if self.is_wait {
+            texts.waits_for_others
+        } else {
+            texts.kinds[0][self.kind]
+        }
+    }
+}
+
+/// Parts of the mean step in its order: data, compute, waiting, collectives, copies, host, the rest.
+fn parts(row: &RankRow, own: &RanksAnswer) -> [Part; 7] {
+    let has_device = row.parts_nanos.kernel > 0;
+    let kinds = kinds_of(&row.parts_nanos, has_device);
+    let steps = i64::try_from(own.steps.len().max(1)).unwrap_or(i64::MAX);
+    let wait = (row.wait_nanos / steps).max(0);
+    // Waiting is a part of the collectives, as far as they are not hidden.
+    let (wait, collective) = (wait.min(kinds[1]), (kinds[1] - wait).max(0));
+    let part = |kind: usize, nanos: i64, is_wait: bool| Part {
+        shade: Shade::Time(kind),
+        nanos,
+        kind,
+        is_wait,
+    };
+    [
+        part(DATA, kinds[DATA], false),
+        part(0, kinds[0], false),
+        part(1, wait, true),
+        part(1, collective, false),
+        part(2, kinds[2], false),
+        part(4, kinds[4], false),
+        part(IDLE, kinds[IDLE], false),
+    ]
+}
+
+fn bar(row: &RankRow, own: &RanksAnswer, texts: &ProfileTexts) -> RankBar {
+    let slow = own.stragglers.iter().find(|slow| slow.rank == row.rank);
+    let parts = parts(row, own).into_iter().map(|part| {
+        let has_text = part.is_wait || part.kind == 0;
+        RankPart {
+            shade: part.shade,
+            nanos: part.nanos as f64,
+            text: if has_text {
+                time(part.nanos)
+            } else {
+                String::new()
+            },
+            is_wait: part.is_wait,
+        }
+    });
+    let note = match slow {
+        Some(slow) => (texts.slower)(&format::percent(slow.slowness - 1.0)),
+        None => row.host.clone().unwrap_or_default(),
+    };
+    RankBar {
+        text: (texts.rank_name)(row.rank),
+        parts: parts.collect(),
+        note,
+        is_slow: slow.is_some(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trainscope_api::profile::Parts;
+
+    use super::*;
+
+    fn row(rank: u32) -> RankRow {
+        RankRow {
+            rank,
+            compute_nanos: i64::from(rank) * 10,
+            wait_nanos: 60,
+            parts_nanos: Parts {
+                kernel: 100,
+                communication: 40,
+                ..Parts::default()
+            },
+            ..RankRow::default()
+        }
+    }
+
+    #[test]
+    fn of_many_ranks_the_first_and_the_last_have_bars() {
+        let ranks: Vec<RankRow> = (0..40).map(row).collect();
+        let found = shown(&ranks, false);
+        assert_eq!(found.len(), 20);
+        assert_eq!((found[0], found[9], found[10], found[19]), (39, 30, 9, 0));
+        assert_eq!(shown(&ranks[..3], false), [0, 1, 2]);
+        assert_eq!(shown(&ranks[..3], true), [2, 1, 0]);
+    }
+
+    #[test]
+    fn waiting_is_a_part_of_the_collectives() {
+        let own = RanksAnswer {
+            steps: vec![1, 2],
+            ..RanksAnswer::default()
+        };
+        let found = parts(&row(1), &own);
+        let nanos: Vec<i64> = found.iter().map(|part| part.nanos).collect();
+        assert_eq!(nanos, [0, 100, 30, 10, 0, 0, 0]);
+    }
+}

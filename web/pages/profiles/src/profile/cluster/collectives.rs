@@ -1,0 +1,101 @@
+//! Collectives by name: size, time, how much is hidden, and the spread of the arrival of the ranks.
+
+use super::super::model::{time, use_model};
+use super::super::parts::downloads;
+use super::links::Links;
+use super::pair::Pair;
+use super::{bandwidth, use_cluster};
+use trainscope_web_kit::format;
+use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::prelude::*;
+
+const FIELDS: [&str; 8] = [
+    "name",
+    "count",
+    "bytes",
+    "nanos",
+    "hidden",
+    "spread_nanos",
+    "transfer_nanos",
+    "bandwidth",
+];
+
+/// Share of a collective that is hidden below which it is a warning.
+const LITTLE: f64 = 0.3;
+
+#[component]
+pub(super) fn Collectives() -> impl IntoView {
+    let cluster = use_cluster();
+    let model = use_model();
+    let i18n = use_i18n();
+    let body = move || {
+        cluster.with(|own| {
+            let rows = own.collectives.iter().map(|row| {
+                let href = model.step_href(None, Some(&row.name));
+                let bytes = if row.bytes > 0 {
+                    format::bytes(row.bytes)
+                } else {
+                    "–".to_owned()
+                };
+                view! {
+                    <tr>
+                        <td title=row.name.clone()>
+                            <a href=href>{row.name.clone()}</a>
+                        </td>
+                        <td class="num">{format::count(row.count)}</td>
+                        <td class="num">{bytes}</td>
+                        <td class="num">{time(row.nanos)}</td>
+                        <td class="num" class:warn=row.hidden < LITTLE>
+                            {format::percent(row.hidden)}
+                        </td>
+                        <td class="num">{time(row.spread_nanos)}</td>
+                        <td class="num ink2">{bandwidth(row.bandwidth)}</td>
+                    </tr>
+                }
+            });
+            rows.collect::<Vec<_>>()
+        })
+    };
+    let is_empty = move || {
+        cluster
+            .with(|own| own.collectives.is_empty())
+            .unwrap_or(false)
+    };
+    view! {
+        <section class="card" data-part="collectives">
+            <div class="head">
+                <h2>{i18n.text(|t| t.profile.against_communication)}</h2>
+                <span class="grow"></span>
+                {downloads(
+                    "collectives",
+                    &FIELDS,
+                    move || {
+                        let answer = cluster.answer.answer.get_untracked();
+                        answer.map(|own| own.collectives.clone()).unwrap_or_default()
+                    },
+                )}
+            </div>
+            <Pair />
+            <div class="scroll">
+                <table class="dense collectives">
+                    <thead>
+                        <tr>
+                            {move || {
+                                let heads = i18n.texts().profile.collective_columns;
+                                let heads = heads.into_iter().enumerate();
+                                heads
+                                    .map(|(at, head)| view! { <th class:num=at != 0>{head}</th> })
+                                    .collect::<Vec<_>>()
+                            }}
+                        </tr>
+                    </thead>
+                    <tbody>{body}</tbody>
+                </table>
+                <Show when=is_empty>
+                    <p class="small ink2 nothing">{i18n.text(|t| t.profile.no_collectives)}</p>
+                </Show>
+                <Links />
+            </div>
+        </section>
+    }
+}

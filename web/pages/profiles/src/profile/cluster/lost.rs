@@ -1,0 +1,140 @@
+//! Time that the slowest rank of each step costs the others.
+
+use std::sync::Arc;
+
+use trainscope_api::profile::RanksAnswer;
+use trainscope_charts::profile::{Curve, Curves, Figure, Hit, Shade, Unit};
+
+use super::super::model::{median, time};
+use super::super::parts::read_out;
+use super::use_cluster;
+use trainscope_web_kit::components::ProfileChart;
+use trainscope_web_kit::format;
+use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::prelude::*;
+
+#[component]
+pub(super) fn Lost() -> impl IntoView {
+    let cluster = use_cluster();
+    let i18n = use_i18n();
+    let pointed = RwSignal::new(None::<Hit>);
+    let lost = Memo::new(move |_| cluster.with(lost).unwrap_or_default());
+    let figure = Signal::derive(move || {
+        let lost = lost.get();
+        let curves = cluster.with(|own| {
+            let slow: Vec<u32> = own.stragglers.iter().map(|slow| slow.rank).collect();
+            let shade = |rank: u32| {
+                if slow.contains(&rank) {
+                    Shade::Warning
+                } else {
+                    Shade::Plain
+                }
+            };
+            Curves {
+                steps: own.steps.clone(),
+                curves: vec![Curve {
+                    values: lost.iter().map(|(nanos, _)| *nanos as f64).collect(),
+                    bars: lost.iter().map(|(_, rank)| shade(*rank)).collect(),
+                    ..Curve::default()
+                }],
+                unit: Unit::Nanos,
+                from_zero: true,
+                limits: Vec::new(),
+            }
+        });
+        Arc::new(Figure::Curves(curves.unwrap_or_default()))
+    });
+    let at = move |hit: Hit| {
+        let (nanos, rank) = lost.with(|lost| lost.get(hit.index).copied())?;
+        let step = cluster.with(|own| own.steps.get(hit.index).copied())??;
+        Some((step, rank, nanos))
+    };
+    let tip = move |hit: Hit| {
+        let texts = i18n.texts().profile;
+        let (step, rank, nanos) = at(hit)?;
+        let title = (texts.step)(&format::integer(step), 1);
+        let slowest = (texts.rank_name)(rank);
+        let rows = vec![(None, texts.slowest.to_owned(), slowest)];
+        Some(read_out(title, time(nanos), rows))
+    };
+    let press = move |hit: Hit| {
+        if let Some((step, rank, _)) = untrack(|| at(hit)) {
+            let href = untrack(|| cluster.rank_href(rank, Some(step)));
+            cluster.model.open(&href);
+        }
+    };
+    let numbers = move || {
+        let texts = i18n.texts().profile;
+        let ranks = cluster.with(|own| own.ranks.len())?;
+        let others = i64::try_from(ranks.saturating_sub(1)).unwrap_or(i64::MAX);
+        let sum: i64 = lost.with(|lost| lost.iter().map(|own| own.0).sum());
+        let steps = lost.with(Vec::len) as u64;
+        let all = time(sum.saturating_mul(others));
+        Some(view! {
+            <dl class="kv">
+                <dt>{(texts.in_steps)(steps)}</dt>
+                <dd>{time(sum)}</dd>
+                <dt>{(texts.times_ranks)(ranks as u64)}</dt>
+                <dd class="warn med">{all}</dd>
+            </dl>
+        })
+    };
+    view! {
+        <section class="card over-session" data-part="lost">
+            <div class="head">
+                <h2>{i18n.text(|t| t.profile.lost)}</h2>
+                <span class="micro ink3 cut">{i18n.text(|t| t.profile.lost_beside)}</span>
+            </div>
+            <div class="body">
+                <div class="plot">
+                    <ProfileChart
+                        figure
+                        label=i18n.label(|t| t.profile.lost)
+                        pointed
+                        tip=Callback::new(tip)
+                        on_press=Callback::new(press)
+                    />
+                </div>
+                {numbers}
+            </div>
+        </section>
+    }
+}
+
+/// For each step the compute of the slowest rank beyond the median, and that rank.
+fn lost(own: &RanksAnswer) -> Vec<(i64, u32)> {
+    let columns = 0..own.steps.len();
+    let lost = columns.map(|column| {
+        let rows = own.compute_nanos.iter().zip(&own.ranks);
+        let values = rows.filter_map(|(row, rank)| Some((*row.get(column)?, rank.rank)));
+        let values: Vec<(i64, u32)> = values.collect();
+        let middle = median(values.iter().map(|own| own.0).collect());
+        let (most, rank) = values.into_iter().max().unwrap_or_default();
+        (most.saturating_sub(middle), rank)
+    });
+    lost.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use trainscope_api::profile::RankRow;
+
+    use super::*;
+
+    #[test]
+    fn the_slowest_rank_of_each_step_costs_what_it_takes_beyond_the_median() {
+        let own = RanksAnswer {
+            ranks: (4..7)
+                .map(|rank| RankRow {
+                    rank,
+                    ..RankRow::default()
+                })
+                .collect(),
+            steps: vec![0, 1],
+            compute_nanos: vec![vec![10, 30], vec![12, 10], vec![11, 10]],
+            ..RanksAnswer::default()
+        };
+        assert_eq!(lost(&own), [(1, 5), (20, 4)]);
+        assert!(lost(&RanksAnswer::default()).is_empty());
+    }
+}

@@ -1,0 +1,234 @@
+//! Ranks × steps: compute or length of steps against the median of the ranks, or waiting.
+
+use std::sync::Arc;
+
+use trainscope_api::profile::RanksAnswer;
+use trainscope_charts::profile::{Figure, Hit, RankMap};
+
+use super::super::model::{median, time};
+use super::super::parts::read_out;
+use super::use_cluster;
+use trainscope_web_kit::components::{ProfileChart, SegOption, Segmented};
+use trainscope_web_kit::format;
+use trainscope_web_kit::i18n::{ProfileTexts, use_i18n};
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::url_state::History;
+
+/// Key of the address: quantity of the map.
+const MAP: &str = "map";
+
+/// Deviation from the median at the ends of the scale, as a share.
+const RANGE: f64 = 0.3;
+
+/// Quantities, with their names in the address.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Quantity {
+    #[default]
+    Compute,
+    Wait,
+    Length,
+}
+
+impl Quantity {
+    const ALL: [Self; 3] = [Self::Compute, Self::Wait, Self::Length];
+    const NAMES: [&'static str; 3] = ["compute", "wait", "length"];
+
+    fn of(self, own: &RanksAnswer) -> &[Vec<i64>] {
+        match self {
+            Self::Compute => &own.compute_nanos,
+            Self::Wait => &own.wait_nanos,
+            Self::Length => &own.length_nanos,
+        }
+    }
+}
+
+#[component]
+pub(super) fn Map() -> impl IntoView {
+    let cluster = use_cluster();
+    let i18n = use_i18n();
+    let url = cluster.model.url;
+    let wanted = url.param(MAP);
+    let quantity = Memo::new(move |_| {
+        let name = wanted.get();
+        let mut names = Quantity::NAMES.into_iter();
+        let at = names.position(|own| Some(own) == name.as_deref());
+        at.map_or(Quantity::Compute, |at| Quantity::ALL[at])
+    });
+    let pointed = RwSignal::new(None::<Hit>);
+    let figure = Signal::derive(move || {
+        let texts = i18n.texts().profile;
+        let map = cluster.with(|own| map(own, quantity.get(), texts));
+        Arc::new(Figure::Map(map.unwrap_or_default()))
+    });
+    let at = move |hit: Hit| {
+        cluster.with(|own| {
+            let rank = own.ranks.get(hit.index)?.rank;
+            let step = *own.steps.get(hit.part?)?;
+            Some((rank, step))
+        })?
+    };
+    let tip = move |hit: Hit| {
+        let texts = i18n.texts().profile;
+        let (rank, step) = at(hit)?;
+        let quantity = quantity.get();
+        cluster.with(|own| {
+            let column = hit.part?;
+            let rows = Quantity::ALL
+                .into_iter()
+                .enumerate()
+                .filter_map(|(at, quantity)| {
+                    let values = quantity.of(own);
+                    let nanos = values.get(hit.index)?.get(column)?;
+                    Some((None, texts.quantities[at].to_owned(), time(*nanos)))
+                });
+            let mut rows: Vec<_> = rows.collect();
+            let values = quantity.of(own).iter();
+            let middle = median(values.filter_map(|row| row.get(column).copied()).collect());
+            rows.push((None, texts.median_of_ranks.to_owned(), time(middle)));
+            let title = (texts.rank_name)(rank);
+            let step = (texts.step)(&format::integer(step), 1);
+            Some(read_out(title, step, rows))
+        })?
+    };
+    let press = move |hit: Hit| {
+        if let Some((rank, step)) = untrack(|| at(hit)) {
+            let href = untrack(|| cluster.rank_href(rank, Some(step)));
+            cluster.model.open(&href);
+        }
+    };
+    let option = |at: usize| SegOption {
+        value: Quantity::ALL[at],
+        label: Signal::derive(move || i18n.texts().profile.quantities[at].to_owned()),
+    };
+    let choose = move |quantity: Quantity| {
+        let name = Quantity::NAMES[quantity as usize];
+        let name = (quantity != Quantity::Compute).then_some(name);
+        url.set(&[(MAP, name)], History::Replace);
+    };
+    let scale = move || {
+        let is_size = quantity.get() == Quantity::Wait;
+        let ends = if is_size {
+            ["0".to_owned(), String::new()]
+        } else {
+            ["−30 %".to_owned(), "+30 %".to_owned()]
+        };
+        let [least, most] = ends;
+        view! {
+            <span class="legend hide-narrow">
+                {least} <i class="ramp" class:diverging=!is_size></i> {most}
+            </span>
+        }
+    };
+    let beside = move || {
+        let texts = i18n.texts().profile;
+        texts.map_beside[usize::from(quantity.get() == Quantity::Wait)]
+    };
+    view! {
+        <section class="card" data-part="map">
+            <div class="head">
+                <h2>{i18n.text(|t| t.profile.when_began)}</h2>
+                <span class="micro ink3 cut">{beside}</span>
+                <span class="grow"></span>
+                {scale}
+                <Segmented
+                    label=i18n.label(|t| t.profile.when_began)
+                    options=(0..Quantity::ALL.len()).map(option).collect()
+                    value=quantity
+                    on_choose=choose
+                />
+            </div>
+            <div class="body plot">
+                <ProfileChart
+                    figure
+                    label=i18n.label(|t| t.profile.when_began)
+                    pointed
+                    tip=Callback::new(tip)
+                    on_press=Callback::new(press)
+                />
+            </div>
+        </section>
+    }
+}
+
+fn map(own: &RanksAnswer, quantity: Quantity, texts: &ProfileTexts) -> RankMap {
+    let all = quantity.of(own);
+    let is_size = quantity == Quantity::Wait;
+    let most = all.iter().flatten().copied().max().unwrap_or(0).max(1) as f64;
+    let medians: Vec<f64> = (0..own.steps.len())
+        .map(|column| {
+            median(
+                all.iter()
+                    .filter_map(|row| row.get(column).copied())
+                    .collect(),
+            ) as f64
+        })
+        .collect();
+    let value = |nanos: &i64, median: &f64| {
+        if is_size {
+            *nanos as f64 / most
+        } else {
+            (*nanos as f64 / median.max(1.0) - 1.0) / RANGE
+        }
+    };
+    let values = all.iter().map(|row| {
+        let cells = row.iter().zip(&medians);
+        cells.map(|(nanos, median)| value(nanos, median)).collect()
+    });
+    let frame = own.stragglers.first().and_then(|slow| {
+        let row = own.ranks.iter().position(|row| row.rank == slow.rank)?;
+        let column = own.steps.iter().position(|step| *step == slow.from_step)?;
+        Some((row, column))
+    });
+    RankMap {
+        rows: own
+            .ranks
+            .iter()
+            .map(|row| (texts.rank_name)(row.rank))
+            .collect(),
+        columns: own
+            .steps
+            .iter()
+            .map(|step| format::integer(*step))
+            .collect(),
+        values: values.collect(),
+        is_size,
+        frame,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trainscope_api::profile::{RankRow, Straggler};
+
+    use super::*;
+    use trainscope_web_kit::i18n::Locale;
+
+    #[test]
+    fn cells_are_against_the_median_and_the_slow_rank_is_framed() {
+        let own = RanksAnswer {
+            ranks: (0..3)
+                .map(|rank| RankRow {
+                    rank,
+                    ..RankRow::default()
+                })
+                .collect(),
+            steps: vec![7, 8],
+            compute_nanos: vec![vec![100, 100], vec![100, 115], vec![100, 100]],
+            wait_nanos: vec![vec![0, 50], vec![0, 0], vec![0, 25]],
+            stragglers: vec![Straggler {
+                rank: 1,
+                from_step: 8,
+                ..Straggler::default()
+            }],
+            ..RanksAnswer::default()
+        };
+        let texts = Locale::En.texts().profile;
+        let found = map(&own, Quantity::Compute, texts);
+        assert!((found.values[1][1] - 0.5).abs() < 1e-9);
+        assert!(found.values[0][1].abs() < 1e-9);
+        assert_eq!(found.frame, Some((1, 1)));
+        let found = map(&own, Quantity::Wait, texts);
+        assert_eq!(found.values[0], [0.0, 1.0]);
+        assert!(map(&own, Quantity::Length, texts).values.is_empty());
+    }
+}

@@ -1,0 +1,521 @@
+//! Two sessions, ranks or runs: lengths of steps, parts side by side, and what became slower or faster by operator.
+
+use std::sync::Arc;
+
+use trainscope_api::profile::{
+    OperatorDifference, ProfileDiff, ProfileDiffQuery, ProfileEntry, ProfileList,
+};
+use trainscope_charts::profile::Shade;
+use trainscope_format::Severity;
+
+use super::model::{KINDS, Model, kinds_of, said, share, signed, swatch, time, use_model};
+use super::parts::{Refusal, downloads, verdict};
+use trainscope_web_kit::client;
+use trainscope_web_kit::components::profile_tabs::ProfileTab;
+use trainscope_web_kit::components::{RowHeights, RowList, SegOption, Segmented};
+use trainscope_web_kit::format;
+use trainscope_web_kit::i18n::{ProfileTexts, use_i18n};
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::query::{Query, query};
+use trainscope_web_kit::state::use_app_state;
+use trainscope_web_kit::url_state::History;
+
+/// Widths of the columns of the table.
+const COLUMNS: &str = "minmax(120px, 1fr) 84px 84px 150px 110px 64px";
+
+/// Keys of the address: run, session and rank to compare with.
+const OTHER: [&str; 3] = ["other", "other_session", "other_rank"];
+/// Key of the address: `kernel` for kernels instead of operators.
+const BY: &str = "by";
+
+/// Height of a row of operators, CSS pixels.
+const ROW: f64 = 26.0;
+/// Ratio of step times from which on a difference is a finding.
+const SLOWER: f64 = 1.1;
+
+const FIELDS: [&str; 4] = ["name", "calls_step", "self_step_nanos", "mean_nanos"];
+
+/// Choice of the other profile. `Copy`.
+#[derive(Clone, Copy)]
+struct Other {
+    model: Model,
+    /// Its run; the own one without a choice.
+    run: Memo<String>,
+    list: Query<ProfileList>,
+    /// Its session and rank.
+    chosen: Memo<Option<Arc<ProfileEntry>>>,
+}
+
+impl Other {
+    fn new() -> Self {
+        let model = use_model();
+        let url = model.url;
+        let [run, session, rank] = OTHER.map(|key| url.param(key));
+        let run = Memo::new(move |_| run.get().unwrap_or_else(|| model.profiles.run.get()));
+        let list = query(
+            move || Some(run.get()),
+            |run| async move { client::profile(&run).await },
+        )
+        .cleared_with(move || run.get());
+        let chosen = Memo::new(move |_| {
+            let wanted = session.get();
+            let rank: Option<u32> = rank.with(|text| text.as_ref()?.parse().ok());
+            let list = list.answer.get()?;
+            let own = model.profiles.chosen.get();
+            let is_same_run = run.get() == model.profiles.run.get();
+            let own = own.as_deref().filter(|_| is_same_run);
+            other_of(&list, own, wanted.as_deref(), rank).map(Arc::new)
+        });
+        Self {
+            model,
+            run,
+            list,
+            chosen,
+        }
+    }
+}
+
+/// The profile of a session and rank; without them another one than `own`: the session before it, else another rank.
+fn other_of(
+    list: &ProfileList,
+    own: Option<&ProfileEntry>,
+    session: Option<&str>,
+    rank: Option<u32>,
+) -> Option<ProfileEntry> {
+    let all = || list.sessions.iter();
+    if session.is_some() || rank.is_some() {
+        let session = session.or_else(|| Some(&*own.or_else(|| list.sessions.first())?.session));
+        let of_session = || all().filter(|one| Some(&*one.session) == session);
+        let of_rank = of_session().find(|one| Some(one.rank) == rank);
+        return of_rank.or_else(|| of_session().next()).cloned();
+    }
+    let Some(own) = own else {
+        return list.sessions.first().cloned();
+    };
+    let at = all().position(|one| one.session == own.session && one.rank == own.rank);
+    let after = list.sessions.get(at.map_or(0, |at| at + 1)..)?;
+    let before_it = after.iter().find(|one| one.session != own.session);
+    let rank = || all().find(|one| one.session == own.session && one.rank != own.rank);
+    let any = || all().find(|one| one.session != own.session);
+    before_it.or_else(rank).or_else(any).cloned()
+}
+
+/// The view.
+#[component]
+pub(super) fn Compare() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let other = Other::new();
+    let asked = Memo::new(move |_| {
+        let own = model.profiles.chosen.get()?;
+        let chosen = other.chosen.get()?;
+        Some(ProfileDiffQuery {
+            run: model.profiles.run.get(),
+            session: Some(own.session.clone()),
+            rank: Some(own.rank),
+            other: Some(other.run.get()),
+            other_session: Some(chosen.session.clone()),
+            other_rank: Some(chosen.rank),
+        })
+    });
+    let diff = query(
+        move || asked.get(),
+        |wanted| async move { client::profile_diff(&wanted).await },
+    )
+    .cleared_with(move || asked.get());
+    let sentence = move || {
+        let texts = i18n.texts().profile;
+        diff.answer.with(|own| {
+            let own = own.as_deref()?;
+            let ratio = own.ratio;
+            let is_slower = ratio.is_some_and(|(ratio, low, _)| ratio > SLOWER && low > 1.0);
+            let severity = if is_slower {
+                Some(Severity::Warning)
+            } else {
+                ratio.is_none().then_some(Severity::Info)
+            };
+            let mut sentence = said(i18n, &own.sentence);
+            if sentence.is_empty() {
+                let (here, there) = own.median_step_nanos;
+                sentence = (texts.diff_sentence)(&time(here), &time(there));
+            }
+            let detail = ratio.map_or_else(
+                || texts.ratio_unknown.to_owned(),
+                |(ratio, low, high)| {
+                    let [ratio, low, high] = [ratio, low, high].map(format::brief);
+                    (texts.ratio)(&ratio, &low, &high)
+                },
+            );
+            Some(verdict(severity, sentence, detail, None))
+        })
+    };
+    let nothing = move || {
+        let is_alone =
+            other.list.answer.with(Option::is_some) && other.chosen.with(Option::is_none);
+        is_alone.then(|| {
+            view! {
+                <section class="card state-page">
+                    <h1>{i18n.text(|t| t.profile.compare_none)}</h1>
+                    <p>{i18n.text(|t| t.profile.compare_next)}</p>
+                </section>
+            }
+        })
+    };
+    let has_diff = Memo::new(move |_| diff.answer.with(Option::is_some));
+    view! {
+        {sentence}
+        {choices(&other)}
+        <Refusal error=diff.error />
+        {nothing}
+        <Show when=move || has_diff.get()>
+            <div class="profile-low all">
+                <Differences diff />
+                {move || diff.answer.get().map(|own| parts(&own, i18n.texts().profile))}
+            </div>
+        </Show>
+    }
+}
+
+/// Run, session and rank to compare with.
+fn choices(other: &Other) -> AnyView {
+    let other = *other;
+    let i18n = use_i18n();
+    let state = use_app_state();
+    let url = other.model.url;
+    let runs = Memo::new(move |_| {
+        let own = other.model.profiles.run.get();
+        state.runs.with(|list| {
+            let all = list.runs.iter();
+            let all = all.filter(|run| {
+                run.id == own
+                    || ["profile", "traces"]
+                        .iter()
+                        .any(|kind| run.kinds.contains_key(*kind))
+            });
+            all.map(|run| run.id.clone()).collect::<Vec<_>>()
+        })
+    });
+    let select =
+        move |key: usize, label: &'static str, options: Vec<(String, String)>, now: String| {
+            let options = options.into_iter().map(|(value, text)| {
+                let is_now = value == now;
+                view! {
+                    <option value=value selected=is_now>
+                        {text}
+                    </option>
+                }
+            });
+            view! {
+                <label class="ctl">
+                    {label}
+                    <select
+                        class="field"
+                        aria-label=label
+                        on:change=move |event| {
+                            let value = event_target_value(&event);
+                            // A session belongs to its run, and a rank to its session.
+                            let mut changes = vec![(OTHER[key], Some(&*value))];
+                            changes.extend(OTHER.iter().skip(key + 1).map(|key| (*key, None)));
+                            url.set(&changes, History::Push);
+                        }
+                    >
+                        {options.collect::<Vec<_>>()}
+                    </select>
+                </label>
+            }
+            .into_any()
+        };
+    let run = move || {
+        let options = runs.get().into_iter();
+        let options = options
+            .map(|run| (run.clone(), state.short_name(&run)))
+            .collect();
+        select(
+            0,
+            i18n.texts().profile.compare_with,
+            options,
+            other.run.get(),
+        )
+    };
+    let session = move || {
+        let chosen = other.chosen.get()?;
+        let mut all: Vec<(String, String)> = Vec::new();
+        for own in &other.list.answer.get()?.sessions {
+            if all.iter().all(|known| known.0 != own.session) {
+                all.push((own.session.clone(), own.session.clone()));
+            }
+        }
+        (all.len() > 1)
+            .then(|| select(1, i18n.texts().profile.session, all, chosen.session.clone()))
+    };
+    let rank = move || {
+        let chosen = other.chosen.get()?;
+        let list = other.list.answer.get()?;
+        let own = list
+            .sessions
+            .iter()
+            .filter(|own| own.session == chosen.session);
+        let all = own.map(|own| (own.rank.to_string(), own.rank.to_string()));
+        let all: Vec<_> = all.collect();
+        (all.len() > 1).then(|| select(2, i18n.texts().profile.rank, all, chosen.rank.to_string()))
+    };
+    let timelines = move || {
+        let chosen = other.chosen.get()?;
+        let (rank, profiles) = (chosen.rank.to_string(), other.model.profiles);
+        let run = other.run.get();
+        let changes = [
+            (OTHER[0], Some(&*run).filter(|_| run != profiles.run.get())),
+            (OTHER[1], Some(&*chosen.session)),
+            (OTHER[2], Some(&*rank)),
+            ("align", Some("step")),
+        ];
+        let href = profiles.tab_href(ProfileTab::Timeline, &changes);
+        Some(view! {
+            <a class="link small" href=href>
+                {i18n.texts().profile.both_timelines}
+            </a>
+        })
+    };
+    view! { <div class="flex gap12 compare-with">{run} {session} {rank} {timelines}</div> }
+        .into_any()
+}
+
+/// Operators or kernels, those that cost a step the most first.
+#[component]
+fn Differences(diff: Query<ProfileDiff>) -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let url = model.url;
+    let by = url.param(BY);
+    let is_kernel = Memo::new(move |_| by.with(|own| own.as_deref() == Some("kernel")));
+    let rows = Memo::new(move |_| {
+        let own = diff.answer.get();
+        let rows = own.map(|own| {
+            if is_kernel.get() {
+                own.kernels.clone()
+            } else {
+                own.operators.clone()
+            }
+        });
+        Arc::new(rows.unwrap_or_default())
+    });
+    let most = Memo::new(move |_| {
+        rows.with(|rows| rows.iter().map(|row| change(row).abs()).max().unwrap_or(0))
+    });
+    let list = RowList::new(0.0, move || {
+        RowHeights::Equal(rows.with(|rows| rows.len()), ROW)
+    });
+    let seen = move || {
+        let texts = i18n.texts().profile;
+        let most = most.get();
+        rows.with(|rows| {
+            let seen = list.rows_of(rows);
+            seen.map(|(_, row)| {
+                difference(row, most, texts, &model.step_href(None, Some(&row.name)))
+            })
+            .collect::<Vec<_>>()
+        })
+    };
+    let option = |value: bool, text: fn(&ProfileTexts) -> &'static str| SegOption {
+        value,
+        label: Signal::derive(move || text(i18n.texts().profile).to_owned()),
+    };
+    view! {
+        <section class="card" data-part="differences">
+            <div class="head tall">
+                <Segmented
+                    label=i18n.label(|t| t.profile.group)
+                    options=vec![option(false, |t| t.operators), option(true, |t| t.groups[4])]
+                    value=is_kernel
+                    on_choose=move |is_kernel: bool| {
+                        let by = is_kernel.then_some("kernel");
+                        url.set(&[(BY, by)], History::Replace);
+                    }
+                />
+                <span class="grow"></span>
+                {downloads("differences", &FIELDS, move || rows.get_untracked().to_vec())}
+            </div>
+            <div
+                class="optable"
+                role="table"
+                style:--cols=COLUMNS
+            >
+                <div class="r heads" role="row">
+                    {move || {
+                        let heads = i18n.texts().profile.diff_columns.into_iter().enumerate();
+                        heads
+                            .map(|(at, head)| {
+                                let is_number = at != 0 && at != 3;
+                                view! {
+                                    <span role="columnheader" class:num=is_number>
+                                        {head}
+                                    </span>
+                                }
+                            })
+                            .collect::<Vec<_>>()
+                    }}
+                </div>
+                <div class="scroll" node_ref=list.holder on:scroll=move |_| list.follow()>
+                    <div
+                        style:height=move || list.height()
+                        style:padding-top=move || format!("{}px", list.range.get().above)
+                    >
+                        {seen}
+                    </div>
+                </div>
+            </div>
+        </section>
+    }
+}
+
+/// Self time a step here less that of the other profile.
+const fn change(row: &OperatorDifference) -> i64 {
+    row.self_step_nanos.0.saturating_sub(row.self_step_nanos.1)
+}
+
+fn difference(row: &OperatorDifference, most: i64, texts: &ProfileTexts, href: &str) -> AnyView {
+    let change = change(row);
+    let (here, there) = row.self_step_nanos;
+    let (calls, calls_there) = row.calls_step;
+    let remark = if calls_there <= 0.0 {
+        texts.only_here.to_owned()
+    } else if calls <= 0.0 {
+        texts.only_there.to_owned()
+    } else if (calls - calls_there).abs() < 0.005 * calls.max(calls_there) {
+        format!("{} ×", format::brief(calls))
+    } else {
+        format!(
+            "{} → {} ×",
+            format::brief(calls_there),
+            format::brief(calls)
+        )
+    };
+    let ratio = if there > 0 {
+        let ratio = share(change, there);
+        let sign = if change > 0 { "+" } else { "" };
+        format!("{sign}{}", format::percent(ratio).replace('-', "−"))
+    } else {
+        "–".to_owned()
+    };
+    let width = format!("{:.1}px", share(change.abs(), most) * 70.0);
+    let colour = if change > 0 {
+        "var(--div-p3)"
+    } else {
+        "var(--div-n3)"
+    };
+    view! {
+        <div class="r" role="row">
+            <a role="cell" class="cut name" href=href.to_owned() title=row.name.clone()>
+                {row.name.clone()}
+            </a>
+            <span role="cell" class="num">{time(here)}</span>
+            <span role="cell" class="num ink2">{time(there)}</span>
+            <span role="cell" class="tb">
+                <span class="num">{signed(change)}</span>
+                <i style:width=width style:background=colour></i>
+            </span>
+            <span role="cell" class="num ink2">{remark}</span>
+            <span role="cell" class="num">{ratio}</span>
+        </div>
+    }
+    .into_any()
+}
+
+/// Parts of a step side by side, and peaks of memory.
+fn parts(own: &ProfileDiff, texts: &ProfileTexts) -> AnyView {
+    let (here, there) = &own.parts_nanos;
+    let has_device = here.kernel > 0 || there.kernel > 0;
+    let (ours, theirs) = (kinds_of(here, has_device), kinds_of(there, has_device));
+    let row = |name: AnyView, here: i64, there: i64| {
+        let change = here.saturating_sub(there);
+        let is_worse = share(change, own.median_step_nanos.1) > 0.02;
+        view! {
+            <tr>
+                <td>
+                    <span class="flex">{name}</span>
+                </td>
+                <td class="num">{time(here)}</td>
+                <td class="num ink2">{time(there)}</td>
+                <td class="num" class:warn=is_worse>{signed(change)}</td>
+            </tr>
+        }
+    };
+    let kinds = (0..KINDS).filter(|kind| ours[*kind] > 0 || theirs[*kind] > 0);
+    let rows = kinds.map(|kind| {
+        let name = texts.kinds[usize::from(!has_device)][kind];
+        let name = view! { {swatch(Shade::Time(kind))} {name} };
+        row(name.into_any(), ours[kind], theirs[kind])
+    });
+    let rows = rows.collect::<Vec<_>>();
+    let (here, there) = own.median_step_nanos;
+    let step = row(view! { {texts.step_total} }.into_any(), here, there);
+    let (peak, peak_there) = own.peak_len_bytes;
+    let memory = (peak > 0 || peak_there > 0).then(|| {
+        view! {
+            <tr>
+                <td>{texts.peak}</td>
+                <td class="num">{format::bytes(peak)}</td>
+                <td class="num ink2">{format::bytes(peak_there)}</td>
+                <td class="num">
+                    {if peak >= peak_there {
+                        format!("+{}", format::bytes(peak - peak_there))
+                    } else {
+                        format!("−{}", format::bytes(peak_there - peak))
+                    }}
+                </td>
+            </tr>
+        }
+    });
+    view! {
+        <section class="card one-step" data-part="parts">
+            <div class="head">
+                <h2>{texts.side_by_side_parts}</h2>
+            </div>
+            <table class="dense">
+                <thead>
+                    <tr>
+                        <th>{texts.phase}</th>
+                        <th class="num">{texts.here}</th>
+                        <th class="num">{texts.there}</th>
+                        <th class="num">{texts.difference}</th>
+                    </tr>
+                </thead>
+                <tbody>{rows} {step} {memory}</tbody>
+            </table>
+        </section>
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_choice_the_session_before_is_compared_else_another_rank() {
+        let entry = |session: &str, rank| ProfileEntry {
+            session: session.to_owned(),
+            rank,
+            ..ProfileEntry::default()
+        };
+        let list = ProfileList {
+            sessions: vec![entry("2", 0), entry("2", 1), entry("1", 0)],
+            ..ProfileList::default()
+        };
+        let of = |own: Option<&ProfileEntry>, session, rank| {
+            other_of(&list, own, session, rank).map(|own| (own.session, own.rank))
+        };
+        let found = |session: &str, rank| Some((session.to_owned(), rank));
+        assert_eq!(of(Some(&entry("2", 0)), None, None), found("1", 0));
+        assert_eq!(of(Some(&entry("1", 0)), None, None), found("2", 0));
+        assert_eq!(of(None, None, None), found("2", 0));
+        assert_eq!(of(Some(&entry("2", 0)), None, Some(1)), found("2", 1));
+        assert_eq!(of(None, Some("1"), None), found("1", 0));
+        assert_eq!(of(None, Some("9"), None), None);
+        let one = ProfileList {
+            sessions: vec![entry("1", 0)],
+            ..ProfileList::default()
+        };
+        assert_eq!(other_of(&one, Some(&entry("1", 0)), None, None), None);
+    }
+}

@@ -1,0 +1,575 @@
+//! Memory over time by category, its peak, what holds it, and its growth over the steps.
+
+use std::sync::Arc;
+
+use trainscope_api::profile::{
+    MemoryAnswer, MemoryCategory, MemoryHolder, MemoryQuery, MemoryTotal, SessionSummary,
+};
+use trainscope_charts::profile::{Figure, Hit, Layer, Memory, Shade};
+use trainscope_format::Severity;
+
+mod beside;
+mod holders;
+
+use beside::{MemoryAdvice, OverSession};
+use holders::{HolderGroup, Holders};
+
+use super::lack::{Lack, missing};
+use super::model::{Model, time, use_model};
+use super::parts::{Refusal, read_out, verdict};
+use trainscope_web_kit::client;
+use trainscope_web_kit::components::{ProfileChart, SegOption, Segmented};
+use trainscope_web_kit::format;
+use trainscope_web_kit::i18n::{ProfileTexts, use_i18n};
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::query::{Query, query};
+use trainscope_web_kit::url_state::History;
+
+/// Key of the address: device.
+const DEVICE: &str = "device";
+/// Key of the address: `session` for the whole session instead of one step.
+const SPAN: &str = "span";
+/// Key of the address: the moment whose holders are listed.
+const AT: &str = "at";
+
+/// Key of the address: group of the holders; without it operators.
+const GROUP: &str = "group";
+
+/// Share of the device from which on a peak is a warning.
+const NEAR_LIMIT: f64 = 0.9;
+
+/// Categories from the bottom of the stack: those that live longest first.
+const ORDER: [MemoryCategory; 9] = [
+    MemoryCategory::Parameters,
+    MemoryCategory::Optimizer,
+    MemoryCategory::Kept,
+    MemoryCategory::Inputs,
+    MemoryCategory::Gradients,
+    MemoryCategory::Activations,
+    MemoryCategory::Autograd,
+    MemoryCategory::Workspace,
+    MemoryCategory::Other,
+];
+
+/// State of the view. `Copy`.
+#[derive(Clone, Copy)]
+struct MemoryModel {
+    model: Model,
+    answer: Query<MemoryAnswer>,
+    /// The device of the answer.
+    total: Memo<Option<MemoryTotal>>,
+    /// Number, begin and end of the step that is shown; `None` for the session.
+    step: Memo<Option<(i64, i64, i64)>>,
+    is_session: Memo<bool>,
+    /// The moment of the address.
+    at: Memo<Option<i64>>,
+    group: Memo<HolderGroup>,
+}
+
+/// The state of this view.
+fn use_memory() -> MemoryModel {
+    expect_context()
+}
+
+impl MemoryModel {
+    fn provide() -> Self {
+        let model = use_model();
+        let url = model.url;
+        let (device, span, at) = (url.param(DEVICE), url.param(SPAN), url.param(AT));
+        let group = url.param(GROUP);
+        let group = Memo::new(move |_| HolderGroup::of_name(group.get().as_deref()));
+        let is_session = Memo::new(move |_| span.with(|own| own.as_deref() == Some("session")));
+        let at = Memo::new(move |_| at.with(|text| text.as_ref()?.parse().ok()));
+        let step = Memo::new(move |_| {
+            if is_session.get() {
+                return None;
+            }
+            let device = device.get();
+            model.with(|own| step_of_peak(own, device.as_deref()))?
+        });
+        let asked = Memo::new(move |_| {
+            let own = model.profiles.query.get();
+            // The step of the peak is known from the summary, or that there are no steps.
+            model.summary.with(Option::is_some).then(|| MemoryQuery {
+                run: own.run,
+                session: own.session,
+                rank: own.rank,
+                device: device.get(),
+                at_nanos: at.get(),
+                from_nanos: step.get().map(|step| step.1),
+                to_nanos: step.get().map(|step| step.2),
+                single: group.get() == HolderGroup::Allocation,
+            })
+        });
+        let run = Signal::derive(move || Arc::new(vec![model.profiles.run.get()]));
+        let answer = query(
+            move || asked.get(),
+            |wanted| async move { client::profile_memory(&wanted).await },
+        )
+        .cleared_with(move || model.profiles.subject())
+        .again_with_runs(run);
+        let total = Memo::new(move |_| {
+            let answer = answer.answer.get()?;
+            let mut devices = answer.devices.iter();
+            devices.find(|own| own.device == answer.device).cloned()
+        });
+        let memory = Self {
+            model,
+            answer,
+            total,
+            step,
+            is_session,
+            at,
+            group,
+        };
+        provide_context(memory);
+        memory
+    }
+
+    /// Begin of the stretch of time that is shown.
+    fn origin(self) -> i64 {
+        self.step.get().map_or(0, |step| step.1)
+    }
+}
+
+/// The step in which a device, else the one with the highest peak, has its peak.
+fn step_of_peak(own: &SessionSummary, device: Option<&str>) -> Option<(i64, i64, i64)> {
+    let wanted = own
+        .memory
+        .iter()
+        .find(|total| Some(&*total.device) == device);
+    let highest = || own.memory.iter().max_by_key(|total| total.peak_len_bytes);
+    let number = wanted.or_else(highest)?.peak_step?;
+    let step = own.steps.iter().find(|step| step.number == number)?;
+    Some((step.number, step.begin_nanos, step.end_nanos))
+}
+
+/// The view.
+#[component]
+pub(super) fn MemoryView() -> impl IntoView {
+    let memory = MemoryModel::provide();
+    let model = memory.model;
+    let i18n = use_i18n();
+    let has_memory = Memo::new(move |_| {
+        let answer = memory.answer.answer.get()?;
+        Some(!answer.devices.is_empty())
+    });
+    let sentence = move || {
+        let texts = i18n.texts().profile;
+        let total = memory.total.get()?;
+        let answer = memory.answer.answer.get()?;
+        let step = memory.step.get();
+        let peak = (total.peak_at_nanos, total.peak_at_nanos);
+        let open = step.map_or(peak, |step| (step.1, step.2));
+        let open = model.profiles.timeline_href(Some(open), None);
+        let open = (texts.open_peak.to_owned(), open);
+        let share = of_device(&total);
+        let severity = share.is_some_and(|share| share > NEAR_LIMIT);
+        let severity = severity.then_some(Severity::Warning);
+        let severity = severity.or_else(|| grows(&answer).then_some(Severity::Warning));
+        let (sentence, detail) = sentence(&total, &answer, step, texts);
+        Some(verdict(severity, sentence, detail, Some(open)))
+    };
+    move || match has_memory.get() {
+        None => view! { <Refusal error=memory.answer.error /> }.into_any(),
+        Some(false) => {
+            let format = model.profiles.chosen.get().unwrap_or_default();
+            view! {
+                <section class="card state-page">
+                    <h1>{i18n.text(|t| t.profile.memory_none)}</h1>
+                    {missing(Lack::Memory, &format.format)}
+                </section>
+            }
+            .into_any()
+        }
+        Some(true) => view! {
+            {sentence}
+            <div class="profile-top memory">
+                <OverTime />
+                <MemoryAdvice />
+            </div>
+            <div class="profile-low memory">
+                <Holders />
+                <OverSession />
+            </div>
+        }
+        .into_any(),
+    }
+}
+
+/// Peak as a share of the device, if its size is known.
+fn of_device(total: &MemoryTotal) -> Option<f64> {
+    let size = total.device_len_bytes;
+    (size > 0).then(|| total.peak_len_bytes as f64 / size as f64)
+}
+
+/// `true` if memory grows with 95 % confidence.
+fn grows(answer: &MemoryAnswer) -> bool {
+    answer.growth.is_some_and(|growth| growth.low > 0.0)
+}
+
+fn sentence(
+    total: &MemoryTotal,
+    answer: &MemoryAnswer,
+    step: Option<(i64, i64, i64)>,
+    texts: &ProfileTexts,
+) -> (String, String) {
+    let peak = format::bytes(total.peak_len_bytes);
+    let of = of_device(total).map(|share| {
+        let size = format::bytes(total.device_len_bytes);
+        (size, format::percent(share))
+    });
+    let into = step.map(|(number, begin, _)| {
+        let into = total.peak_at_nanos.saturating_sub(begin);
+        (time(into), format::integer(number))
+    });
+    let largest = largest_at(answer, total.peak_at_nanos);
+    let largest = largest
+        .map(|(category, bytes)| (format::bytes(bytes), texts.categories[category as usize]));
+    let sentence = (texts.memory_sentence)(
+        &peak,
+        of.as_ref().map(|(size, share)| (&**size, &**share)),
+        into.as_ref().map(|(into, step)| (&**into, &**step)),
+        largest.as_ref().map(|(bytes, name)| (&**bytes, *name)),
+    );
+    let growth = answer.growth.map(|growth| {
+        if growth.low > 0.0 {
+            (texts.memory_grows)(&slope(growth.slope), growth.steps_until_full)
+        } else {
+            texts.memory_steady.to_owned()
+        }
+    });
+    let origin = texts.categories_from[usize::from(!answer.categories_from_file)];
+    let since = total.since_recording.then_some(texts.since_begin);
+    let details = [growth.as_deref(), since, Some(origin)];
+    let details = details.into_iter().flatten().collect::<Vec<_>>();
+    (sentence, details.join(texts.between))
+}
+
+/// Bytes a step with a sign.
+fn slope(bytes: f64) -> String {
+    let size = format::bytes(trainscope_web_kit::pixels::whole(bytes.abs()) as u64);
+    if bytes < 0.0 {
+        format!("−{size}")
+    } else {
+        size
+    }
+}
+
+/// The category with the most bytes at a moment.
+fn largest_at(answer: &MemoryAnswer, at: i64) -> Option<(MemoryCategory, u64)> {
+    let after = answer.times_nanos.partition_point(|time| *time <= at);
+    let index = after.checked_sub(1)?;
+    let all = answer.series.iter();
+    let all = all.filter_map(|own| Some((own.category, *own.bytes.get(index)?)));
+    all.max_by_key(|own| own.1).filter(|own| own.1 > 0)
+}
+
+/// The stack over time. A press lists what is alive at that moment.
+#[component]
+fn OverTime() -> impl IntoView {
+    let memory = use_memory();
+    let model = memory.model;
+    let i18n = use_i18n();
+    let url = model.url;
+    let pointed = RwSignal::new(None::<Hit>);
+    let figure = Signal::derive(move || {
+        let texts = i18n.texts().profile;
+        let origin = memory.origin();
+        let total = memory.total.get();
+        let step = memory.step.get();
+        let phases = model
+            .with(|own| phases(own, step, texts))
+            .unwrap_or_default();
+        let picture = memory.answer.answer.with(|own| {
+            let answer = own.as_deref()?;
+            Some(picture(answer, total.as_ref(), origin, phases, texts))
+        });
+        Arc::new(Figure::Memory(picture.unwrap_or_default()))
+    });
+    let moment = move |index: usize| {
+        memory
+            .answer
+            .answer
+            .with(|own| own.as_ref()?.times_nanos.get(index).copied())
+    };
+    let framed = Signal::derive(move || {
+        let at = memory.at.get()?;
+        memory.answer.answer.with(|own| {
+            let times = &own.as_ref()?.times_nanos;
+            let index = times.partition_point(|time| *time <= at).checked_sub(1)?;
+            Some(Hit { index, part: None })
+        })
+    });
+    let tip = move |hit: Hit| {
+        let texts = i18n.texts().profile;
+        let at = moment(hit.index)?;
+        memory.answer.answer.with(|own| {
+            let answer = own.as_deref()?;
+            let mut sum = 0;
+            let mut rows = Vec::new();
+            for (category, bytes) in layers(answer) {
+                let bytes = bytes.get(hit.index).copied().unwrap_or(0);
+                sum += bytes;
+                if bytes > 0 {
+                    let name = texts.categories[category as usize].to_owned();
+                    rows.push((Some(shade_of(category)), name, format::bytes(bytes)));
+                }
+            }
+            rows.reverse();
+            if let Some(reserved) = answer.reserved.get(hit.index).filter(|own| **own > 0) {
+                let reserved = format::bytes(*reserved);
+                rows.push((None, texts.reserved.to_owned(), reserved));
+            }
+            let title = time(at.saturating_sub(memory.origin()));
+            Some(read_out(title, format::bytes(sum), rows))
+        })
+    };
+    let press = move |hit: Hit| {
+        let at = untrack(|| moment(hit.index)).map(|at| at.to_string());
+        url.set(&[(AT, at.as_deref())], History::Replace);
+    };
+    let number = move || {
+        let step = memory.step.get().or_else(|| {
+            let device = memory.total.get().map(|own| own.device);
+            model.with(|own| step_of_peak(own, device.as_deref()))?
+        });
+        step.map(|step| format::integer(step.0))
+    };
+    let spans = move || {
+        let number = number()?;
+        let title = move || (i18n.texts().profile.step_title)(&number);
+        Some(view! {
+            <Segmented
+                label=i18n.label(|t| t.profile.memory_over)
+                options=vec![
+                    SegOption { value: false, label: Signal::derive(title) },
+                    SegOption { value: true, label: i18n.label(|t| t.profile.whole_session) },
+                ]
+                value=memory.is_session
+                on_choose=move |is_session: bool| {
+                    let span = is_session.then_some("session");
+                    url.set(&[(SPAN, span), (AT, None)], History::Replace);
+                }
+            />
+        })
+    };
+    let devices = move || {
+        let answer = memory.answer.answer.get()?;
+        let options = answer.devices.iter().map(|own| {
+            let is_now = own.device == answer.device;
+            view! {
+                <option value=own.device.clone() selected=is_now>
+                    {device_name(&own.device, i18n.texts().profile)}
+                </option>
+            }
+        });
+        let options = options.collect::<Vec<_>>();
+        (options.len() > 1).then(|| {
+            view! {
+                <select
+                    class="field"
+                    aria-label=i18n.text(|t| t.profile.device)
+                    on:change=move |event| {
+                        let device = event_target_value(&event);
+                        let changes = [(DEVICE, Some(&*device)), (AT, None)];
+                        url.set(&changes, History::Push);
+                    }
+                >
+                    {options}
+                </select>
+            }
+        })
+    };
+    let legend = move || {
+        let texts = i18n.texts().profile;
+        let answer = memory.answer.answer.get()?;
+        let all = layers(&answer).into_iter().map(|(category, _)| {
+            view! {
+                <span>
+                    {super::model::swatch(shade_of(category))}
+                    {texts.categories[category as usize]}
+                </span>
+            }
+        });
+        Some(view! { <span class="legend">{all.collect::<Vec<_>>()}</span> })
+    };
+    view! {
+        <section class="card" data-part="memory">
+            <div class="head">
+                <h2>{i18n.text(|t| t.profile.memory_over)}</h2>
+                {spans}
+                {devices}
+                <span class="grow"></span>
+                {legend}
+            </div>
+            <div class="body plot">
+                <ProfileChart
+                    figure
+                    label=i18n.label(|t| t.profile.memory_over)
+                    pointed
+                    chosen=framed
+                    tip=Callback::new(tip)
+                    on_press=Callback::new(press)
+                />
+            </div>
+        </section>
+    }
+}
+
+/// Type and index of a device as text: `0:-1` is the host.
+fn device_name(device: &str, texts: &ProfileTexts) -> String {
+    match device.split_once(':') {
+        Some(("0", _)) => texts.host.to_owned(),
+        Some(("1", index)) => format!("cuda:{index}"),
+        _ => device.to_owned(),
+    }
+}
+
+/// Colour of a category: the longer it lives, the lighter.
+const fn shade_of(category: MemoryCategory) -> Shade {
+    Shade::Magnitude(match category {
+        MemoryCategory::Parameters => 1,
+        MemoryCategory::Optimizer | MemoryCategory::Kept => 2,
+        MemoryCategory::Inputs => 3,
+        MemoryCategory::Gradients => 4,
+        MemoryCategory::Activations => 5,
+        MemoryCategory::Autograd => 6,
+        MemoryCategory::Workspace => 7,
+        MemoryCategory::Other => 8,
+    })
+}
+
+/// Categories with any bytes, from the bottom of the stack.
+fn layers(answer: &MemoryAnswer) -> Vec<(MemoryCategory, &[u64])> {
+    let own = ORDER.into_iter().filter_map(|category| {
+        let mut series = answer.series.iter();
+        let own = series.find(|own| own.category == category)?;
+        let has_bytes = own.bytes.iter().any(|bytes| *bytes > 0);
+        has_bytes.then_some((category, &*own.bytes))
+    });
+    own.collect()
+}
+
+/// First begins of the phases of a step, from its begin.
+fn phases(
+    own: &SessionSummary,
+    step: Option<(i64, i64, i64)>,
+    texts: &ProfileTexts,
+) -> Vec<(f64, String)> {
+    let Some((number, begin, _)) = step else {
+        return Vec::new();
+    };
+    let step = own.steps.iter().find(|own| own.number == number);
+    let mut seen = Vec::new();
+    let mut marks = Vec::new();
+    for phase in step.iter().flat_map(|step| &step.phases) {
+        use trainscope_api::profile::PhaseKind::{Backward, Forward, Update};
+        if matches!(phase.kind, Forward | Backward | Update) && !seen.contains(&phase.kind) {
+            seen.push(phase.kind);
+            let name = texts.phases[phase.kind as usize].to_owned();
+            marks.push((phase.begin_nanos.saturating_sub(begin) as f64, name));
+        }
+    }
+    marks
+}
+
+fn picture(
+    answer: &MemoryAnswer,
+    total: Option<&MemoryTotal>,
+    origin: i64,
+    phases: Vec<(f64, String)>,
+    texts: &ProfileTexts,
+) -> Memory {
+    let numbers = |bytes: &[u64]| bytes.iter().map(|bytes| *bytes as f64).collect();
+    let layers = layers(answer).into_iter().map(|(category, bytes)| Layer {
+        shade: shade_of(category),
+        bytes: numbers(bytes),
+    });
+    let times = answer.times_nanos.iter();
+    let times: Vec<f64> = times
+        .map(|time| time.saturating_sub(origin) as f64)
+        .collect();
+    let has_reserved = answer.reserved.iter().any(|bytes| *bytes > 0);
+    let limit = total.filter(|own| own.device_len_bytes > 0).map(|own| {
+        let size = own.device_len_bytes;
+        (size as f64, (texts.device_size)(&format::bytes(size)))
+    });
+    let ends = answer.times_nanos.first().zip(answer.times_nanos.last());
+    let peak = total
+        .zip(ends)
+        .filter(|(own, (first, last))| (**first..=**last).contains(&own.peak_at_nanos));
+    let peak = peak.map(|(own, _)| {
+        let at = own.peak_at_nanos.saturating_sub(origin) as f64;
+        let bytes = own.peak_len_bytes;
+        (at, bytes as f64, format::bytes(bytes))
+    });
+    Memory {
+        times,
+        layers: layers.collect(),
+        reserved: if has_reserved {
+            numbers(&answer.reserved)
+        } else {
+            Vec::new()
+        },
+        limit,
+        peak,
+        phases,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trainscope_api::profile::{MemorySeries, ProfileStep};
+
+    use super::*;
+
+    #[test]
+    fn the_step_of_the_peak_is_that_of_the_device() {
+        let total = |device: &str, peak, step| MemoryTotal {
+            device: device.to_owned(),
+            peak_len_bytes: peak,
+            peak_step: Some(step),
+            ..MemoryTotal::default()
+        };
+        let step = |number: i64| ProfileStep {
+            number,
+            begin_nanos: number * 10,
+            end_nanos: number * 10 + 9,
+            ..ProfileStep::default()
+        };
+        let own = SessionSummary {
+            memory: vec![total("0:-1", 5, 1), total("1:0", 9, 2)],
+            steps: vec![step(1), step(2)],
+            ..SessionSummary::default()
+        };
+        assert_eq!(step_of_peak(&own, None), Some((2, 20, 29)));
+        assert_eq!(step_of_peak(&own, Some("0:-1")), Some((1, 10, 19)));
+        assert_eq!(step_of_peak(&own, Some("gone")), Some((2, 20, 29)));
+    }
+
+    #[test]
+    fn categories_without_bytes_are_left_out_and_the_rest_is_in_order() {
+        let series = |category, bytes: u64| MemorySeries {
+            category,
+            bytes: vec![0, bytes],
+        };
+        let answer = MemoryAnswer {
+            times_nanos: vec![0, 5],
+            series: vec![
+                series(MemoryCategory::Workspace, 7),
+                series(MemoryCategory::Parameters, 3),
+                series(MemoryCategory::Inputs, 0),
+            ],
+            ..MemoryAnswer::default()
+        };
+        let found: Vec<_> = layers(&answer).into_iter().map(|own| own.0).collect();
+        assert_eq!(
+            found,
+            [MemoryCategory::Parameters, MemoryCategory::Workspace]
+        );
+        let largest = largest_at(&answer, 6);
+        assert_eq!(largest, Some((MemoryCategory::Workspace, 7)));
+        assert_eq!(largest_at(&answer, -1), None);
+    }
+}

@@ -1,0 +1,289 @@
+//! Memory that is alive at a moment: by operator or scope, with its lifetime on the axis of the step.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::super::model::time;
+use super::super::parts::downloads;
+use super::{AT, GROUP, MemoryHolder, format, shade_of, use_memory};
+use trainscope_web_kit::components::{SegOption, Segmented};
+use trainscope_web_kit::i18n::{ProfileTexts, use_i18n};
+use trainscope_web_kit::keys::use_keys;
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::url_state::History;
+
+/// Rows of the table.
+const LISTED: usize = 200;
+
+const FIELDS: [&str; 7] = [
+    "operator",
+    "scope",
+    "category",
+    "count",
+    "bytes",
+    "begin_nanos",
+    "end_nanos",
+];
+
+/// Groups of holders, in the order of their texts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum HolderGroup {
+    #[default]
+    Operator,
+    Scope,
+    Allocation,
+}
+
+impl HolderGroup {
+    const ALL: [Self; 3] = [Self::Operator, Self::Scope, Self::Allocation];
+
+    /// Its name in the address.
+    const fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Operator => None,
+            Self::Scope => Some("scope"),
+            Self::Allocation => Some("allocation"),
+        }
+    }
+
+    pub(super) fn of_name(name: Option<&str>) -> Self {
+        let own = Self::ALL.into_iter().find(|own| own.name() == name);
+        own.unwrap_or_default()
+    }
+}
+
+#[component]
+pub(super) fn Holders() -> impl IntoView {
+    let memory = use_memory();
+    let model = memory.model;
+    let i18n = use_i18n();
+    let url = model.url;
+    let group = memory.group;
+    let chosen = RwSignal::new(0_usize);
+    let rows = Memo::new(move |_| {
+        let answer = memory.answer.answer.get();
+        let all = answer.map(|own| own.holders.clone()).unwrap_or_default();
+        let mut all = if group.get() == HolderGroup::Scope {
+            scopes(all)
+        } else {
+            all
+        };
+        all.truncate(LISTED);
+        Arc::new(all)
+    });
+    let open = move |row: &MemoryHolder| {
+        let search = (!row.operator.is_empty()).then_some(&*row.operator);
+        model.around_href((row.begin_nanos, row.end_nanos), search)
+    };
+    use_keys(move |key, _| {
+        let count = rows.with_untracked(|rows| rows.len());
+        let now = chosen.get_untracked();
+        match key {
+            "j" | "ArrowDown" => chosen.set((now + 1).min(count.saturating_sub(1))),
+            "k" | "ArrowUp" => chosen.set(now.saturating_sub(1)),
+            "Enter" => {
+                let href = untrack(|| rows.with(|rows| rows.get(now).map(open)));
+                if let Some(href) = href {
+                    model.open(&href);
+                }
+            }
+            _ => return false,
+        }
+        true
+    });
+    // Begin and end of the picture above, and the moment in it.
+    let stretch = Memo::new(move |_| {
+        memory.answer.answer.with(|own| {
+            let own = own.as_ref()?;
+            let (first, last) = (own.times_nanos.first()?, own.times_nanos.last()?);
+            Some((*first, *last, own.at_nanos))
+        })
+    });
+    let title = move || {
+        let texts = i18n.texts().profile;
+        match memory.at.get() {
+            None => texts.at_peak.to_owned(),
+            Some(at) => (texts.at_moment)(&time(at.saturating_sub(memory.origin()))),
+        }
+    };
+    let body = move || {
+        let texts = i18n.texts().profile;
+        let stretch = stretch.get().unwrap_or((0, 1, 0));
+        rows.with(|rows| {
+            let most = rows.iter().map(|row| row.bytes).max().unwrap_or(1).max(1);
+            let all = rows.iter().enumerate();
+            let all = all.map(|(at, row)| {
+                let cells = cells(row, most, stretch, &open(row), texts);
+                view! {
+                    <tr class:cur=move || chosen.get() == at on:click=move |_| chosen.set(at)>
+                        {cells}
+                    </tr>
+                }
+            });
+            all.collect::<Vec<_>>()
+        })
+    };
+    let footer = move || {
+        let texts = i18n.texts().profile;
+        let held = rows.with(|rows| rows.iter().map(|row| row.bytes).sum::<u64>());
+        let count = rows.with(|rows| rows.len()) as u64;
+        let all = memory
+            .answer
+            .answer
+            .with(|own| own.as_ref().map_or(0, |own| own.at_len_bytes));
+        (texts.holds)(count, &format::bytes(held), &format::bytes(all))
+    };
+    let options = HolderGroup::ALL.map(|value| SegOption {
+        value,
+        label: Signal::derive(move || {
+            let texts = i18n.texts().profile;
+            texts.holder_groups[value as usize].to_owned()
+        }),
+    });
+    view! {
+        <section class="card" data-part="holders">
+            <div class="head tall">
+                <h2>{title}</h2>
+                <Segmented
+                    label=i18n.label(|t| t.profile.group)
+                    options=options.to_vec()
+                    value=group
+                    on_choose=move |group: HolderGroup| {
+                        url.set(&[(GROUP, group.name())], History::Replace);
+                    }
+                />
+                <Show when=move || memory.at.get().is_some()>
+                    <button
+                        type="button"
+                        class="link small"
+                        on:click=move |_| url.set(&[(AT, None)], History::Replace)
+                    >
+                        {i18n.text(|t| t.profile.back_to_peak)}
+                    </button>
+                </Show>
+                <span class="grow"></span>
+                {downloads("memory", &FIELDS, move || rows.get_untracked().to_vec())}
+            </div>
+            <div class="scroll">
+                <table class="dense holders">
+                    <thead>
+                        <tr>
+                            {move || {
+                                let heads = i18n.texts().profile.holder_columns;
+                                heads.map(|head| view! { <th>{head}</th> }).into_iter().collect_view()
+                            }}
+                        </tr>
+                    </thead>
+                    <tbody>{body}</tbody>
+                </table>
+            </div>
+            <div class="foot micro ink3">{footer}</div>
+        </section>
+    }
+}
+
+fn cells(
+    row: &MemoryHolder,
+    most: u64,
+    (first, last, at): (i64, i64, i64),
+    href: &str,
+    texts: &ProfileTexts,
+) -> AnyView {
+    let name = match (&*row.operator, &*row.scope) {
+        ("", "") => texts.unknown_holder.to_owned(),
+        ("", scope) => scope.to_owned(),
+        (operator, _) => operator.to_owned(),
+    };
+    let length = last.saturating_sub(first).max(1) as f64;
+    let place = |nanos: i64| {
+        let share = nanos.saturating_sub(first) as f64 / length;
+        format!("{:.2}%", share.clamp(0.0, 1.0) * 100.0)
+    };
+    let width = {
+        let (begin, end) = (row.begin_nanos.max(first), row.end_nanos.min(last));
+        let share = end.saturating_sub(begin) as f64 / length;
+        format!("{:.2}%", share.clamp(0.0, 1.0) * 100.0)
+    };
+    let bar = format!("{:.1}px", row.bytes as f64 / most as f64 * 76.0);
+    let title = if row.scope.is_empty() {
+        name.clone()
+    } else {
+        format!("{name} · {}", row.scope)
+    };
+    view! {
+        <td title=title>
+            <a class="cut" href=href.to_owned()>
+                {name}
+            </a>
+        </td>
+        <td class="ink2">{texts.categories[row.category as usize]}</td>
+        <td>
+            <span class="tb">
+                <span class="num">{format::bytes(row.bytes)}</span>
+                <i style:width=bar style:background=super::super::model::css_of(shade_of(row.category))></i>
+            </span>
+        </td>
+        <td class="num">{format::count(row.count)}</td>
+        <td class="num">{time(row.end_nanos.saturating_sub(row.begin_nanos))}</td>
+        <td>
+            <span class="life">
+                <i style:left=place(row.begin_nanos) style:width=width></i>
+                <u style:left=place(at)></u>
+            </span>
+        </td>
+    }
+    .into_any()
+}
+
+/// Holders added up by scope, the largest first. Those without a scope are one row.
+fn scopes(all: Vec<MemoryHolder>) -> Vec<MemoryHolder> {
+    let mut scopes: BTreeMap<String, MemoryHolder> = BTreeMap::new();
+    for own in all {
+        let sum = scopes
+            .entry(own.scope.clone())
+            .or_insert_with(|| MemoryHolder {
+                operator: String::new(),
+                count: 0,
+                bytes: 0,
+                ..own.clone()
+            });
+        sum.count += own.count;
+        sum.bytes = sum.bytes.saturating_add(own.bytes);
+        sum.begin_nanos = sum.begin_nanos.min(own.begin_nanos);
+        sum.end_nanos = sum.end_nanos.max(own.end_nanos);
+    }
+    let mut scopes: Vec<MemoryHolder> = scopes.into_values().collect();
+    scopes.sort_by_key(|own| std::cmp::Reverse(own.bytes));
+    scopes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scopes_add_up_and_live_from_the_first_to_the_last() {
+        let holder = |scope: &str, bytes, begin_nanos, end_nanos| MemoryHolder {
+            operator: "aten::mm".to_owned(),
+            scope: scope.to_owned(),
+            count: 1,
+            bytes,
+            begin_nanos,
+            end_nanos,
+            ..MemoryHolder::default()
+        };
+        let found = scopes(vec![
+            holder("a", 5, 10, 20),
+            holder("b", 8, 0, 9),
+            holder("a", 6, 5, 12),
+        ]);
+        assert_eq!(found.len(), 2);
+        let first = &found[0];
+        assert_eq!(
+            (first.scope.as_str(), first.bytes, first.count),
+            ("a", 11, 2)
+        );
+        assert_eq!((first.begin_nanos, first.end_nanos), (5, 20));
+        assert!(first.operator.is_empty());
+    }
+}

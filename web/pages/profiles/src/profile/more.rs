@@ -1,0 +1,24 @@
+//! Memory, ranks and other profiles: views in a file of their own, which is fetched with the first of them.
+
+use leptos::wasm_split::{SplitLoaderError, wasm_split};
+
+use super::cluster::Cluster;
+use super::compare::Compare;
+use super::memory::MemoryView;
+use trainscope_web_kit::components::profile_tabs::ProfileView;
+use trainscope_web_kit::prelude::*;
+
+/// The view, whose code has been fetched.
+#[wasm_split(
+    profile_more,
+    wasm_split_path = ::leptos::wasm_split,
+    fallible,
+    preload(fetch_more)
+)]
+pub fn more(view: ProfileView) -> Result<AnyView, SplitLoaderError> {
+    Ok(match view {
+        ProfileView::Memory => view! { <MemoryView /> }.into_any(),
+        ProfileView::Cluster => view! { <Cluster /> }.into_any(),
+        _ => view! { <Compare /> }.into_any(),
+    })
+}

@@ -1,0 +1,374 @@
+//! Operators and kernels: groups, filter, order, and the panel of one of them.
+
+use std::sync::Arc;
+
+use trainscope_api::profile::{
+    MAX_OPERATORS, OperatorGroup, OperatorRow, OperatorsAnswer, OperatorsQuery,
+};
+
+mod columns;
+mod flops;
+mod panel;
+mod table;
+
+use columns::{Column, Scale};
+use panel::OperatorPanel;
+use table::OperatorTable;
+
+use super::lack::{Lack, missing};
+use super::model::{share, time, use_model};
+use super::parts::{Refusal, downloads, verdict};
+use trainscope_web_kit::client;
+use trainscope_web_kit::components::{Check, IconName, Popover, SegOption, Segmented, fixed_icon};
+use trainscope_web_kit::format;
+use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::query::query;
+use trainscope_web_kit::url_state::History;
+
+/// Key of the address: group.
+const BY: &str = "by";
+/// Key of the address: filter.
+const FILTER: &str = "filter";
+/// Key of the address: name of the selected row.
+const OPERATOR: &str = "op";
+/// Key of the address: shapes of the selected row.
+const SHAPES: &str = "shapes";
+/// Key of the address: column of the order, with a minus sign for the largest first.
+const SORT: &str = "sort";
+
+/// Key of the address: columns that are switched off.
+const HIDDEN: &str = "hide";
+
+/// Fields of rows in downloads.
+const FIELDS: [&str; 14] = [
+    "name",
+    "type",
+    "shapes",
+    "calls",
+    "self_nanos",
+    "total_nanos",
+    "mean_nanos",
+    "median_nanos",
+    "p99_nanos",
+    "self_step_nanos",
+    "share",
+    "device_self_nanos",
+    "device_total_nanos",
+    "flops",
+];
+
+/// Groups in the order of the choice.
+const GROUPS: [OperatorGroup; 5] = [
+    OperatorGroup::Type,
+    OperatorGroup::Name,
+    OperatorGroup::Scope,
+    OperatorGroup::Shape,
+    OperatorGroup::Kernel,
+];
+/// Their names in the address.
+const GROUP_NAMES: [&str; 5] = ["type", "name", "scope", "shape", "kernel"];
+
+/// The ten operators with the most self time, on the first view.
+#[component]
+pub(super) fn TopOperators() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let rows = Memo::new(move |_| {
+        let rows = model.with(|own| own.operators.clone());
+        Arc::new(rows.unwrap_or_default())
+    });
+    let by = Memo::new(|_| OperatorGroup::Name);
+    let steps = Memo::new(move |_| model.with(|own| own.step_count).unwrap_or(0));
+    let scale = Memo::new(move |_| Scale {
+        steps: steps.get(),
+        peak_flops: model.peak_flops(),
+    });
+    let columns = Memo::new(move |_| rows.with(|rows| Column::few(rows, scale.get())));
+    let footer = move || {
+        let texts = i18n.texts().profile;
+        let shown = rows.with(|rows| rows.iter().map(|row| row.share).sum::<f64>());
+        let count = rows.with(|rows| rows.len()) as u64;
+        let all = model.with(|own| own.operator_count).unwrap_or(count);
+        (texts.of_operators)(count, all, &format::percent(shown.clamp(0.0, 1.0)))
+    };
+    move || {
+        let has_rows = rows.with(|rows| !rows.is_empty());
+        has_rows.then(|| {
+            view! {
+                <div class="profile-low">
+                    <section class="card" data-part="operators">
+                        <div class="head">
+                            <h2>{i18n.text(|t| t.profile.operators)}</h2>
+                            <span class="grow"></span>
+                            {downloads("operators", &FIELDS, move || rows.get_untracked().to_vec())}
+                        </div>
+                        <OperatorTable rows by columns scale footer=Signal::derive(footer) />
+                    </section>
+                    <OperatorPanel rows by steps />
+                </div>
+            }
+        })
+    }
+}
+
+/// The view of all operators.
+#[component]
+pub(super) fn Operators() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let url = model.url;
+    let (group, filter) = (url.param(BY), url.param(FILTER));
+    let by = Memo::new(move |_| {
+        let name = group.get();
+        let mut names = GROUP_NAMES.into_iter();
+        let at = names.position(|own| Some(own) == name.as_deref());
+        at.map_or(OperatorGroup::Name, |at| GROUPS[at])
+    });
+    let asked = Memo::new(move |_| {
+        let own = model.profiles.query.get();
+        OperatorsQuery {
+            run: own.run,
+            session: own.session,
+            rank: own.rank,
+            since_step: own.since_step,
+            until_step: own.until_step,
+            by: by.get(),
+            filter: filter.get().filter(|text| !text.trim().is_empty()),
+            from: 0,
+            limit: Some(MAX_OPERATORS),
+        }
+    });
+    let own_run = Signal::derive(move || Arc::new(vec![model.profiles.run.get()]));
+    let answer = query(
+        move || Some(asked.get()),
+        |wanted| async move { client::profile_operators(&wanted).await },
+    )
+    .cleared_with(move || asked.with(|own| (own.session.clone(), own.rank, own.by)))
+    .again_with_runs(own_run);
+    let rows = Memo::new(move |_| {
+        let answer = answer.answer.get();
+        Arc::new(answer.map(|own| own.rows.clone()).unwrap_or_default())
+    });
+    let steps = Memo::new(move |_| {
+        answer
+            .answer
+            .with(|own| own.as_ref().map_or(0, |own| own.steps))
+    });
+    let scale = Memo::new(move |_| Scale {
+        steps: steps.get(),
+        peak_flops: model.peak_flops(),
+    });
+    let all_columns = Memo::new(move |_| rows.with(|rows| Column::of(by.get(), rows, scale.get())));
+    let hidden = url.list(HIDDEN);
+    let columns = Memo::new(move |_| {
+        let all = all_columns.get().into_iter();
+        hidden.with(|hidden| {
+            let is_shown = |own: &Column| !hidden.iter().any(|key| key == own.key());
+            all.filter(is_shown).collect()
+        })
+    });
+    let footer = move || {
+        let texts = i18n.texts().profile;
+        answer
+            .answer
+            .with(|own| {
+                let own = own.as_deref()?;
+                let nanos = time_of(own, by.get());
+                let part = format::percent(share(nanos.0, nanos.1).clamp(0.0, 1.0));
+                Some((texts.of_operators)(
+                    own.rows.len() as u64,
+                    own.total,
+                    &part,
+                ))
+            })
+            .unwrap_or_default()
+    };
+    let sentence = move || {
+        let texts = i18n.texts().profile;
+        let open = (texts.open_all.to_owned(), model.step_href(None, None));
+        rows.with(|rows| {
+            let first = rows.first()?;
+            let all = rows.len() as u64;
+            let name = match &*first.name {
+                "" => texts.no_scope.to_owned(),
+                name => format::short_name(name),
+            };
+            let sentence = (texts.most_time)(
+                &name,
+                &time(first.self_step_nanos),
+                &format::percent(first.share),
+            );
+            let half = half(rows);
+            let detail = (texts.half_time)(half as u64, all);
+            Some(verdict(
+                Some(trainscope_format::Severity::Info),
+                sentence,
+                detail,
+                Some(open),
+            ))
+        })
+    };
+    let options = GROUPS.into_iter().enumerate().map(|(at, group)| SegOption {
+        value: group,
+        label: Signal::derive(move || i18n.texts().profile.groups[at].to_owned()),
+    });
+    let choose = move |group: OperatorGroup| {
+        let at = GROUPS.iter().position(|own| *own == group);
+        let name = at.and_then(|at| GROUP_NAMES.get(at)).copied();
+        let name = name.filter(|_| group != OperatorGroup::Name);
+        let changes = [(BY, name), (OPERATOR, None), (SHAPES, None), (SORT, None)];
+        url.set(&changes, History::Push);
+    };
+    let on_filter = move |event| {
+        let text: String = event_target_value(&event);
+        let text = (!text.is_empty()).then_some(&*text);
+        url.set(&[(FILTER, text)], History::Replace);
+    };
+    // Data that the profiler left out, with the argument that adds it.
+    let hint = move || {
+        let own = model.profiles.chosen.get()?;
+        let lack = match by.get() {
+            OperatorGroup::Shape if !own.has.shapes => Lack::Shapes,
+            OperatorGroup::Scope if !own.has.stacks => Lack::Stacks,
+            OperatorGroup::Kernel if !own.has.device => Lack::Device,
+            _ => return None,
+        };
+        Some(missing(lack, &own.format))
+    };
+    view! {
+        {sentence}
+        <Refusal error=answer.error />
+        <div class="profile-low all">
+            <section class="card" data-part="operators">
+                <div class="head tall">
+                    <Segmented
+                        label=i18n.label(|t| t.profile.group)
+                        options=options.collect()
+                        value=by
+                        on_choose=choose
+                    />
+                    <span class="grow"></span>
+                    <label class="field find">
+                        {fixed_icon(IconName::Filter, 14)}
+                        <input
+                            type="search"
+                            class="bare-input"
+                            name="filter"
+                            placeholder=i18n.text(|t| t.profile.filter)
+                            aria-label=i18n.text(|t| t.profile.filter)
+                            title=i18n.text(|t| t.profile.filter_title)
+                            prop:value=move || filter.get().unwrap_or_default()
+                            on:input=on_filter
+                        />
+                    </label>
+                    <ColumnChoice all=all_columns by shown=columns />
+                    {downloads("operators", &FIELDS, move || rows.get_untracked().to_vec())}
+                </div>
+                {hint}
+                <OperatorTable rows by columns scale footer=Signal::derive(footer) />
+            </section>
+            <OperatorPanel rows by steps />
+        </div>
+    }
+}
+
+/// The choice of columns: all but the name.
+#[component]
+fn ColumnChoice(
+    /// Columns with data.
+    all: Memo<Vec<Column>>,
+    by: Memo<OperatorGroup>,
+    shown: Memo<Vec<Column>>,
+) -> impl IntoView {
+    let url = use_model().url;
+    let i18n = use_i18n();
+    let is_open = RwSignal::new(false);
+    let hidden = url.list(HIDDEN);
+    let press = move |column: Column| {
+        let mut hidden = hidden.get_untracked();
+        let key = column.key();
+        match hidden.iter().position(|own| own == key) {
+            Some(at) => {
+                hidden.remove(at);
+            }
+            None => hidden.push(key.to_owned()),
+        }
+        url.set_list(HIDDEN, &hidden, History::Replace);
+    };
+    let rows = move || {
+        let columns = all.get().into_iter().filter(|own| *own != Column::Name);
+        let columns = columns.map(|column| {
+            let title = move || column.title(by.get(), i18n.texts().profile);
+            let checked = Memo::new(move |_| shown.with(|shown| shown.contains(&column)));
+            view! {
+                <li class="flex column-choice">
+                    <Check
+                        checked
+                        label=Signal::derive(move || title().to_owned())
+                        on_press=move || press(column)
+                    />
+                    <span>{title}</span>
+                </li>
+            }
+        });
+        columns.collect::<Vec<_>>()
+    };
+    view! {
+        <Popover
+            is_open
+            label=i18n.label(|t| t.profile.choose_columns)
+            class="btn bare icon small-icon"
+            panel_class="popover narrow columns"
+            pressed=Signal::derive(move || hidden.with(|own| !own.is_empty()))
+            face=ViewFn::from(|| fixed_icon(IconName::Columns, 14))
+        >
+            <ul class="column-choices">{rows}</ul>
+        </Popover>
+    }
+}
+
+/// Time of the rows, and of all operators or kernels.
+fn time_of(own: &OperatorsAnswer, by: OperatorGroup) -> (i64, i64) {
+    let is_kernel = by == OperatorGroup::Kernel;
+    let rows = own.rows.iter().map(|row| {
+        if is_kernel {
+            row.device_self_nanos.max(row.self_nanos)
+        } else {
+            row.self_nanos
+        }
+    });
+    let all = if is_kernel {
+        own.device_nanos
+    } else {
+        own.self_nanos
+    };
+    (rows.sum(), all)
+}
+
+/// Number of rows that take half of the time of all.
+fn half(rows: &[OperatorRow]) -> usize {
+    let mut sum = 0.0;
+    let before = rows.iter().take_while(|row| {
+        let is_less = sum < 0.5;
+        sum += row.share;
+        is_less
+    });
+    before.count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_the_time_includes_the_row_that_reaches_it() {
+        let row = |share| OperatorRow {
+            share,
+            ..OperatorRow::default()
+        };
+        assert_eq!(half(&[row(0.4), row(0.3), row(0.2)]), 2);
+        assert_eq!(half(&[row(0.6), row(0.4)]), 1);
+        assert_eq!(half(&[]), 0);
+    }
+}

@@ -1,0 +1,308 @@
+//! Columns of the table of operators: which there are, their texts, and the order by each.
+
+use std::cmp::Ordering;
+
+use trainscope_api::profile::{OperatorGroup, OperatorRow};
+
+use super::super::model::time;
+use trainscope_web_kit::format;
+use trainscope_web_kit::i18n::ProfileTexts;
+
+/// A column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Column {
+    Name,
+    Type,
+    Shapes,
+    SelfStep,
+    TotalStep,
+    Calls,
+    Mean,
+    P99,
+    Device,
+    Share,
+    Occupancy,
+    TensorCores,
+    Flops,
+    OfPeak,
+}
+
+/// Divisors of the numbers of rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Scale {
+    /// Steps that the calls are spread over.
+    pub(super) steps: u64,
+    /// Peak of the device, FLOP per second, if it is known.
+    pub(super) peak_flops: Option<f64>,
+}
+
+/// Order of rows: a column, and `true` for the largest first.
+pub(super) type Order = (Column, bool);
+
+impl Column {
+    const ALL: [Self; 14] = [
+        Self::Name,
+        Self::Type,
+        Self::Shapes,
+        Self::SelfStep,
+        Self::TotalStep,
+        Self::Calls,
+        Self::Mean,
+        Self::P99,
+        Self::Device,
+        Self::Share,
+        Self::Occupancy,
+        Self::TensorCores,
+        Self::Flops,
+        Self::OfPeak,
+    ];
+
+    /// Columns of a short table: the last one is the share of the device's peak where half of the rows have it.
+    pub(super) fn few(rows: &[OperatorRow], scale: Scale) -> Vec<Self> {
+        let with_peak = rows.iter().filter(|row| of_peak(row, scale).is_some());
+        let has_peak = !rows.is_empty() && with_peak.count() * 2 >= rows.len();
+        let last = if has_peak { Self::OfPeak } else { Self::Share };
+        let first = [
+            Self::Name,
+            Self::SelfStep,
+            Self::Calls,
+            Self::Mean,
+            Self::P99,
+        ];
+        first.into_iter().chain([last]).collect()
+    }
+
+    /// Columns that any of the rows has data for.
+    pub(super) fn of(by: OperatorGroup, rows: &[OperatorRow], scale: Scale) -> Vec<Self> {
+        let has = |column: &Self| match column {
+            Self::Type => {
+                // Names of PyTorch end with their type.
+                let is_more = |row: &OperatorRow| !row.name.ends_with(&row.r#type);
+                by != OperatorGroup::Type && rows.iter().any(is_more)
+            }
+            Self::Shapes => by == OperatorGroup::Shape,
+            Self::TotalStep => by != OperatorGroup::Kernel,
+            Self::Device => {
+                by != OperatorGroup::Kernel && rows.iter().any(|row| row.device_total_nanos > 0)
+            }
+            Self::Occupancy => rows.iter().any(|row| row.occupancy.is_some()),
+            Self::TensorCores => rows.iter().any(|row| row.tensor_cores),
+            Self::Flops => rows.iter().any(|row| row.flops > 0),
+            Self::OfPeak => rows.iter().any(|row| of_peak(row, scale).is_some()),
+            _ => true,
+        };
+        Self::ALL.into_iter().filter(has).collect()
+    }
+
+    /// Its head in a table of a group.
+    pub(super) const fn title(self, by: OperatorGroup, texts: &ProfileTexts) -> &'static str {
+        match self {
+            Self::Name => texts.group_heads[by as usize],
+            _ => texts.columns[self as usize],
+        }
+    }
+
+    /// Its name in the address.
+    pub(super) const fn key(self) -> &'static str {
+        match self {
+            Self::Name => "name",
+            Self::Type => "type",
+            Self::Shapes => "shapes",
+            Self::SelfStep => "self",
+            Self::TotalStep => "total",
+            Self::Calls => "calls",
+            Self::Mean => "mean",
+            Self::P99 => "p99",
+            Self::Device => "device",
+            Self::Share => "share",
+            Self::Occupancy => "occupancy",
+            Self::TensorCores => "tensor_cores",
+            Self::Flops => "flops",
+            Self::OfPeak => "of_peak",
+        }
+    }
+
+    /// Width in the grid of a row.
+    pub(super) const fn width(self) -> &'static str {
+        match self {
+            Self::Name => "minmax(120px, 1fr)",
+            Self::Type => "minmax(60px, 96px)",
+            Self::Shapes => "minmax(80px, 180px)",
+            Self::SelfStep => "132px",
+            Self::Calls => "44px",
+            _ => "62px",
+        }
+    }
+
+    pub(super) const fn is_text(self) -> bool {
+        matches!(self, Self::Name | Self::Type | Self::Shapes)
+    }
+
+    /// Text of a cell.
+    pub(super) fn text(self, row: &OperatorRow, scale: Scale) -> String {
+        let steps = scale.steps.max(1);
+        match self {
+            Self::Name => row.name.clone(),
+            Self::Type => row.r#type.clone(),
+            Self::Shapes => row.shapes.clone(),
+            Self::SelfStep => time(row.self_step_nanos),
+            Self::TotalStep => time(row.total_nanos / i64::try_from(steps).unwrap_or(i64::MAX)),
+            Self::Calls => format::brief(row.calls as f64 / steps as f64),
+            Self::Mean => time(row.mean_nanos),
+            Self::P99 => time(row.p99_nanos),
+            Self::Device => time(row.device_total_nanos / i64::try_from(steps).unwrap_or(i64::MAX)),
+            Self::Share => format::percent(row.share),
+            Self::Occupancy => row
+                .occupancy
+                .map_or_else(|| "–".to_owned(), format::percent),
+            Self::TensorCores => if row.tensor_cores { "✓" } else { "–" }.to_owned(),
+            Self::Flops if row.flops == 0 => "–".to_owned(),
+            Self::Flops => format::number(row.flops as f64 / steps as f64, 3),
+            Self::OfPeak => of_peak(row, scale).map_or_else(|| "–".to_owned(), format::percent),
+        }
+    }
+
+    fn number(self, row: &OperatorRow) -> f64 {
+        match self {
+            Self::Name | Self::Type | Self::Shapes => 0.0,
+            Self::SelfStep => row.self_step_nanos as f64,
+            Self::TotalStep => row.total_nanos as f64,
+            Self::Calls => row.calls as f64,
+            Self::Mean => row.mean_nanos as f64,
+            Self::P99 => row.p99_nanos as f64,
+            Self::Device => row.device_total_nanos as f64,
+            Self::Share => row.share,
+            Self::Occupancy => row.occupancy.unwrap_or(-1.0),
+            Self::TensorCores => f64::from(u8::from(row.tensor_cores)),
+            Self::Flops => row.flops as f64,
+            // The peak is the same for all rows.
+            Self::OfPeak => rate(row).unwrap_or(-1.0),
+        }
+    }
+
+    /// Positions of rows in an order; equal ones stay in the order of the server.
+    pub(super) fn sorted(order: Option<Order>, rows: &[OperatorRow]) -> Vec<usize> {
+        let mut positions: Vec<usize> = (0..rows.len()).collect();
+        if let Some((column, is_down)) = order {
+            positions.sort_by(|&a, &b| {
+                let (a, b) = (&rows[a], &rows[b]);
+                let order = match column {
+                    Self::Name => a.name.cmp(&b.name),
+                    Self::Type => a.r#type.cmp(&b.r#type),
+                    Self::Shapes => a.shapes.cmp(&b.shapes),
+                    _ => column.number(a).total_cmp(&column.number(b)),
+                };
+                if is_down { order.reverse() } else { order }
+            });
+        }
+        positions
+    }
+
+    /// The order of a text of the address.
+    pub(super) fn order(text: &str) -> Option<Order> {
+        let (key, is_down) = match text.strip_prefix('-') {
+            Some(key) => (key, true),
+            None => (text, false),
+        };
+        let column = Self::ALL.into_iter().find(|own| own.key() == key)?;
+        Some((column, is_down))
+    }
+
+    /// The text of the address after a press on the head of this column: the largest number first, then the smallest,
+    /// then the order of the server.
+    pub(super) fn pressed(self, now: Option<Order>) -> Option<String> {
+        let first = !self.is_text();
+        let is_down = match now {
+            Some((own, is_down)) if own == self => (is_down == first).then_some(!first),
+            _ => Some(first),
+        };
+        is_down.map(|is_down| format!("{}{}", if is_down { "-" } else { "" }, self.key()))
+    }
+
+    /// `descending`, `ascending` or nothing, for screen readers.
+    pub(super) fn direction(self, order: Option<Order>) -> Option<Ordering> {
+        let (_, is_down) = order.filter(|order| order.0 == self)?;
+        Some(if is_down {
+            Ordering::Greater
+        } else {
+            Ordering::Less
+        })
+    }
+}
+
+/// FLOPs per second of the device, or of the host where it launched nothing; `None` without FLOPs or time.
+fn rate(row: &OperatorRow) -> Option<f64> {
+    let nanos = match row.device_total_nanos {
+        0 => row.total_nanos,
+        device => device,
+    };
+    (row.flops > 0 && nanos > 0).then(|| row.flops as f64 / (nanos as f64 / 1e9))
+}
+
+fn of_peak(row: &OperatorRow, scale: Scale) -> Option<f64> {
+    Some(rate(row)? / scale.peak_flops.filter(|peak| *peak > 0.0)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(name: &str, calls: u64) -> OperatorRow {
+        OperatorRow {
+            name: name.to_owned(),
+            calls,
+            ..OperatorRow::default()
+        }
+    }
+
+    #[test]
+    fn a_head_is_pressed_three_times_until_all_is_as_before() {
+        let mut order = None;
+        let mut seen = Vec::new();
+        for _ in 0..4 {
+            let text = Column::Calls.pressed(order);
+            order = text.as_deref().and_then(Column::order);
+            seen.push(text.unwrap_or_default());
+        }
+        assert_eq!(seen, ["-calls", "calls", "", "-calls"]);
+        assert_eq!(Column::Name.pressed(None).as_deref(), Some("name"));
+        assert_eq!(Column::order("?"), None);
+    }
+
+    #[test]
+    fn rows_are_in_the_order_of_a_column() {
+        let rows = [row("b", 1), row("a", 3), row("c", 3)];
+        assert_eq!(Column::sorted(None, &rows), [0, 1, 2]);
+        assert_eq!(
+            Column::sorted(Some((Column::Name, false)), &rows),
+            [1, 0, 2]
+        );
+        assert_eq!(
+            Column::sorted(Some((Column::Calls, true)), &rows),
+            [1, 2, 0]
+        );
+    }
+
+    #[test]
+    fn columns_without_data_are_left_out() {
+        let columns = Column::of(OperatorGroup::Name, &[row("a", 1)], Scale::default());
+        assert!(!columns.contains(&Column::Device) && !columns.contains(&Column::Flops));
+        let with = OperatorRow {
+            flops: 3,
+            device_total_nanos: 1,
+            total_nanos: 9,
+            ..row("a", 1)
+        };
+        let rows = [with];
+        let columns = Column::of(OperatorGroup::Shape, &rows, Scale::default());
+        assert!(columns.contains(&Column::Device) && columns.contains(&Column::Shapes));
+        assert!(!columns.contains(&Column::OfPeak), "without a peak");
+        // 3 FLOPs in a nanosecond of a device that makes 6.
+        let scale = Scale {
+            steps: 1,
+            peak_flops: Some(6e9),
+        };
+        assert!(Column::of(OperatorGroup::Name, &rows, scale).contains(&Column::OfPeak));
+        assert_eq!(Column::OfPeak.text(&rows[0], scale), format::percent(0.5));
+    }
+}

@@ -1,0 +1,228 @@
+//! The table of operators: rows only for those in view, an order by any column, one selected row.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use trainscope_api::profile::{OperatorGroup, OperatorRow};
+
+use super::super::model::{share, use_model};
+use super::columns::{Column, Scale};
+use super::{OPERATOR, SHAPES, SORT};
+use trainscope_web_kit::components::{IconName, RowHeights, RowList, fixed_icon};
+use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::keys::use_keys;
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::url_state::{History, UrlState};
+
+/// Height of a row, CSS pixels.
+const ROW: f64 = 26.0;
+
+/// Position of the selected row among the rows; the first without a selection.
+pub(super) fn selected(url: UrlState, rows: Memo<Arc<Vec<OperatorRow>>>) -> Memo<Option<usize>> {
+    let (name, shapes) = (url.param(OPERATOR), url.param(SHAPES));
+    let order = order(url);
+    Memo::new(move |_| {
+        let (name, shapes) = (name.get(), shapes.get().unwrap_or_default());
+        rows.with(|rows| {
+            let mut all = rows.iter();
+            let own = all.position(|row| Some(&row.name) == name.as_ref() && row.shapes == shapes);
+            own.or_else(|| Column::sorted(order.get(), rows).first().copied())
+        })
+    })
+}
+
+fn order(url: UrlState) -> Memo<Option<(Column, bool)>> {
+    let sort = url.param(SORT);
+    Memo::new(move |_| sort.with(|text| Column::order(text.as_ref()?)))
+}
+
+#[component]
+pub(super) fn OperatorTable(
+    rows: Memo<Arc<Vec<OperatorRow>>>,
+    by: Memo<OperatorGroup>,
+    columns: Memo<Vec<Column>>,
+    scale: Memo<Scale>,
+    footer: Signal<String>,
+) -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let url = model.url;
+    let order = order(url);
+    let chosen = selected(url, rows);
+    let sorted = Memo::new(move |_| rows.with(|rows| Column::sorted(order.get(), rows)));
+    let longest = Memo::new(move |_| {
+        rows.with(|rows| {
+            rows.iter()
+                .map(|row| row.self_step_nanos)
+                .max()
+                .unwrap_or(0)
+        })
+    });
+    let list = RowList::new(0.0, move || RowHeights::Equal(sorted.with(Vec::len), ROW));
+    let select = move |row: usize| {
+        rows.with_untracked(|rows| {
+            let Some(row) = rows.get(row) else { return };
+            let shapes = (!row.shapes.is_empty()).then_some(&*row.shapes);
+            let changes = [(OPERATOR, Some(&*row.name)), (SHAPES, shapes)];
+            url.set(&changes, History::Replace);
+        });
+    };
+    use_keys(move |key, _| {
+        let by = match key {
+            "j" | "ArrowDown" => 1,
+            "k" | "ArrowUp" => -1,
+            "Enter" => {
+                let name = chosen.get_untracked().and_then(|row| {
+                    rows.with_untracked(|rows| rows.get(row).map(|row| row.name.clone()))
+                });
+                if let Some(name) = &name {
+                    model.open(&untrack(|| model.step_href(None, Some(name))));
+                }
+                return name.is_some();
+            }
+            _ => return false,
+        };
+        let next = sorted.with_untracked(|sorted| {
+            let now = chosen.get_untracked();
+            let now = sorted.iter().position(|row| Some(*row) == now)?;
+            let next = now.checked_add_signed(by)?;
+            Some((next, *sorted.get(next)?))
+        });
+        if let Some((at, row)) = next {
+            select(row);
+            list.reveal(at, None);
+        }
+        true
+    });
+    let template = move || {
+        let widths = columns.with(|all| all.iter().map(|own| own.width()).collect::<Vec<_>>());
+        widths.join(" ")
+    };
+    let heads = move || {
+        let texts = i18n.texts().profile;
+        let order = order.get();
+        let group = by.get();
+        let all = columns.get().into_iter().map(|column| {
+            let title = column.title(group, texts);
+            let direction = column.direction(order);
+            let sort = direction.map(|direction| match direction {
+                Ordering::Greater => "descending",
+                _ => "ascending",
+            });
+            let arrow = direction.map(|direction| match direction {
+                Ordering::Greater => " ↓",
+                _ => " ↑",
+            });
+            view! {
+                <span role="columnheader" class:num=!column.is_text() && column != Column::SelfStep aria-sort=sort>
+                    <button
+                        type="button"
+                        class="head-button"
+                        class:sort=direction.is_some()
+                        on:click=move |_| {
+                            let text = column.pressed(order);
+                            url.set(&[(SORT, text.as_deref())], History::Replace);
+                        }
+                    >
+                        {title}
+                        {arrow}
+                    </button>
+                </span>
+            }
+        });
+        all.collect::<Vec<_>>()
+    };
+    let seen = move || {
+        let columns = columns.get();
+        let (scale, longest) = (scale.get(), longest.get());
+        sorted.with(|sorted| {
+            rows.with(|rows| {
+                let seen = list.rows_of(sorted);
+                let seen = seen.filter_map(|(_, row)| Some((*row, rows.get(*row)?)));
+                seen.map(|(at, row)| {
+                    let cells = columns
+                        .iter()
+                        .map(|column| cell(*column, row, scale, longest));
+                    let cells = cells.collect::<Vec<_>>();
+                    view! {
+                        <button
+                            type="button"
+                            class="r"
+                            role="row"
+                            class:cur=move || chosen.get() == Some(at)
+                            aria-selected=move || (chosen.get() == Some(at)).to_string()
+                            on:click=move |_| select(at)
+                        >
+                            {cells}
+                        </button>
+                    }
+                })
+                .collect::<Vec<_>>()
+            })
+        })
+    };
+    view! {
+        <div class="optable" role="table" style:--cols=template>
+            <div class="r heads" role="row">
+                {heads}
+            </div>
+            <div class="scroll" node_ref=list.holder on:scroll=move |_| list.follow()>
+                <div
+                    style:height=move || list.height()
+                    style:padding-top=move || format!("{}px", list.range.get().above)
+                >
+                    {seen}
+                </div>
+            </div>
+        </div>
+        <div class="foot micro ink3">
+            <span class="cut">{move || footer.get()}</span>
+            <span class="grow"></span>
+            <span class="hide-narrow keys">
+                <kbd>"j"</kbd>
+                <kbd>"k"</kbd>
+                {i18n.text(|t| t.profile.rows)}
+                <kbd>"↵"</kbd>
+                {i18n.text(|t| t.profile.open_timeline)}
+            </span>
+        </div>
+    }
+}
+
+fn cell(column: Column, row: &OperatorRow, scale: Scale, longest: i64) -> AnyView {
+    let mut text = column.text(row, scale);
+    if column == Column::Name && text.is_empty() {
+        use_i18n().texts().profile.no_scope.clone_into(&mut text);
+    }
+    match column {
+        Column::Name => view! {
+            <span role="cell" class="cut name" title=text.clone()>
+                {text.clone()}
+            </span>
+        }
+        .into_any(),
+        Column::Type | Column::Shapes => view! {
+            <span role="cell" class="cut ink2" title=text.clone()>
+                {text.clone()}
+            </span>
+        }
+        .into_any(),
+        Column::SelfStep => {
+            let width = share(row.self_step_nanos, longest) * 76.0;
+            view! {
+                <span role="cell" class="tb">
+                    <span class="num">{text}</span>
+                    <i style:width=format!("{width:.1}px")></i>
+                </span>
+            }
+            .into_any()
+        }
+        Column::TensorCores => view! {
+            <span role="cell" class="num">
+                {row.tensor_cores.then(|| fixed_icon(IconName::Tick, 12))}
+            </span>
+        }
+        .into_any(),
+        _ => view! { <span role="cell" class="num">{text}</span> }.into_any(),
+    }
+}

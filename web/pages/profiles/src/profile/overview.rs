@@ -1,0 +1,153 @@
+//! The first view: where a step's time goes, what would help, figures of the device, the operators that take the most.
+
+use std::sync::Arc;
+
+use trainscope_api::profile::{ProfileStep, SessionSummary, StepSource};
+use trainscope_charts::profile::{Bar, Figure, Hit, Shade, Stack, Unit};
+
+use super::advice::{AdviceCard, worst};
+use super::figures::{Causes, Tiles};
+use super::model::{KINDS, kinds_of, length, said, swatch, time, use_model};
+use super::operators::TopOperators;
+use super::parts::{head, linked, read_out, verdict};
+use trainscope_web_kit::components::ProfileChart;
+use trainscope_web_kit::format;
+use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::prelude::*;
+
+/// The view.
+#[component]
+pub(super) fn Overview() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let sentence = move || {
+        let texts = i18n.texts().profile;
+        let open = (texts.open_all.to_owned(), model.step_href(None, None));
+        model.with(|own| {
+            let mut sentence = said(i18n, &own.sentence);
+            if sentence.is_empty() {
+                sentence = (texts.step_takes)(&time(own.median_step_nanos));
+            }
+            let from = match (&own.steps_by, own.steps_from) {
+                (Some(name), _) => (texts.steps_by)(name),
+                (None, StepSource::None) => texts.no_steps.to_owned(),
+                _ => String::new(),
+            };
+            let detail = [said(i18n, &own.detail), from];
+            let detail = detail.iter().filter(|text| !text.is_empty()).cloned();
+            let detail = detail.collect::<Vec<_>>().join(texts.between);
+            verdict(worst(own), sentence, detail, Some(open))
+        })
+    };
+    view! {
+        {sentence}
+        <div class="profile-top">
+            <StepParts />
+            <AdviceCard />
+        </div>
+        <Tiles />
+        <TopOperators />
+        <Causes />
+    }
+}
+
+/// Parts of each step as stacked bars. A press opens the step in the timeline.
+#[component]
+fn StepParts() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let pointed = RwSignal::new(None::<Hit>);
+    let figure = Signal::derive(move || {
+        let texts = i18n.texts().profile;
+        let stack = model.with(|own| stack(own, &(texts.mean)(&time(own.mean_step_nanos))));
+        Arc::new(Figure::Stack(stack.unwrap_or_default()))
+    });
+    // The slices of a kind of time are a press away.
+    let legend = move || {
+        let texts = i18n.texts().profile;
+        model.with(|own| {
+            let has_device = own.device.is_some();
+            let means = kinds_of(&own.mean_parts_nanos, has_device);
+            let shown = means.into_iter().enumerate().filter(|(_, mean)| *mean > 0);
+            let shown = shown.map(|(kind, mean)| {
+                let name = view! {
+                    {swatch(Shade::Time(kind))}
+                    {texts.kinds[usize::from(!has_device)][kind]}
+                    <b class="med ink">{time(mean)}</b>
+                };
+                linked(model.kind_href(kind), name.into_any())
+            });
+            view! { <span class="legend">{shown.collect::<Vec<_>>()}</span> }
+        })
+    };
+    let tip = move |hit: Hit| {
+        let texts = i18n.texts().profile;
+        model.with(|own| {
+            let step = own.steps.get(hit.index)?;
+            let has_device = own.device.is_some();
+            let parts = kinds_of(&step.parts_nanos, has_device);
+            let rows = parts.into_iter().enumerate().rev();
+            let rows = rows.filter(|(_, part)| *part > 0).map(|(kind, part)| {
+                let name = texts.kinds[usize::from(!has_device)][kind].to_owned();
+                (Some(Shade::Time(kind)), name, time(part))
+            });
+            let mut rows: Vec<_> = rows.collect();
+            if step.hidden_nanos > 0 {
+                rows.push((None, texts.hidden.to_owned(), time(step.hidden_nanos)));
+            }
+            if !step.is_whole {
+                rows.push((None, texts.cut_off.to_owned(), String::new()));
+            }
+            Some(read_out(title_of(step), time(length(step)), rows))
+        })?
+    };
+    let press = move |hit: Hit| {
+        let number = model.with(|own| Some(own.steps.get(hit.index)?.number));
+        model.open(&untrack(|| model.step_href(number.flatten(), None)));
+    };
+    let label = move || {
+        let texts = i18n.texts().profile;
+        let steps = model.with(|own| own.step_count).unwrap_or(0);
+        (texts.parts_label)(steps)
+    };
+    view! {
+        <section class="card" data-part="parts">
+            {move || {
+                head(i18n.texts().profile.where_time.to_owned(), String::new(), legend().into_any())
+            }}
+            <div class="body plot">
+                <ProfileChart
+                    figure
+                    label=Signal::derive(label)
+                    pointed
+                    tip=Callback::new(tip)
+                    on_press=Callback::new(press)
+                />
+            </div>
+        </section>
+    }
+}
+
+/// `step 2,617`, or the longest of several.
+pub(super) fn title_of(step: &ProfileStep) -> String {
+    let texts = use_i18n().texts().profile;
+    (texts.step)(&format::integer(step.number), step.of_steps)
+}
+
+fn stack(own: &SessionSummary, mean: &str) -> Stack {
+    let has_device = own.device.is_some();
+    let bars = own.steps.iter().map(|step| Bar {
+        text: format::integer(step.number),
+        parts: kinds_of(&step.parts_nanos, has_device)
+            .map(|part| part as f64)
+            .to_vec(),
+        is_pale: !step.is_whole,
+    });
+    let has_mean = own.whole_steps > 1;
+    Stack {
+        bars: bars.collect(),
+        shades: (0..KINDS).map(Shade::Time).collect(),
+        mean: has_mean.then(|| (own.mean_step_nanos as f64, mean.to_owned())),
+        unit: Unit::Nanos,
+    }
+}

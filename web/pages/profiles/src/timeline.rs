@@ -1,0 +1,251 @@
+//! The timeline of a profile: lanes of slices, steps and counters, from the whole session down to nanoseconds.
+//!
+//! The stretch in view, what is selected, searched, folded, pinned and marked are in the address.
+
+#![expect(
+    clippy::large_types_passed_by_value,
+    reason = "the model is a handle of signals that closures copy"
+)]
+
+use trainscope_api::profile::{ProfileEntry, ProfileState};
+
+use trainscope_web_kit::client::ClientError;
+use trainscope_web_kit::components::profile_tabs::{ProfileTab, ProfileTabs};
+use trainscope_web_kit::components::{IconButton, IconName, Note, NoteKind, StatePage};
+use trainscope_web_kit::format;
+use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::keys::{use_first_keys, use_keys};
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::query::Load;
+
+mod area;
+mod bottom;
+mod cache;
+mod counter;
+mod curves_button;
+mod drag;
+mod empty;
+mod flame;
+mod heads;
+mod ink;
+mod layout;
+mod model;
+mod motion;
+mod other_button;
+mod overlay;
+mod scene;
+mod slice_panel;
+mod stage;
+mod step_links;
+mod times;
+mod toolbar;
+mod totals;
+mod view;
+
+use bottom::Bottom;
+use empty::Recording;
+use model::{Model, use_model};
+use motion::use_motion;
+use stage::Stage;
+use toolbar::Toolbar;
+
+/// State of the page.
+#[derive(Clone, Debug, PartialEq)]
+enum PageState {
+    Loading,
+    /// No profile was recorded.
+    Nothing,
+    /// None of the profile could be read; reasons.
+    Unreadable(Vec<String>),
+    /// The server refused the request; reason.
+    Refused(String),
+    Lanes,
+}
+
+/// The timeline of the run that the address names.
+#[component]
+pub fn TimelinePage() -> impl IntoView {
+    let model = Model::provide();
+    let i18n = use_i18n();
+    // Before the keys of the frame, of which `/` and `.` mean something else here.
+    use_first_keys(move |key, _| key != "Escape" && model.press_key(key, i18n));
+    use_keys(move |key, _| key == "Escape" && model.press_key(key, i18n));
+    let state = Memo::new(move |_| state_of(model));
+    let page = move || match state.get() {
+        PageState::Loading => view! { <main class="main" aria-busy="true"></main> }.into_any(),
+        PageState::Nothing => {
+            let texts = i18n.texts().timeline;
+            message(texts.none, texts.none_next.to_owned(), true)
+        }
+        PageState::Unreadable(reasons) => {
+            message(i18n.texts().timeline.unreadable, reasons.join(" "), false)
+        }
+        PageState::Refused(reason) => message(i18n.texts().timeline.none, reason, false),
+        PageState::Lanes => view! { <Lanes /> }.into_any(),
+    };
+    let totals = move || {
+        let texts = i18n.texts().timeline;
+        let text = model.frame.with(|frame| {
+            let steps = frame.steps.len() as u64;
+            (texts.totals)(frame.events, steps, &format::bytes(frame.total_bytes))
+        });
+        let is_there = model.lanes.answer.with(Option::is_some);
+        is_there.then(|| view! { <span class="micro ink3 cut hide-narrow">{text}</span> })
+    };
+    view! {
+        <ProfileTabs current=ProfileTab::Timeline profiles=model.profiles has_steps=false>
+            {totals}
+        </ProfileTabs>
+        {page}
+    }
+}
+
+fn state_of(model: Model) -> PageState {
+    let list = match model.profiles.list.load() {
+        Load::Failed(ClientError::Refused(error)) => return PageState::Refused(error.message),
+        Load::Loading | Load::Failed(_) => return PageState::Loading,
+        Load::Ready(list) => list,
+    };
+    let Some(own) = model.profiles.chosen.get() else {
+        let unread = list.unread.iter();
+        let unread: Vec<String> = unread
+            .map(|file| format!("{}: {}", file.path, file.reason))
+            .collect();
+        return if unread.is_empty() {
+            PageState::Nothing
+        } else {
+            PageState::Unreadable(unread)
+        };
+    };
+    if own.state == ProfileState::Unreadable {
+        return PageState::Unreadable(own.faults.clone());
+    }
+    match model.lanes.load() {
+        Load::Ready(_) => PageState::Lanes,
+        Load::Failed(ClientError::Refused(error)) => PageState::Refused(error.message),
+        Load::Loading | Load::Failed(_) => PageState::Loading,
+    }
+}
+
+fn message(title: &'static str, next: String, has_snippets: bool) -> AnyView {
+    view! {
+        <main class="main">
+            <StatePage
+                icon=IconName::Profile
+                title=Signal::derive(move || title.to_owned())
+                next=Signal::derive(move || next.clone())
+            >
+                {has_snippets.then(|| view! { <Recording /> })}
+            </StatePage>
+        </main>
+    }
+    .into_any()
+}
+
+/// Everything below the tabs.
+#[component]
+fn Lanes() -> impl IntoView {
+    use_motion();
+    view! {
+        <main class="main flush timeline-page">
+            <Toolbar />
+            <Faults />
+            <Stage />
+            <Bottom />
+        </main>
+    }
+}
+
+/// Progress of the reading, damage, and data that the profiler was not asked for.
+#[component]
+fn Faults() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let is_closed = RwSignal::new(false);
+    let text = Memo::new(move |_| {
+        let texts = i18n.texts().timeline;
+        let own = model.profiles.chosen.get()?;
+        let is_cut = model.frame.with(|frame| frame.cut);
+        let faults = own.faults.join(" ");
+        let warning = |title: String| Some((NoteKind::Warning, title, faults.clone()));
+        match own.state {
+            ProfileState::Reading => {
+                let read = format::bytes(own.read_bytes);
+                let total = format::bytes(own.total_bytes);
+                Some((NoteKind::Plain, (texts.reading)(&read, &total), faults))
+            }
+            ProfileState::Truncated => warning(texts.truncated.to_owned()),
+            ProfileState::Damaged => warning((texts.damaged)(own.damaged)),
+            _ if is_cut => warning(texts.cut.to_owned()),
+            _ => {
+                let missing = missing(&own);
+                let mut lines = missing.into_iter().map(|which| texts.missing[which]);
+                let first = lines.next().filter(|_| !is_closed.get())?;
+                let others: Vec<&str> = lines.collect();
+                Some((NoteKind::Plain, first.to_owned(), others.join(" ")))
+            }
+        }
+    });
+    let close = move |kind: NoteKind| {
+        let can_close = kind == NoteKind::Plain
+            && model.profiles.chosen.with(|own| {
+                own.as_ref()
+                    .is_some_and(|own| own.state == ProfileState::Whole)
+            });
+        can_close.then(|| {
+            view! {
+                <IconButton
+                    icon=IconName::Close
+                    size=12
+                    label=i18n.label(|t| t.timeline.close)
+                    on_press=move || is_closed.set(true)
+                />
+            }
+        })
+    };
+    move || {
+        text.get().map(|(kind, title, next)| {
+            view! {
+                <Note
+                    kind
+                    icon=IconName::Info
+                    title=Signal::derive(move || title.clone())
+                    next=Signal::derive(move || next.clone())
+                >
+                    {close(kind)}
+                </Note>
+            }
+        })
+    }
+}
+
+/// Places of texts about data that an argument of the profiler would add. Only of PyTorch are the arguments known.
+fn missing(own: &ProfileEntry) -> Vec<usize> {
+    if own.format != "kineto" {
+        return Vec::new();
+    }
+    let has = [own.steps > 0, own.has.device, own.has.stacks];
+    let missing = has.iter().enumerate().filter(|(_, has)| !**has);
+    missing.map(|(place, _)| place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_named_for_data_that_is_not_there() {
+        let mut own = ProfileEntry {
+            format: "kineto".to_owned(),
+            steps: 3,
+            ..ProfileEntry::default()
+        };
+        assert_eq!(missing(&own), [1, 2]);
+        own.has.device = true;
+        own.has.stacks = true;
+        own.steps = 0;
+        assert_eq!(missing(&own), [0]);
+        own.format = "chrome".to_owned();
+        assert!(missing(&own).is_empty());
+    }
+}

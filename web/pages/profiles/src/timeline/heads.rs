@@ -1,0 +1,319 @@
+//! Heads at the left: whole trace, unit of the ruler, steps, groups, lanes and counters; wheel over them scrolls.
+
+use super::layout::{COUNTER, Item, Place};
+use super::model::{Model, use_model};
+use std::sync::Arc;
+
+use trainscope_api::timeline::{LaneGroup, TimelineLanes};
+
+use super::counter::{counter_at, counter_text};
+use super::times;
+use trainscope_web_kit::components::{Icon, IconButton, IconName};
+use trainscope_web_kit::i18n::{I18n, use_i18n};
+use trainscope_web_kit::pixels::pixels;
+use trainscope_web_kit::prelude::*;
+
+/// Height of a line of a head, CSS pixels.
+const LINE: f64 = 16.0;
+
+/// Heads of the strip, the ruler and the steps.
+#[component]
+pub(super) fn TopHeads() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let has_clock = Memo::new(move |_| model.frame.with(|frame| frame.unix_nanos.is_some()));
+    // The time under the pointer takes the place of the unit.
+    let clock = move || {
+        let texts = &i18n.texts().timeline;
+        let width = model.size.get().0;
+        let view = model.view.get();
+        match model.pointer.get() {
+            Some((x, _)) if width > 0.0 => {
+                let time = view.time(x, width);
+                let step = view.span() / width;
+                times::tick_label(time, step, view.to, model.wall.get())
+            }
+            _ if model.wall.with(Option::is_some) => texts.wall_time.to_owned(),
+            _ => texts.session_time.to_owned(),
+        }
+    };
+    view! {
+        <div class="top-heads">
+            <span class="whole">{i18n.text(|t| t.timeline.whole)}</span>
+            <button
+                type="button"
+                class="unit"
+                disabled=move || !has_clock.get()
+                aria-label=i18n.text(|t| t.timeline.turn_clock)
+                title=i18n.text(|t| t.timeline.turn_clock)
+                on:click=move |_| model.turn_clock()
+            >
+                {clock}
+            </button>
+            <span class="of-steps">{i18n.text(|t| t.timeline.steps)}</span>
+        </div>
+    }
+}
+
+/// Heads of groups, lanes and counters that are in view.
+#[component]
+pub(super) fn Heads() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let shown = Memo::new(move |_| {
+        let (scroll, height) = (model.scroll.get(), model.size.get().1);
+        model.layout.with(|layout| {
+            let range = layout.in_view(scroll, height);
+            layout.places[range].to_vec()
+        })
+    });
+    let heads = move || {
+        let shown = shown.get();
+        shown
+            .into_iter()
+            .map(|place| head(model, i18n, place))
+            .collect_view()
+    };
+    let on_wheel = move |event: web_sys::WheelEvent| {
+        event.prevent_default();
+        let unit = [1.0, 16.0, 400.0][event.delta_mode().min(2) as usize];
+        model.scroll_by(event.delta_y() * unit);
+    };
+    view! {
+        <div class="heads" data-part="heads" on:wheel=on_wheel>
+            <div
+                class="moved"
+                style:transform=move || format!("translateY({}px)", pixels(-model.scroll.get()))
+            >
+                {heads}
+            </div>
+        </div>
+    }
+}
+
+/// The group of a place; an empty one if it is not there any more.
+fn group_of(model: Model, place: Place, group: usize) -> LaneGroup {
+    let find = |frame: &Arc<TimelineLanes>| frame.groups.get(group).cloned().unwrap_or_default();
+    if place.is_other {
+        model.other.frame.with_untracked(find)
+    } else {
+        model.frame.with_untracked(find)
+    }
+}
+
+/// Name and rank of the second session, and the way to close it.
+fn second(model: Model, i18n: I18n) -> AnyView {
+    let name = move || {
+        let source = model.other.source.get()?;
+        let own = model.source.get();
+        let rank = source.rank.map(|rank| (i18n.texts().timeline.rank)(rank));
+        let is_run = source.run != own.run;
+        let run = is_run.then_some(source.run);
+        let is_session = source.session != own.session && source.session.is_some();
+        let session = source.session.filter(|_| is_session);
+        let parts: Vec<String> = run.into_iter().chain(session).chain(rank).collect();
+        Some(parts.join(" · "))
+    };
+    view! {
+        <span class="cut plain" title=name>
+            {name}
+        </span>
+        <IconButton
+            icon=IconName::Close
+            size=12
+            label=i18n.label(|t| t.timeline.no_second)
+            on_press=move || model.set_other(None)
+        />
+    }
+    .into_any()
+}
+
+/// A name with a value at the right.
+fn measured(name: &str, value: impl Fn() -> Option<String> + Send + Sync + 'static) -> AnyView {
+    view! {
+        <span class="cut plain" title=name.to_owned()>
+            {name.to_owned()}
+        </span>
+        <span class="value">{value}</span>
+    }
+    .into_any()
+}
+
+fn head(model: Model, i18n: I18n, place: Place) -> AnyView {
+    let (top, height) = (
+        format!("{}px", pixels(place.top)),
+        format!("{}px", pixels(place.height)),
+    );
+    let fold = move |name: String| {
+        let label = {
+            let name = name.clone();
+            move || {
+                let texts = &i18n.texts().timeline;
+                let which = if place.is_folded {
+                    texts.unfold
+                } else {
+                    texts.fold
+                };
+                which(&name)
+            }
+        };
+        let icon = if place.is_folded {
+            IconName::Right
+        } else {
+            IconName::Down
+        };
+        view! {
+            <button
+                type="button"
+                class="fold"
+                aria-expanded=(!place.is_folded).to_string()
+                aria-label=label
+                title=name.clone()
+                on:click=move |_| model.turn_place(&place)
+            >
+                <Icon name=icon size=12 />
+                <span class="cut">{name.clone()}</span>
+            </button>
+        }
+    };
+    let content = match place.item {
+        Item::Pins => {
+            view! { <span class="pinned">{i18n.text(|t| t.timeline.pinned)}</span> }.into_any()
+        }
+        Item::Group(group) => {
+            let own = group_of(model, place, group);
+            let texts = i18n.texts().timeline;
+            let kind = texts.unnamed.iter().find(|(kind, _)| *kind == own.kind);
+            let name = kind.filter(|_| own.name.is_empty());
+            fold(name.map_or(own.name, |(_, name)| (*name).to_owned())).into_any()
+        }
+        Item::Empty(group) => {
+            let empty = group_of(model, place, group).empty;
+            fold((i18n.texts().timeline.empty_lanes)(empty)).into_any()
+        }
+        Item::EmptyLane { group, entry } => {
+            let name = group_of(model, place, group)
+                .empty_names
+                .get(entry)
+                .cloned();
+            let name = name.unwrap_or_default();
+            view! {
+                <span class="cut plain ink3" title=name.clone()>
+                    {name.clone()}
+                </span>
+            }
+            .into_any()
+        }
+        Item::Counters => fold(i18n.texts().timeline.counters.to_owned()).into_any(),
+        Item::Curves => fold(i18n.texts().timeline.curves.to_owned()).into_any(),
+        Item::Other => second(model, i18n),
+        Item::Curve(index) => {
+            let name = model
+                .curve_tags
+                .with_untracked(|tags| tags.get(index).cloned());
+            let name = name.unwrap_or_default();
+            let value = move || {
+                let time = model.view.get().to;
+                let curve = model.curve(index)?;
+                let value = counter_at(&curve, time);
+                Some(match value {
+                    Some(value) => counter_text(value, &curve.unit),
+                    None if curve.times_nanos.is_empty() => {
+                        i18n.texts().timeline.no_points.to_owned()
+                    }
+                    None => "–".to_owned(),
+                })
+            };
+            measured(&name, value)
+        }
+        Item::Lane {
+            group,
+            entry,
+            is_pinned,
+        } => {
+            let own = group_of(model, place, group);
+            let own = own.lanes.get(entry);
+            let (name, rows) =
+                own.map_or_else(Default::default, |own| (own.name.clone(), own.rows));
+            let lane = place.lane.unwrap_or_default();
+            let pin_label = {
+                let name = name.clone();
+                move || {
+                    let texts = &i18n.texts().timeline;
+                    let which = if is_pinned { texts.unpin } else { texts.pin };
+                    which(&name)
+                }
+            };
+            let title = if rows > 1 {
+                fold(name).into_any()
+            } else {
+                view! {
+                    <span class="cut plain" title=name.clone()>
+                        {name.clone()}
+                    </span>
+                }
+                .into_any()
+            };
+            let pin = (!place.is_other).then(|| {
+                view! {
+                    <button
+                        type="button"
+                        class="pin"
+                        aria-pressed=is_pinned.to_string()
+                        aria-label=pin_label.clone()
+                        title=pin_label
+                        on:click=move |_| model.turn_pin(lane)
+                    >
+                        <Icon name=IconName::Pin size=12 />
+                    </button>
+                }
+            });
+            view! {
+                {title}
+                {pin}
+            }
+            .into_any()
+        }
+        Item::Counter(index) => {
+            let name = model.frame.with_untracked(|frame| {
+                let own = frame.counters.get(index);
+                own.map_or_else(String::new, |own| own.name.clone())
+            });
+            let value = move || {
+                let time = model.view.get().to;
+                model.frame.with(|frame| {
+                    let own = frame.counters.get(index)?;
+                    Some(counter_text(counter_at(own, time)?, &own.unit))
+                })
+            };
+            measured(&name, value)
+        }
+    };
+    let class = match place.item {
+        Item::Lane { .. } | Item::Counter(_) | Item::Curve(_) => "head",
+        Item::Empty(_) | Item::EmptyLane { .. } => "head without",
+        Item::Other => "head group second",
+        Item::Group(_) | Item::Counters | Item::Curves | Item::Pins => "head group",
+    };
+    let part = (place.item == Item::Other).then_some("second");
+    // Names of lanes are in the middle of their first two rows.
+    let above = match place.item {
+        Item::Lane { .. } | Item::Counter(_) | Item::Curve(_) => {
+            (place.height.min(COUNTER) - LINE) / 2.0
+        }
+        _ => 0.0,
+    };
+    let above = format!("{}px", pixels(above));
+    view! {
+        <div
+            class=class
+            data-part=part
+            style:top=top
+            style:height=height
+            style:padding-top=above
+        >
+            {content}
+        </div>
+    }
+    .into_any()
+}

@@ -1,0 +1,114 @@
+//! Colours of the timeline from the style sheet, again when the theme changes.
+
+use std::sync::Arc;
+
+use trainscope_api::timeline::TimeKind;
+use trainscope_charts::theme::Rgb;
+use trainscope_charts::timeline::Ink;
+use trainscope_format::Severity;
+
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::theme::use_theme;
+
+/// Tokens of kinds of time, in the order of their numbers.
+const KINDS: [&str; 6] = [
+    "--k-compute",
+    "--k-comm",
+    "--k-memcpy",
+    "--k-data",
+    "--k-host",
+    "--k-idle",
+];
+
+/// Colours of pixels, and of what is drawn above them as CSS has them.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Paint {
+    pub(super) pixels: Ink,
+    pub(super) kinds: [String; 6],
+    pub(super) ink: String,
+    pub(super) ink_2: String,
+    pub(super) ink_3: String,
+    pub(super) on_kind: String,
+    pub(super) surface: String,
+    pub(super) surface_2: String,
+    pub(super) surface_3: String,
+    pub(super) grid: String,
+    pub(super) line: String,
+    pub(super) accent: String,
+    pub(super) on_accent: String,
+    pub(super) error: String,
+    pub(super) warning: String,
+    pub(super) info: String,
+    pub(super) font: String,
+}
+
+impl Paint {
+    pub(super) fn severity(&self, severity: Severity) -> &str {
+        match severity {
+            Severity::Error => &self.error,
+            Severity::Warning => &self.warning,
+            Severity::Info => &self.info,
+        }
+    }
+}
+
+/// Colour of a kind as a value of CSS.
+pub(super) fn colour_of(kind: TimeKind) -> String {
+    colour_number(kind as u8)
+}
+
+/// Colour of a kind by its number.
+pub(super) fn colour_number(kind: u8) -> String {
+    let token = KINDS[usize::from(kind).min(KINDS.len() - 1)];
+    format!("var({token})")
+}
+
+/// Current colours.
+pub(super) fn use_paint() -> Memo<Arc<Paint>> {
+    let theme = use_theme();
+    Memo::new(move |_| {
+        theme.get();
+        Arc::new(read())
+    })
+}
+
+fn read() -> Paint {
+    let style = document()
+        .document_element()
+        .and_then(|root| window().get_computed_style(&root).ok().flatten());
+    let text = |name: &str| {
+        let value = style
+            .as_ref()
+            .and_then(|style| style.get_property_value(name).ok());
+        value.unwrap_or_default().trim().to_owned()
+    };
+    let colour = |name: &str| Rgb::from_hex(&text(name)).unwrap_or(Rgb(128, 128, 128));
+    Paint {
+        pixels: Ink {
+            kinds: KINDS.map(colour),
+            surface: colour("--surface"),
+            surface_2: colour("--surface-2"),
+            grid: colour("--grid"),
+            hatch: colour("--line-2"),
+        },
+        kinds: KINDS.map(text),
+        ink: text("--ink"),
+        ink_2: text("--ink-2"),
+        ink_3: text("--ink-3"),
+        on_kind: text("--k-text"),
+        surface: text("--surface"),
+        surface_2: text("--surface-2"),
+        surface_3: text("--surface-3"),
+        grid: text("--grid"),
+        line: text("--line-2"),
+        accent: text("--accent"),
+        on_accent: text("--on-accent"),
+        error: text("--error"),
+        warning: text("--warning"),
+        info: text("--info"),
+        font: text("--font")
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" "),
+    }
+}

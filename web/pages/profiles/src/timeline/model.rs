@@ -1,0 +1,545 @@
+//! State of the page: the view, the cells at hand, and what is chosen, which is in the address.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use trainscope_api::findings::{Findings, FindingsQuery};
+use trainscope_api::profile::{FlameAnswer, FlameQuery, ProfileState};
+use trainscope_api::timeline::{
+    AreaAnswer, AreaQuery, SliceAnswer, SliceQuery, TimelineCounter, TimelineLanes,
+    TimelineSearchAnswer,
+};
+use trainscope_format::Severity;
+
+use super::area::Area;
+use super::cache::Cache;
+use super::layout::{Choices, Layout};
+use super::times::WallClock;
+use super::view::{View, nanos};
+use trainscope_web_kit::client;
+use trainscope_web_kit::components::profile_tabs::Profiles;
+use trainscope_web_kit::location::{Address, use_address};
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::query::{Query, query};
+use trainscope_web_kit::url_state::{History, UrlState};
+
+mod curves;
+mod loading;
+mod marks;
+mod matches;
+mod moves;
+mod other;
+mod steps;
+
+pub(super) use curves::MAX_CURVES;
+pub(super) use marks::{Mark, Marks};
+pub(super) use other::{Align, Other};
+pub(super) use steps::ChosenStep;
+
+const FROM: &str = "from";
+const TO: &str = "to";
+const SELECTED: &str = "sel";
+const AREA: &str = "area";
+const SEARCH: &str = "q";
+const PINS: &str = "pins";
+const FOLDED: &str = "folded";
+const HIDDEN: &str = "hidden";
+const MARKS: &str = "marks";
+const TAB: &str = "tab";
+const PANEL: &str = "panel";
+const UP: &str = "up";
+const CLOCK: &str = "clock";
+const CURVES: &str = "curves";
+
+/// The view goes to the address, and totals of it are asked for, when it has rested for so long.
+const REST: Duration = Duration::from_millis(300);
+/// Maximum number of hits that are marked at their steps.
+const MAX_HITS: usize = 500;
+
+/// Tabs of the bottom panel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Tab {
+    /// Totals of the area.
+    #[default]
+    Area,
+    /// Stacks of the area added up.
+    Flame,
+    /// Arguments, parents and launches of the slice.
+    Slice,
+}
+
+impl Tab {
+    pub(super) const ALL: [Self; 3] = [Self::Area, Self::Flame, Self::Slice];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Area => "area",
+            Self::Flame => "flame",
+            Self::Slice => "slice",
+        }
+    }
+}
+
+/// Session and rank of the address.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Source {
+    pub(super) run: String,
+    pub(super) session: Option<String>,
+    pub(super) rank: Option<u32>,
+}
+
+/// The page's state. `Copy`: take it with [`use_model`].
+#[derive(Clone, Copy)]
+pub(super) struct Model {
+    pub(super) profiles: Profiles,
+    pub(super) url: UrlState,
+    address: Address,
+    pub(super) source: Memo<Source>,
+    pub(super) lanes: Query<TimelineLanes>,
+    pub(super) frame: Memo<Arc<TimelineLanes>>,
+    /// Length of the session, nanoseconds.
+    pub(super) extent: Memo<f64>,
+    pub(super) view: RwSignal<View>,
+    /// The view when it last rested.
+    pub(super) rested: RwSignal<View>,
+    /// Pixels that are scrolled over at the top of the lanes.
+    pub(super) scroll: RwSignal<f64>,
+    /// Width and height of the lanes in CSS pixels, and device pixels of one.
+    pub(super) size: RwSignal<(f64, f64, f64)>,
+    pub(super) choices: Memo<Choices>,
+    pub(super) layout: Memo<Arc<Layout>>,
+    /// Tags whose curves are shown.
+    pub(super) curve_tags: Memo<Vec<String>>,
+    pub(super) curves: Query<Vec<Arc<TimelineCounter>>>,
+    /// The session below the first one.
+    pub(super) other: Other,
+    pub(super) cache: StoredValue<Cache>,
+    /// Incremented when the cache has changed.
+    pub(super) version: RwSignal<u64>,
+    /// Index of the selected slice.
+    pub(super) selected: Memo<Option<u32>>,
+    pub(super) slice: Query<SliceAnswer>,
+    /// The cell that was clicked: its slice, and the number of slices in it.
+    pub(super) merged: RwSignal<Option<(u32, u32)>>,
+    pub(super) area: Memo<Option<Area>>,
+    /// The area while it is dragged.
+    pub(super) dragged: RwSignal<Option<Area>>,
+    pub(super) totals: Query<AreaAnswer>,
+    pub(super) search: Memo<String>,
+    pub(super) found: Query<TimelineSearchAnswer>,
+    pub(super) marks: Marks,
+    pub(super) tab: Memo<Tab>,
+    /// `true` if the bottom panel is open.
+    pub(super) has_panel: Memo<bool>,
+    pub(super) flame: Query<FlameAnswer>,
+    pub(super) is_up: Memo<bool>,
+    /// The clock of the wall, if it is shown and known.
+    pub(super) wall: Memo<Option<WallClock>>,
+    /// Begins of steps with hits of watchpoints, and the worst severity of each.
+    pub(super) hits: Memo<Vec<(i64, Severity)>>,
+    /// Place of the pointer, CSS pixels from the top left of the time axis.
+    pub(super) pointer: RwSignal<Option<(f64, f64)>>,
+    /// Incremented to focus the search field.
+    pub(super) focus_search: RwSignal<u64>,
+    /// Sentence for screen readers about the last change.
+    pub(super) news: RwSignal<String>,
+}
+
+/// The state of this page.
+pub(super) fn use_model() -> Model {
+    expect_context()
+}
+
+fn number<T: std::str::FromStr>(text: Memo<Option<String>>) -> Option<T> {
+    text.with(|text| text.as_ref()?.parse().ok())
+}
+
+impl Model {
+    pub(super) fn provide() -> Self {
+        let profiles = Profiles::new();
+        let url = profiles.url;
+        let source = Memo::new(move |_| {
+            profiles.query.with(|own| Source {
+                run: own.run.clone(),
+                session: own.session.clone(),
+                rank: own.rank,
+            })
+        });
+        // Read again while its files are being read.
+        let read = Memo::new(move |_| {
+            profiles.chosen.with(|own| {
+                let own = own.as_ref()?;
+                (own.state != ProfileState::Unreadable).then(|| (own.state, own.read_bytes))
+            })
+        });
+        let lanes = query(
+            move || read.get().map(|read| (profiles.query.get(), read)),
+            |(own, _)| async move { client::timeline_lanes(&own).await },
+        )
+        .cleared_with(move || source.get());
+        let frame = Memo::new(move |_| lanes.answer.get().unwrap_or_default());
+        let extent = Memo::new(move |_| frame.with(|frame| frame.extent_nanos as f64));
+        let (turned, hidden) = (url.list(FOLDED), url.list(HIDDEN));
+        let (pins, curve_tags) = (url.list(PINS), url.list(CURVES));
+        let curve_tags = Memo::new(move |_| {
+            let mut tags = curve_tags.get();
+            tags.truncate(MAX_CURVES);
+            tags
+        });
+        let choices = Memo::new(move |_| Choices {
+            turned: turned.get().into_iter().collect(),
+            pins: pins.with(|pins| pins.iter().filter_map(|pin| pin.parse().ok()).collect()),
+            hidden: hidden.with(|all| all.iter().filter_map(|lane| lane.parse().ok()).collect()),
+            // Without a clock the curves have no place.
+            curves: if frame.with(|frame| frame.unix_nanos.is_some()) {
+                curve_tags.with(Vec::len)
+            } else {
+                0
+            },
+        });
+        let other = Other::new(profiles, frame);
+        let layout = Memo::new(move |_| {
+            let own = frame.with(|frame| choices.with(|choices| Layout::new(frame, choices)));
+            let has_other = other.source.with(Option::is_some);
+            Arc::new(if has_other {
+                let with = |frame: &Arc<_>| choices.with(|choices| own.with_other(frame, choices));
+                other.frame.with(with)
+            } else {
+                own
+            })
+        });
+        let selected = url.param(SELECTED);
+        let selected = Memo::new(move |_| number(selected));
+        let area = url.param(AREA);
+        let area = Memo::new(move |_| area.with(|text| Area::parse(text.as_ref()?)));
+        let text = url.param(SEARCH);
+        let search = Memo::new(move |_| text.get().unwrap_or_default());
+        let (tab, panel, up, clock) = (
+            url.param(TAB),
+            url.param(PANEL),
+            url.param(UP),
+            url.param(CLOCK),
+        );
+        let tab = Memo::new(move |_| {
+            let mut all = Tab::ALL.into_iter();
+            tab.with(|name| all.find(|tab| Some(tab.name()) == name.as_deref()))
+                .unwrap_or_default()
+        });
+        let wall = Memo::new(move |_| {
+            clock.with(Option::is_some).then_some(())?;
+            frame.with(|frame| {
+                let ahead = js_sys::Date::new_0().get_timezone_offset();
+                WallClock::new(frame.unix_nanos.as_ref()?, ahead)
+            })
+        });
+        let run = profiles.run;
+        let findings: Query<Findings> = query(
+            move || Some(run.get()),
+            |run| async move {
+                let limit = Some(MAX_HITS);
+                client::findings(&FindingsQuery {
+                    run,
+                    limit,
+                    ..FindingsQuery::default()
+                })
+                .await
+            },
+        );
+        let hits = Memo::new(move |_| {
+            let mut hits: BTreeMap<i64, Severity> = BTreeMap::new();
+            for hit in findings.answer.get().iter().flat_map(|all| &all.hits) {
+                let own = hits.entry(hit.step).or_insert(hit.severity);
+                *own = (*own).max(hit.severity);
+            }
+            frame.with(|frame| {
+                let steps = frame.steps.iter();
+                let number = |own: i64| own.saturating_add(frame.step_offset);
+                let steps =
+                    steps.map(|step| (step.begin_nanos, hits.get(&number(step.number)).copied()));
+                let steps = steps.filter_map(|(begin, severity)| Some((begin, severity?)));
+                steps.collect::<Vec<_>>()
+            })
+        });
+        let model = Self {
+            profiles,
+            url,
+            address: use_address(),
+            source,
+            lanes,
+            frame,
+            extent,
+            view: RwSignal::new(View::default()),
+            rested: RwSignal::new(View::default()),
+            scroll: RwSignal::new(0.0),
+            size: RwSignal::new((0.0, 0.0, 1.0)),
+            choices,
+            layout,
+            curve_tags,
+            curves: Query::idle(),
+            other,
+            cache: StoredValue::new(Cache::default()),
+            version: RwSignal::new(0),
+            selected,
+            slice: Query::idle(),
+            merged: RwSignal::new(None),
+            area,
+            dragged: RwSignal::new(None),
+            totals: Query::idle(),
+            search,
+            found: Query::idle(),
+            marks: Marks::new(profiles, source),
+            tab,
+            has_panel: Memo::new(move |_| panel.with(Option::is_none)),
+            flame: Query::idle(),
+            is_up: Memo::new(move |_| up.with(Option::is_some)),
+            wall,
+            hits,
+            pointer: RwSignal::new(None),
+            focus_search: RwSignal::new(0),
+            news: RwSignal::new(String::new()),
+        };
+        provide_context(model);
+        model.ask();
+        model.ask_curves(model.curves);
+        model.ask_matches();
+        model.keep_view();
+        model.keep_loading();
+        model
+    }
+
+    /// Begins to ask about what is chosen.
+    fn ask(self) {
+        let source = self.source;
+        // Asked again when more of the session was read.
+        let events = Memo::new(move |_| self.frame.with(|frame| (frame.events, frame.state)));
+        self.slice.start(
+            move || {
+                let index = self.selected.get()?;
+                Some((source.get(), index, events.get()))
+            },
+            |(own, index, _): (Source, u32, _)| async move {
+                client::timeline_slice(&SliceQuery {
+                    run: own.run,
+                    session: own.session,
+                    rank: own.rank,
+                    index,
+                })
+                .await
+            },
+        );
+        self.totals.start(
+            move || {
+                let area = self.summed()?;
+                (self.has_panel.get()).then(|| (source.get(), area, events.get()))
+            },
+            |(own, area, _): (Source, Area, _)| async move {
+                client::timeline_area(&AreaQuery {
+                    run: own.run,
+                    session: own.session,
+                    rank: own.rank,
+                    from: area.from,
+                    to: area.to,
+                    lanes: area.lanes_text(),
+                })
+                .await
+            },
+        );
+        self.flame.start(
+            move || {
+                let area = self.summed()?;
+                let is_open = self.has_panel.get() && self.tab.get() == Tab::Flame;
+                is_open.then(|| (source.get(), area, self.is_up.get(), events.get()))
+            },
+            |(own, area, up, _): (Source, Area, bool, _)| async move {
+                client::profile_flame(&FlameQuery {
+                    run: own.run,
+                    session: own.session,
+                    rank: own.rank,
+                    from_nanos: area.from,
+                    to_nanos: area.to,
+                    lanes: area.lanes_text(),
+                    up,
+                })
+                .await
+            },
+        );
+    }
+
+    /// The stretch of time that totals are about: the area, else the view when it rests; reactive.
+    pub(super) fn summed(self) -> Option<Area> {
+        self.area.get().or_else(|| {
+            let view = self.rested.get();
+            (view.to > view.from).then(|| Area {
+                from: nanos(view.from),
+                to: nanos(view.to),
+                lanes: Vec::new(),
+            })
+        })
+    }
+
+    /// Gives a session its first view, follows changes of the address, and keeps it true.
+    fn keep_view(self) {
+        let (from, to) = (self.url.param(FROM), self.url.param(TO));
+        let in_address = Memo::new(move |_| {
+            let (from, to): (i64, i64) = (number(from)?, number(to)?);
+            (from < to).then_some(View {
+                from: from as f64,
+                to: to as f64,
+            })
+        });
+        let written = StoredValue::new(None::<View>);
+        let origin = Memo::new(move |_| {
+            let text = self.frame.with(|frame| frame.origin_nanos.parse());
+            text.unwrap_or(0_i64)
+        });
+        Effect::new(move |before: Option<(Source, f64, i64)>| {
+            let (source, extent) = (self.source.get(), self.extent.get());
+            let origin = origin.get();
+            let wanted = in_address.get();
+            if extent <= 0.0 {
+                return before.unwrap_or_default();
+            }
+            let (old, old_extent, old_origin) = before.unwrap_or_default();
+            let is_new = old != source || old_extent <= 0.0;
+            let view = self.view.get_untracked();
+            let was_whole = !is_new && view.is_like(View::whole(old_extent));
+            let next = match wanted {
+                Some(wanted) if is_new || written.get_value() != Some(wanted) => wanted,
+                None if is_new || was_whole || written.get_value().is_some() => View::whole(extent),
+                // The begin of a session that is being read may move.
+                _ if !is_new => view.shifted(old_origin.saturating_sub(origin) as f64),
+                _ => view,
+            };
+            written.set_value(wanted);
+            let next = next.inside(extent);
+            if next != view {
+                self.view.set(next);
+            }
+            if is_new {
+                self.rested.set(next);
+            }
+            (source, extent, origin)
+        });
+        let moved = StoredValue::new(0_u64);
+        Effect::new(move || {
+            let view = self.view.get();
+            let extent = self.extent.get_untracked();
+            let number = moved.get_value() + 1;
+            moved.set_value(number);
+            if extent <= 0.0 {
+                return;
+            }
+            set_timeout(
+                move || {
+                    if moved.try_get_value() != Some(number) {
+                        return;
+                    }
+                    if self.rested.get_untracked() != view {
+                        self.rested.set(view);
+                    }
+                    let is_whole = view.is_like(View::whole(extent));
+                    let (from, to) = (nanos(view.from), nanos(view.to));
+                    let own = (!is_whole).then_some(View {
+                        from: from as f64,
+                        to: to as f64,
+                    });
+                    if in_address.get_untracked().is_none() && own.is_none() {
+                        return;
+                    }
+                    written.set_value(own);
+                    let (from, to) = (from.to_string(), to.to_string());
+                    let text = |text| own.map(|_| text);
+                    let changes = [(FROM, text(&*from)), (TO, text(&*to))];
+                    self.url.set(&changes, History::Replace);
+                },
+                REST,
+            );
+        });
+        // A shorter list of lanes is scrolled to its end.
+        Effect::new(move || {
+            let (_, height, _) = self.size.get();
+            let most = self.layout.with(|layout| layout.most_scroll(height));
+            if height > 0.0 && self.scroll.get() > most {
+                self.scroll.set(most);
+            }
+        });
+    }
+
+    /// Selects a slice, or none.
+    pub(super) fn select(self, index: Option<u32>) {
+        let text = index.map(|index| index.to_string());
+        self.url
+            .set(&[(SELECTED, text.as_deref())], History::Replace);
+    }
+
+    pub(super) fn set_area(self, area: Option<&Area>) {
+        let text = area.map(Area::to_text);
+        self.url.set(&[(AREA, text.as_deref())], History::Push);
+    }
+
+    pub(super) fn set_search(self, text: &str) {
+        let text = Some(text).filter(|text| !text.is_empty());
+        self.url.set(&[(SEARCH, text)], History::Replace);
+    }
+
+    pub(super) fn show_tab(self, tab: Tab) {
+        let name = (tab != Tab::default()).then(|| tab.name());
+        self.url
+            .set(&[(TAB, name), (PANEL, None)], History::Replace);
+    }
+
+    pub(super) fn turn_panel(self) {
+        let closed = self.has_panel.get_untracked().then_some("closed");
+        self.url.set(&[(PANEL, closed)], History::Replace);
+    }
+
+    pub(super) fn set_up(self, is_up: bool) {
+        self.url
+            .set(&[(UP, is_up.then_some("1"))], History::Replace);
+    }
+
+    /// Shows the clock of the wall, or the time since the begin of the session.
+    pub(super) fn turn_clock(self) {
+        let is_wall = self.wall.with_untracked(Option::is_some);
+        self.url
+            .set(&[(CLOCK, (!is_wall).then_some("wall"))], History::Replace);
+    }
+
+    /// Folds or unfolds a group or a lane.
+    pub(super) fn turn_fold(self, key: &str) {
+        let mut turned = self.choices.get_untracked().turned;
+        if !turned.remove(key) {
+            turned.insert(key.to_owned());
+        }
+        let all: Vec<String> = turned.into_iter().collect();
+        self.url.set_list(FOLDED, &all, History::Replace);
+    }
+
+    pub(super) fn turn_pin(self, lane: u32) {
+        let pins = self.choices.get_untracked().pins;
+        self.url
+            .set_list(PINS, &turned(pins, lane), History::Replace);
+    }
+
+    pub(super) fn turn_hidden(self, lane: u32) {
+        let hidden = self.choices.get_untracked().hidden.into_iter().collect();
+        self.url
+            .set_list(HIDDEN, &turned(hidden, lane), History::Replace);
+    }
+
+    pub(super) fn show_all_lanes(self) {
+        self.url.set_list(HIDDEN, &[], History::Replace);
+    }
+}
+
+/// The list with a number, or without it if it was there.
+fn turned(mut numbers: Vec<u32>, number: u32) -> Vec<String> {
+    match numbers.iter().position(|own| *own == number) {
+        Some(at) => {
+            numbers.remove(at);
+        }
+        None => numbers.push(number),
+    }
+    numbers.iter().map(u32::to_string).collect()
+}

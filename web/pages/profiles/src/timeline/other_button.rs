@@ -1,0 +1,148 @@
+//! The choice of a second session or rank below the first one, and of what they have in common.
+
+use super::model::{Align, use_model};
+use trainscope_web_kit::components::{Icon, IconName, Popover};
+use trainscope_web_kit::format;
+use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::prelude::*;
+
+/// A session and rank of the run.
+type Candidate = (String, u32);
+
+/// The button with both choices.
+#[component]
+pub(super) fn OtherButton() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let is_open = RwSignal::new(false);
+    let candidates = Memo::new(move |_| {
+        let own = model.profiles.chosen.get();
+        let is_own = |session: &str, rank: u32| {
+            own.as_ref()
+                .is_some_and(|own| own.session == session && own.rank == rank)
+        };
+        let list = model.profiles.list.answer.get().unwrap_or_default();
+        let others = list.sessions.iter();
+        let others = others.filter(|other| !is_own(&other.session, other.rank));
+        let others = others.map(|other| (other.session.clone(), other.rank));
+        others.collect::<Vec<Candidate>>()
+    });
+    let has_other = Memo::new(move |_| model.other.source.with(Option::is_some));
+    let profile = move || {
+        let texts = i18n.texts().timeline;
+        let candidates = candidates.get();
+        let own = model
+            .profiles
+            .chosen
+            .with(|own| own.as_ref().map(|own| own.session.clone()));
+        let now = model.other.source.get();
+        let options = candidates
+            .iter()
+            .enumerate()
+            .map(|(index, (session, rank))| {
+                let is_now = now.as_ref().is_some_and(|now| {
+                    now.rank == Some(*rank)
+                        && (now.session.as_ref() == Some(session) || now.session.is_none())
+                });
+                let name = (texts.rank)(*rank);
+                let name = if Some(session) == own.as_ref() {
+                    name
+                } else {
+                    format!("{session} · {name}")
+                };
+                view! {
+                    <option value=index.to_string() selected=is_now>
+                        {name}
+                    </option>
+                }
+            });
+        let options = options.collect_view();
+        let on_change = move |event| {
+            let place: Option<usize> = event_target_value(&event).parse().ok();
+            let chosen = place.and_then(|place| candidates.get(place));
+            model.set_other(chosen.map(|(session, rank)| (&**session, *rank)));
+        };
+        view! {
+            <select class="field" aria-label=texts.second on:change=on_change>
+                <option value="" selected=!has_other.get()>
+                    {texts.no_second}
+                </option>
+                {options}
+            </select>
+        }
+    };
+    let align = move || {
+        let texts = i18n.texts().timeline;
+        let now = model.other.align.get();
+        let mut all = vec![Align::Begin, Align::Clock, Align::First];
+        // The step that is looked at, and the one of the address.
+        all.extend(model.middle_step().map(Align::Step));
+        if !all.contains(&now) {
+            all.push(now);
+        }
+        let [begin, clock, first] = texts.alignments;
+        let options = all.into_iter().map(|own| {
+            let name = match own {
+                Align::Begin => begin.to_owned(),
+                Align::Clock => clock.to_owned(),
+                Align::First => first.to_owned(),
+                Align::Step(step) => (texts.at_step)(&format::integer(step)),
+            };
+            view! {
+                <option value=own.text() selected=own == now>
+                    {name}
+                </option>
+            }
+        });
+        let options = options.collect_view();
+        view! {
+            <select
+                class="field"
+                aria-label=texts.align
+                on:change=move |event| model.set_align(Align::parse(&event_target_value(&event)))
+            >
+                {options}
+            </select>
+        }
+    };
+    let note = move || {
+        let texts = i18n.texts().timeline;
+        if let Some(error) = model.other.lanes.error.get() {
+            return match error {
+                trainscope_web_kit::client::ClientError::Refused(error) => Some(error.message),
+                _ => None,
+            };
+        }
+        let is_there = model.other.lanes.answer.with(Option::is_some);
+        let cannot = is_there && model.other.shift.with(Option::is_none);
+        let text = match model.other.align.get() {
+            Align::Clock => texts.not_by_clock,
+            _ => texts.not_at_step,
+        };
+        cannot.then(|| text.to_owned())
+    };
+    let face = move || view! { <Icon name=IconName::Columns size=14 /> }.into_any();
+    move || {
+        let is_useful = has_other.get() || candidates.with(|all| !all.is_empty());
+        is_useful.then(|| {
+            view! {
+                <Popover
+                    is_open
+                    label=i18n.label(|t| t.timeline.second)
+                    class="btn bare"
+                    panel_class="popover lane-list"
+                    pressed=Signal::derive(move || has_other.get())
+                    face=ViewFn::from(face)
+                >
+                    <h3 class="micro ink3">{i18n.text(|t| t.timeline.second)}</h3>
+                    {profile}
+                    <Show when=move || has_other.get()>
+                        <h3 class="micro ink3">{i18n.text(|t| t.timeline.align)}</h3>
+                        {align}
+                        <p class="small ink2">{note}</p>
+                    </Show>
+                </Popover>
+            }
+        })
+    }
+}

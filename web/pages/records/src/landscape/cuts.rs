@@ -1,0 +1,115 @@
+//! The surface along both axes through the end of the training.
+
+use std::sync::Arc;
+
+use trainscope_analysis::landscape::LossScale;
+use trainscope_charts::line::{LimitLine, Line, XKind, YRange};
+use trainscope_charts::overlay::Crosshair;
+use trainscope_charts::scale::Scale;
+use trainscope_charts::theme::Rgb;
+
+use super::load::LandscapeView;
+use super::model::use_model;
+use trainscope_web_kit::components::{ChartEvents, Figure, LineChart, use_palette};
+use trainscope_web_kit::i18n::{LandscapeTexts, use_i18n};
+use trainscope_web_kit::prelude::*;
+
+/// The cuts as two curves over the distance from the end.
+#[component]
+pub(super) fn Cuts() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let palette = use_palette();
+    let figure = Memo::new(move |_| {
+        let texts = i18n.texts().landscape;
+        let theme = palette.with(|palette| (palette.theme.ink, palette.theme.edge));
+        let own = model.own();
+        let scale = model.scale.get();
+        figure(own.as_deref(), scale, theme, texts)
+    });
+    let nothing = ChartEvents {
+        hover: Callback::new(|_| ()),
+        select: Callback::new(|_| ()),
+        view: Callback::new(|_| ()),
+        fit: Callback::new(|()| ()),
+    };
+    let label = Signal::derive(move || i18n.texts().landscape.cuts.to_owned());
+    let legend = move || {
+        let [first, second] = i18n.texts().landscape.directions;
+        view! {
+            <span>
+                <i class="sw ink-line"></i>
+                {first}
+            </span>
+            <span>
+                <i class="sw edge-line"></i>
+                {second}
+            </span>
+        }
+    };
+    view! {
+        <div class="cut-plot">
+            <LineChart
+                figure
+                label
+                crosshair=Signal::stored(None::<Crosshair>)
+                geometry=RwSignal::new(None)
+                canvas=NodeRef::new()
+                events=nothing
+                wheel_zooms=false
+            />
+        </div>
+        <div class="legend">{legend}</div>
+    }
+}
+
+fn figure(
+    own: Option<&LandscapeView>,
+    scale: LossScale,
+    (ink, edge): (Rgb, Rgb),
+    texts: &LandscapeTexts,
+) -> Figure {
+    let line = |colour: Rgb, points: Vec<(f64, f64)>, from: f64| {
+        let (x, values) = points
+            .into_iter()
+            .map(|(at, loss)| (at - from, loss))
+            .unzip();
+        Line {
+            colour,
+            x,
+            values,
+            is_main: true,
+            ..Line::default()
+        }
+    };
+    let lines = own.and_then(|own| {
+        let (end, _) = own.figures.end?;
+        Some(vec![
+            line(edge, own.surface.cut_along_y(end), end.1),
+            line(ink, own.surface.cut_along_x(end), end.0),
+        ])
+    });
+    let lines = lines.unwrap_or_default();
+    let places = lines.iter().flat_map(|line| line.x.iter().copied());
+    let x = places.fold((0.0, 0.0), |(low, high), at| {
+        (f64::min(low, at), f64::max(high, at))
+    });
+    let limit = own.and_then(|own| own.figures.limit);
+    let limits = limit.map(|value| LimitLine {
+        value,
+        text: texts.limit.to_owned(),
+        is_passed: false,
+    });
+    Figure {
+        lines: Arc::new(lines),
+        x,
+        x_kind: XKind::Value,
+        x_scale: Scale::Linear,
+        scale: match scale {
+            LossScale::Linear => Scale::Linear,
+            LossScale::Log => Scale::Log,
+        },
+        y_range: YRange::All,
+        limits: limits.into_iter().collect(),
+    }
+}

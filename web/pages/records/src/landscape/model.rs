@@ -1,0 +1,254 @@
+//! State of the page: the answer, and the choices in the address.
+
+use std::f64::consts::{FRAC_PI_2, PI};
+use std::sync::Arc;
+
+use trainscope_analysis::landscape::{LossScale, Point};
+
+use super::drawing;
+use super::load::{LandscapeView, RunLandscapes, load};
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::query::{Query, query};
+use trainscope_web_kit::route::use_run;
+use trainscope_web_kit::run_colour::use_run_colours;
+use trainscope_web_kit::url_state::{History, UrlState, use_url_state};
+
+const WHICH: &str = "which";
+const STEP: &str = "step";
+const SCALE: &str = "scale";
+const VIEW: &str = "view";
+const AXES: &str = "axes";
+const LINES: &str = "contours";
+const AT: &str = "at";
+const ALSO: &str = "also";
+
+/// First direction of view: from the right, a third above the ground.
+const YAW: f64 = -0.62;
+const PITCH: f64 = 0.62;
+/// Range of the height of the eye: below, the surface hides itself.
+const PITCHES: (f64, f64) = (0.1, FRAC_PI_2);
+/// Turn for a pixel of a drag, and for a key, radians.
+const PER_PIXEL: f64 = 0.01;
+const PER_KEY: f64 = PI / 24.0;
+/// Maximum number of runs on the page: more tiles are too small to read.
+pub(super) const MAX_RUNS: usize = 6;
+
+/// The page's state. `Copy`: take it with [`use_model`].
+#[derive(Clone, Copy)]
+pub(super) struct Model {
+    url: UrlState,
+    pub(super) run: Memo<String>,
+    /// Other runs.
+    pub(super) also: Memo<Vec<String>>,
+    pub(super) load: Query<Vec<RunLandscapes>>,
+    /// Runs with a landscape, the first is that of the page.
+    pub(super) shown: Memo<Vec<(String, Arc<LandscapeView>)>>,
+    /// Least and greatest loss of all of them.
+    pub(super) range: Memo<Option<(f64, f64)>>,
+    pub(super) scale: Memo<LossScale>,
+    /// `true` if all losses are above 0.
+    pub(super) can_be_log: Memo<bool>,
+    pub(super) is_surface: Memo<bool>,
+    pub(super) is_equal: Memo<bool>,
+    pub(super) has_lines: Memo<bool>,
+    /// The chosen point.
+    pub(super) at: Memo<Option<Point>>,
+    /// Turn and height of the eye, radians.
+    pub(super) eye: RwSignal<(f64, f64)>,
+}
+
+/// The state of this page.
+pub(super) fn use_model() -> Model {
+    expect_context()
+}
+
+impl Model {
+    pub(super) fn provide() -> Self {
+        let url = use_url_state();
+        let run = use_run();
+        let run = Memo::new(move |_| run.get().unwrap_or_default());
+        let also = url.list(ALSO);
+        let also = Memo::new(move |_| {
+            let mut also = also.get();
+            also.retain(|other| run.with(|run| run != other));
+            also.truncate(MAX_RUNS - 1);
+            also
+        });
+        let runs = Memo::new(move |_| {
+            let mut runs = vec![run.get()];
+            runs.extend(also.get());
+            runs
+        });
+        let (which, step) = (url.param(WHICH), url.param(STEP));
+        let step = Memo::new(move |_| step.with(|text| text.as_ref()?.parse().ok()));
+        let all = Signal::derive(move || Arc::new(runs.get()));
+        let load = query(move || Some((runs.get(), which.get(), step.get())), load)
+            .cleared_with(move || run.get())
+            .again_with_runs(all);
+        let shown = Memo::new(move |_| {
+            let answer = load.answer.get().unwrap_or_default();
+            let shown = answer.iter().filter_map(|own| {
+                let shown = own.shown.as_ref().ok()?;
+                Some((own.run.clone(), Arc::clone(shown)))
+            });
+            shown.collect::<Vec<_>>()
+        });
+        let colours = use_run_colours();
+        Effect::new(move || colours.draw_together(runs.get()));
+        on_cleanup(move || colours.draw_together(Vec::new()));
+        let range = Memo::new(move |_| shown.with(|shown| drawing::range(shown)));
+        let can_be_log = Memo::new(move |_| range.get().is_some_and(|(low, _)| low > 0.0));
+        let scale = url.param(SCALE);
+        let scale = Memo::new(move |_| match scale.get().as_deref() {
+            Some("linear") => LossScale::Linear,
+            _ => LossScale::of(range.get()),
+        });
+        let view = url.param(VIEW);
+        let axes = url.param(AXES);
+        let lines = url.param(LINES);
+        let at = url.list(AT);
+        let model = Self {
+            url,
+            run,
+            also,
+            load,
+            shown,
+            range,
+            scale,
+            can_be_log,
+            is_surface: Memo::new(move |_| view.get().as_deref() == Some("surface")),
+            is_equal: Memo::new(move |_| match axes.get().as_deref() {
+                Some("equal") => true,
+                Some("stretched") => false,
+                // Directions of a recorded length have a common unit.
+                _ => shown.with(|shown| {
+                    let first = shown.first();
+                    first.is_some_and(|(_, own)| !own.landscape.normalisation.is_empty())
+                }),
+            }),
+            has_lines: Memo::new(move |_| lines.get().as_deref() != Some("0")),
+            at: Memo::new(move |_| {
+                at.with(|at| match &at[..] {
+                    [x, y] => x.parse().ok().zip(y.parse().ok()),
+                    _ => None,
+                })
+            }),
+            eye: RwSignal::new((YAW, PITCH)),
+        };
+        provide_context(model);
+        model
+    }
+
+    /// The run of the page with its answer; reactive.
+    pub(super) fn with_own<T>(self, of: impl FnOnce(&RunLandscapes) -> T) -> Option<T> {
+        let answer = self.load.answer.get()?;
+        answer.first().map(of)
+    }
+
+    /// The landscape of the page's own run; reactive.
+    pub(super) fn own(self) -> Option<Arc<LandscapeView>> {
+        self.shown
+            .with(|shown| shown.first().map(|own| Arc::clone(&own.1)))
+    }
+
+    pub(super) fn choose(self, name: &str) {
+        let changes = [(WHICH, Some(name)), (STEP, None), (AT, None)];
+        self.url.set(&changes, History::Push);
+    }
+
+    pub(super) fn choose_step(self, step: i64) {
+        let step = step.to_string();
+        let changes = [(STEP, Some(&*step)), (AT, None)];
+        self.url.set(&changes, History::Push);
+    }
+
+    pub(super) fn set_scale(self, scale: LossScale) {
+        let word = match scale {
+            LossScale::Linear => "linear",
+            LossScale::Log => "log",
+        };
+        self.url.set(&[(SCALE, Some(word))], History::Replace);
+    }
+
+    pub(super) fn show_surface(self, is_surface: bool) {
+        let view = is_surface.then_some("surface");
+        self.url.set(&[(VIEW, view)], History::Replace);
+    }
+
+    pub(super) fn set_equal(self, is_equal: bool) {
+        let axes = if is_equal { "equal" } else { "stretched" };
+        self.url.set(&[(AXES, Some(axes))], History::Replace);
+    }
+
+    pub(super) fn toggle_lines(self) {
+        let lines = self.has_lines.get_untracked().then_some("0");
+        self.url.set(&[(LINES, lines)], History::Replace);
+    }
+
+    pub(super) fn read(self, (x, y): Point) {
+        self.url
+            .set_list(AT, &[x.to_string(), y.to_string()], History::Replace);
+    }
+
+    pub(super) fn toggle_run(self, run: &str) {
+        let mut also = self.also.get_untracked();
+        if also.iter().any(|other| other == run) {
+            also.retain(|other| other != run);
+        } else {
+            also.push(run.to_owned());
+        }
+        self.url.set_list(ALSO, &also, History::Push);
+    }
+
+    /// Turns the surface by pixels of a drag.
+    pub(super) fn drag(self, (right, down): (f64, f64)) {
+        self.turn(right * PER_PIXEL, down * PER_PIXEL);
+    }
+
+    fn turn(self, yaw: f64, pitch: f64) {
+        self.eye.update(|eye| {
+            eye.0 = (eye.0 + yaw).rem_euclid(2.0 * PI);
+            eye.1 = (eye.1 + pitch).clamp(PITCHES.0, PITCHES.1);
+        });
+    }
+
+    /// Shows the landscape so many further; `true` if there is one.
+    fn next(self, by: isize) -> bool {
+        let next = self.with_own(|own| {
+            let at = own
+                .choices
+                .iter()
+                .position(|other| other.name == own.chosen)?;
+            own.choices
+                .get(at.checked_add_signed(by)?)
+                .map(|next| next.name.clone())
+        });
+        let next = next.flatten();
+        if let Some(next) = &next {
+            self.choose(next);
+        }
+        next.is_some()
+    }
+
+    /// Handles a key; `true` if it has a meaning here.
+    pub(super) fn press(self, key: &str) -> bool {
+        match key {
+            "m" => self.show_surface(false),
+            "s" => self.show_surface(true),
+            "g" if self.can_be_log.get_untracked() => {
+                self.set_scale(match self.scale.get_untracked() {
+                    LossScale::Linear => LossScale::Log,
+                    LossScale::Log => LossScale::Linear,
+                });
+            }
+            "[" => return untrack(|| self.next(-1)),
+            "]" => return untrack(|| self.next(1)),
+            "ArrowLeft" => self.turn(-PER_KEY, 0.0),
+            "ArrowRight" => self.turn(PER_KEY, 0.0),
+            "ArrowUp" => self.turn(0.0, -PER_KEY),
+            "ArrowDown" => self.turn(0.0, PER_KEY),
+            _ => return false,
+        }
+        true
+    }
+}

@@ -1,0 +1,409 @@
+//! Values at the crosshair: in full on the card under the pointer, one value per run in the headers of the others.
+
+use std::sync::Arc;
+
+use trainscope_api::scalars::NonFiniteClass;
+use trainscope_charts::geometry::Geometry;
+use trainscope_charts::label;
+
+use super::choices::{ScaleChoice, Spread, XChoice};
+use super::drawing::x_text;
+use super::page::PageState;
+use super::picture::{Picture, class_of};
+use super::reading::Reading;
+use trainscope_web_kit::components::RunChip;
+use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::prelude::*;
+
+/// Values in a head, at most.
+const MOST_IN_HEAD: usize = 6;
+/// Pixels of a head that are neither name nor values, beyond the width of the plot: padding, buttons, pin, gaps.
+const HEAD_PIXELS: f64 = 100.0;
+/// Pixels of the word for a scale that is not linear.
+const SCALE_PIXELS: f64 = 48.0;
+/// Pixels of a chip and the gaps beside it.
+const CHIP_PIXELS: f64 = 24.0;
+/// Pixels of the count of values that are left out.
+const MORE_PIXELS: f64 = 24.0;
+/// Pixels between the crosshair and the read-out, and between it and the edge of the card.
+const BESIDE: f64 = 14.0;
+const EDGE: f64 = 4.0;
+/// Width of the read-out before it was laid out once.
+const FIRST_WIDTH: f64 = 300.0;
+/// Rows of the read-out, at most; the others are counted.
+const MOST_ROWS: usize = 12;
+
+/// A value as text, with the class that marks what is not finite.
+fn value_class(value: f64) -> &'static str {
+    if value.is_nan() {
+        "nan"
+    } else if value.is_infinite() {
+        "inf"
+    } else {
+        ""
+    }
+}
+
+/// Chip and value of each run in the head: at the crosshair, or the last one.
+#[component]
+pub(super) fn HeadValues(
+    page: PageState,
+    tag: StoredValue<String>,
+    picture: Memo<Picture>,
+    readings: Memo<Option<Vec<Option<Reading>>>>,
+    width: Signal<f64>,
+) -> impl IntoView {
+    let values = move || {
+        let is_pointed = page.pointer.with(|pointer| {
+            pointer
+                .as_ref()
+                .is_some_and(|pointer| tag.with_value(|tag| *tag == pointer.tag))
+        });
+        if is_pointed {
+            return None;
+        }
+        picture.with(|picture| {
+            let readings = readings.get().unwrap_or_else(|| picture.last_readings());
+            let is_linear = tag.with_value(|tag| page.y_scale(tag)) == ScaleChoice::Linear;
+            let name = tag.with_value(|tag| 1.05 * label::width(tag))
+                + if is_linear { 0.0 } else { SCALE_PIXELS };
+            let readings: Vec<Reading> = readings.into_iter().flatten().collect();
+            let widths = readings.iter().map(|reading| {
+                let curve = picture.loaded.curves.get(reading.line);
+                let rank = curve.map_or(0.0, |curve| label::width(&rank_of(curve)));
+                CHIP_PIXELS + label::width(&label::value(reading.value)) + rank
+            });
+            let fitting = fitting(
+                &widths.collect::<Vec<_>>(),
+                width.get() - name - HEAD_PIXELS,
+            );
+            let left_out = readings.len() - fitting;
+            let found = readings.into_iter().take(fitting).filter_map(|reading| {
+                let curve = picture.loaded.curves.get(reading.line)?;
+                let title = format!("{} · {}", curve.label(), label::step(reading.step));
+                let run = curve.id.run.clone();
+                Some(view! {
+                    <span title=title>
+                        <RunChip run=run />
+                        {rank_of(curve)}
+                        <b class=value_class(reading.value)>{label::value(reading.value)}</b>
+                    </span>
+                })
+            });
+            let more = (left_out > 0 && fitting > 0).then(|| format!("+{left_out}"));
+            Some((found.collect_view(), more).into_any())
+        })
+    };
+    view! { <span class="ro">{values}</span> }
+}
+
+/// Number of values of these widths that fit, each whole: a value that is cut reads like another one. Where not all do, a
+/// count of the others takes room, too.
+fn fitting(widths: &[f64], room: f64) -> usize {
+    if widths.len() <= MOST_IN_HEAD && widths.iter().sum::<f64>() <= room {
+        return widths.len();
+    }
+    let mut left = room - MORE_PIXELS;
+    let fits = widths.iter().take(MOST_IN_HEAD).take_while(|width| {
+        left -= **width;
+        left >= 0.0
+    });
+    fits.count()
+}
+
+/// The rank of a line, where its run has several on the card.
+fn rank_of(curve: &super::data::Curve) -> String {
+    let is_told = curve.group.is_none() && curve.id.is_one_of_many;
+    let rank = is_told.then(|| format!("r{} ", curve.id.rank));
+    rank.unwrap_or_default()
+}
+
+/// The full read-out beside the crosshair.
+#[component]
+pub(super) fn ReadOut(
+    page: PageState,
+    tag: StoredValue<String>,
+    picture: Memo<Picture>,
+    readings: Memo<Option<Vec<Option<Reading>>>>,
+    geometry: RwSignal<Option<Arc<Geometry>>>,
+) -> impl IntoView {
+    let i18n = use_i18n();
+    let texts = move || &i18n.texts().scalars;
+    let x = move || page.pointer.with(|pointer| pointer.as_ref().map(|p| p.x));
+    let settings = page.settings;
+    let tip = NodeRef::<leptos::html::Div>::new();
+    let width = RwSignal::new(FIRST_WIDTH);
+    Effect::new(move || {
+        readings.track();
+        tip.track();
+        // It is as wide as what it says, which is there when the frame is.
+        request_animation_frame(move || {
+            let now = tip.try_get_untracked().flatten();
+            let now = now.map(|tip| f64::from(tip.offset_width()));
+            if let Some(now) = now.filter(|now| width.try_get_untracked() != Some(*now)) {
+                width.try_set(now);
+            }
+        });
+    });
+    // Beside the crosshair; over it only where neither side has room, and never beyond the card.
+    let left = move || {
+        let layout = geometry.get()?;
+        let px = layout.x_px(x()?);
+        let wanted = width.get();
+        let most = (layout.width - wanted - EDGE).max(EDGE);
+        let before = px - BESIDE - wanted;
+        let left = if px + BESIDE <= most || before < EDGE {
+            (px + BESIDE).min(most)
+        } else {
+            before
+        };
+        Some(format!("{left:.0}px"))
+    };
+    // Time from the start of its run to the first of the lines' points.
+    let elapsed = move || {
+        let found = readings.get()?;
+        let reading = found.into_iter().flatten().next()?;
+        picture.with(|picture| {
+            let curve = picture.loaded.curves.get(reading.line)?;
+            let at = curve.series.steps.binary_search(&reading.step).ok()?;
+            let wall = curve.series.wall_times_secs.get(at)?;
+            let start = page.facts.with(|facts| facts.get(&curve.id.run)?.start)?;
+            Some(label::duration(wall - start, 1.0))
+        })
+    };
+    let title = move || {
+        let at = x().unwrap_or_default();
+        let choice = tag.with_value(|tag| settings.x_of(tag));
+        let text = x_text(choice, at);
+        if choice == XChoice::Step {
+            let step = (texts().at_step)(&text);
+            elapsed().map_or(step.clone(), |elapsed| format!("{step} · +{elapsed}"))
+        } else {
+            let found = readings.get().unwrap_or_default();
+            let step = found.iter().flatten().next().map(|reading| reading.step);
+            match step {
+                Some(step) => format!("{text} · {}", (texts().at_step)(&label::step(step))),
+                None => text,
+            }
+        }
+    };
+    let is_cut = move || {
+        readings.with(|readings| {
+            let all = readings.iter().flatten().flatten();
+            all.into_iter().any(|reading| reading.bounds.is_some())
+        })
+    };
+    let is_smoothed = move || settings.smoothing.get() > 0.0;
+    // Only where there is something to compare with.
+    let baseline = Memo::new(move |_| {
+        let baseline = settings.baseline.get()?;
+        picture.with(|picture| {
+            let curves = &picture.loaded.curves;
+            let is_here = curves.len() > 1 && curves.iter().any(|curve| curve.shows(&baseline));
+            is_here.then_some(baseline)
+        })
+    });
+    let has_baseline = move || baseline.with(Option::is_some);
+    let is_grouped = move || page.groups.with(Option::is_some);
+    let bounds = move || {
+        let is_range = !is_grouped() || settings.spread.get() == Spread::Range;
+        if is_range {
+            (texts().min, texts().max)
+        } else {
+            (texts().below, texts().above)
+        }
+    };
+    let rows = move || {
+        let found = readings.get().unwrap_or_default();
+        let (is_cut, is_smoothed) = (is_cut(), is_smoothed());
+        picture.with(|picture| {
+            let own = settings.own.get();
+            let rows = found.iter().enumerate().take(MOST_ROWS);
+            let rows = rows.filter_map(|(line, reading)| {
+                let curve = picture.loaded.curves.get(line)?;
+                let shown = RowCells {
+                    is_smoothed,
+                    is_cut,
+                    is_grouped: curve.group.is_some(),
+                    difference: baseline.with(|baseline| {
+                        let baseline = baseline.as_ref()?;
+                        Some(difference(picture, &found, line, baseline))
+                    }),
+                };
+                Some(row(curve, reading.as_ref(), curve.shows(&own), &shown))
+            });
+            rows.collect_view()
+        })
+    };
+    let more = move || {
+        let lines = picture.with(|picture| picture.lines.len());
+        (lines > MOST_ROWS).then(|| format!("+{}", lines - MOST_ROWS))
+    };
+    let context = move || picture.with(|picture| context_lines(picture, x()?, texts().non_finite));
+    view! {
+        <div class="tip" data-part="readout" node_ref=tip style:left=left>
+            <table>
+                <thead>
+                    <tr>
+                        <th>{title}</th>
+                        <Show when=is_smoothed>
+                            <th class="num">{move || texts().smoothed}</th>
+                        </Show>
+                        <th class="num">
+                            {move || {
+                                if is_grouped() {
+                                    texts().mean
+                                } else if is_cut() {
+                                    texts().last_of
+                                } else {
+                                    texts().value
+                                }
+                            }}
+                        </th>
+                        <Show when=is_cut>
+                            <th class="num">{move || bounds().0}</th>
+                            <th class="num">{move || bounds().1}</th>
+                        </Show>
+                        <Show when=is_grouped>
+                            <th class="num">"n"</th>
+                        </Show>
+                        <Show when=has_baseline>
+                            <th class="num">{move || texts().minus_baseline}</th>
+                        </Show>
+                    </tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
+            {move || more().map(|more| view! { <div class="ink3">{more}</div> })}
+            {move || context().map(|text| view! { <div class="context ink3">{text}</div> })}
+        </div>
+    }
+}
+
+/// Columns of a row, and their values that depend on other rows.
+struct RowCells {
+    is_smoothed: bool,
+    is_cut: bool,
+    is_grouped: bool,
+    difference: Option<String>,
+}
+
+/// Distance of a line from its baseline, as drawn; NaN and infinities are displayed instead of it.
+fn difference(
+    picture: &Picture,
+    readings: &[Option<Reading>],
+    line: usize,
+    baseline: &str,
+) -> String {
+    let none = || "–".to_owned();
+    let Some(other) = picture
+        .baseline_of(line, baseline)
+        .filter(|&other| other != line)
+    else {
+        return none();
+    };
+    let at = |line: usize| readings.get(line).copied().flatten();
+    match (at(line), at(other)) {
+        (Some(mine), Some(_)) if !mine.smoothed.is_finite() => label::value(mine.smoothed),
+        (Some(mine), Some(base)) if base.smoothed.is_finite() => {
+            let difference = mine.smoothed - base.smoothed;
+            let sign = if difference > 0.0 { "+" } else { "" };
+            format!("{sign}{}", label::value(difference))
+        }
+        _ => none(),
+    }
+}
+
+fn row(
+    curve: &super::data::Curve,
+    reading: Option<&Reading>,
+    is_own: bool,
+    shown: &RowCells,
+) -> impl IntoView + use<> {
+    let text = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), label::value);
+    let class = |value: Option<f64>| format!("num {}", value.map_or("", value_class));
+    let smoothed = reading
+        .map(|r| r.smoothed)
+        .filter(|value| value.is_finite());
+    let value = reading.map(|r| r.value);
+    let bounds = reading.and_then(|r| r.bounds);
+    let (low, high) = (bounds.map(|b| b.0), bounds.map(|b| b.1));
+    // A bucket without finite values has no bounds to name.
+    let finite = |bound: Option<f64>| bound.filter(|value| value.is_finite());
+    let (run, name) = (curve.id.run.clone(), curve.label());
+    let count = reading.and_then(|r| r.count);
+    let count = count.map_or_else(|| "–".to_owned(), |count| count.to_string());
+    view! {
+        <tr>
+            <td>
+                <span>
+                    <RunChip run=run />
+                    <span class="cut" class:med=is_own>{name}</span>
+                </span>
+            </td>
+            {shown.is_smoothed.then(|| view! { <td class="num">{text(smoothed)}</td> })}
+            <td class=class(value)>{text(value)}</td>
+            {shown
+                .is_cut
+                .then(|| {
+                    view! {
+                        <td class="num">{text(finite(low))}</td>
+                        <td class="num">{text(finite(high))}</td>
+                    }
+                })}
+            {shown.is_grouped.then(|| view! { <td class="num">{count}</td> })}
+            {shown
+                .difference
+                .clone()
+                .map(|text| {
+                    let is_bad = text.contains("NaN") || text.contains('∞');
+                    view! { <td class="num ink3" class:nan=is_bad>{text}</td> }
+                })}
+        </tr>
+    }
+}
+
+/// "NaN from 412 to 1,184" for the stretches that the crosshair is in or near, most severe first.
+fn context_lines(
+    picture: &Picture,
+    x: f64,
+    sentence: fn(&str, &str, &str) -> String,
+) -> Option<String> {
+    let mut found = Vec::new();
+    for (curve, line) in picture.loaded.curves.iter().zip(picture.lines.iter()) {
+        for (stretch, drawn) in picture.stretches(curve).iter().zip(&line.stretches) {
+            if drawn.first <= x && x <= drawn.last {
+                let (_, class) = class_of(stretch.class);
+                let (first, last) = (
+                    label::step(stretch.first_step),
+                    label::step(stretch.last_step),
+                );
+                let text = sentence(class, &first, &last);
+                let text = if picture.loaded.curves.len() > 1 {
+                    format!("{}: {text}", curve.label())
+                } else {
+                    text
+                };
+                found.push((stretch.class != NonFiniteClass::Nan, text));
+            }
+        }
+    }
+    found.sort();
+    found.truncate(3);
+    let texts: Vec<String> = found.into_iter().map(|(_, text)| text).collect();
+    (!texts.is_empty()).then(|| texts.join(" · "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_in_a_head_are_whole_and_the_others_counted() {
+        assert_eq!(fitting(&[40.0; 3], 120.0), 3);
+        assert_eq!(fitting(&[40.0; 3], 119.0), 2);
+        assert_eq!(fitting(&[40.0; 3], 50.0), 0);
+        assert_eq!(fitting(&[10.0; 9], 500.0), MOST_IN_HEAD);
+        assert_eq!(fitting(&[], 10.0), 0);
+    }
+}

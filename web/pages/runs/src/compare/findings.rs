@@ -1,0 +1,92 @@
+//! The tab of findings: hits of watchpoints in one run only, or in both.
+
+use std::sync::Arc;
+
+use trainscope_api::compare::{FindingDifference, FindingsDifference};
+
+use super::model::use_model;
+use super::parts::{downloads, head, nothing};
+use trainscope_web_kit::components::{fixed_icon, severity_icon};
+use trainscope_web_kit::format;
+use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::prelude::*;
+
+#[component]
+pub(super) fn Findings() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let all = Memo::new(move |_| {
+        Arc::new(
+            model
+                .with_other(|own| own.findings.clone())
+                .unwrap_or_default(),
+        )
+    });
+    let beside = move || {
+        all.with(|own: &Arc<FindingsDifference>| {
+            if own.judged {
+                (i18n.texts().compare.findings)(&own.counts)
+            } else {
+                String::new()
+            }
+        })
+    };
+    let rows = move || {
+        let own = all.get();
+        if !own.judged {
+            return nothing(|t| t.judging);
+        }
+        if own.rows.is_empty() {
+            return nothing(|t| t.no_findings);
+        }
+        let texts = i18n.texts().compare;
+        let heads =
+            [model.base(), model.other.get().unwrap_or_default()].map(|run| model.name(&run));
+        let [base, other] = heads;
+        let rows = own.rows.iter().map(row).collect_view();
+        view! {
+            <table class="dense">
+                <thead>
+                    <tr>
+                        <th>{texts.finding}</th>
+                        <th>{texts.tensor}</th>
+                        <th class="num cut">{base}</th>
+                        <th class="num cut">{other}</th>
+                    </tr>
+                </thead>
+                <tbody>{rows}</tbody>
+            </table>
+        }
+        .into_any()
+    };
+    let right = downloads("findings", move || all.get_untracked().rows.clone());
+    view! {
+        <section class="card scrolls fills" data-part="findings">
+            {head(move || i18n.texts().compare.tabs[3].to_owned(), beside, right)}
+            <div class="scroll">{rows}</div>
+        </section>
+    }
+}
+
+fn row(own: &FindingDifference) -> AnyView {
+    let i18n = use_i18n();
+    let (class, icon) = severity_icon(own.severity);
+    let step = |own: Option<i64>| own.map_or_else(|| "–".to_owned(), format::integer);
+    let is_alone = own.base_step.is_none() != own.other_step.is_none();
+    view! {
+        <tr class:ne=is_alone>
+            <td>
+                <span class="flex gap4">
+                    <span class=class>{fixed_icon(icon, 12)}</span>
+                    <span class="cut">{i18n.words(&own.title)}</span>
+                </span>
+            </td>
+            <td class="cut" title=own.tensor.clone()>
+                <bdi>{own.tensor.clone()}</bdi>
+            </td>
+            <td class="num">{step(own.base_step)}</td>
+            <td class="num">{step(own.other_step)}</td>
+        </tr>
+    }
+    .into_any()
+}

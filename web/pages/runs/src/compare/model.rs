@@ -1,0 +1,443 @@
+//! State of the page: runs, options and place in the address, the comparison, and the map in view.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use trainscope_api::compare::{
+    AgainstBase, Align, CompareQuery, Comparison, DEFAULT_TOLERANCE, DifferenceMap, MAX_RUNS,
+    MapQuery, Parting, Reading,
+};
+
+use trainscope_web_kit::client;
+use trainscope_web_kit::format;
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::query::{Query, query};
+use trainscope_web_kit::run_colour::use_run_colours;
+use trainscope_web_kit::run_name::longer_names;
+use trainscope_web_kit::url_state::{History, UrlState, join_list, use_url_state};
+
+const RUNS: &str = "runs";
+const BASE: &str = "base";
+const OTHER: &str = "other";
+const TOLERANCE: &str = "tolerance";
+const SINCE: &str = "since";
+const ALIGN: &str = "align";
+const TAB: &str = "tab";
+const ALL: &str = "all";
+const SEARCH: &str = "q";
+const ROLE: &str = "role";
+const TENSOR: &str = "tensor";
+const STEP: &str = "step";
+
+/// Pause before the server is asked to read on.
+const READ_ON: Duration = Duration::from_millis(150);
+/// Rows of the map on the summary.
+pub(super) const SUMMARY_ROWS: usize = 40;
+/// Rows of the map on its own page.
+pub(super) const TENSOR_ROWS: usize = 300;
+
+/// A tab of the page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Tab {
+    #[default]
+    Summary,
+    Scalars,
+    Tensors,
+    Findings,
+    Graph,
+    Data,
+    Configuration,
+}
+
+impl Tab {
+    pub(super) const ALL: [Self; 7] = [
+        Self::Summary,
+        Self::Scalars,
+        Self::Tensors,
+        Self::Findings,
+        Self::Graph,
+        Self::Data,
+        Self::Configuration,
+    ];
+    const NAMES: [&'static str; 7] = [
+        "summary",
+        "scalars",
+        "tensors",
+        "findings",
+        "graph",
+        "data",
+        "configuration",
+    ];
+}
+
+pub(super) const ALIGNS: [Align; 4] = [Align::Step, Align::Samples, Align::Epoch, Align::Time];
+const ALIGN_NAMES: [&str; 4] = ["step", "samples", "epoch", "time"];
+
+/// State of the page. `Copy`.
+#[derive(Clone, Copy)]
+pub(super) struct Model {
+    pub(super) url: UrlState,
+    /// Compared runs, the base first.
+    pub(super) runs: Memo<Vec<String>>,
+    /// Number of runs in the address.
+    pub(super) asked: Memo<Vec<String>>,
+    pub(super) tolerance: Memo<f64>,
+    pub(super) align: Memo<Align>,
+    pub(super) since: Memo<Option<i64>>,
+    pub(super) tab: Memo<Tab>,
+    /// The run that is shown against the base.
+    pub(super) other: Memo<Option<String>>,
+    pub(super) search: Memo<Option<String>>,
+    pub(super) role: Memo<Option<String>>,
+    /// Chosen tensor or scalar, and step of the base.
+    pub(super) chosen: Memo<Option<(String, i64)>>,
+    pub(super) query: Query<Comparison>,
+    pub(super) map: Query<DifferenceMap>,
+    /// Names of the runs that tell them apart.
+    names: Memo<std::collections::BTreeMap<String, String>>,
+}
+
+pub(super) fn use_model() -> Model {
+    expect_context()
+}
+
+impl Model {
+    pub(super) fn new() -> Self {
+        let url = use_url_state();
+        let list = url.list(RUNS);
+        let base = url.param(BASE);
+        let runs = Memo::new(move |_| ordered(list.get(), base.get().as_deref()));
+        let number = |key| {
+            let text = url.param(key);
+            Memo::new(move |_| text.with(|text| format::parse_number(text.as_ref()?)))
+        };
+        let (tolerance, since, step) = (number(TOLERANCE), number(SINCE), number(STEP));
+        let tolerance = Memo::new(move |_| {
+            let own = tolerance.get().filter(|own| own.is_finite() && *own >= 0.0);
+            own.unwrap_or(DEFAULT_TOLERANCE)
+        });
+        let since = Memo::new(move |_| since.get().map(whole));
+        let align = url.param(ALIGN);
+        let align = Memo::new(move |_| {
+            let name = align.get();
+            let at = ALIGN_NAMES
+                .iter()
+                .position(|own| Some(*own) == name.as_deref());
+            at.map_or(Align::Step, |at| ALIGNS[at])
+        });
+        let tab = url.param(TAB);
+        let tab = Memo::new(move |_| {
+            let name = tab.get();
+            let at = Tab::NAMES
+                .iter()
+                .position(|own| Some(*own) == name.as_deref());
+            at.map_or(Tab::Summary, |at| Tab::ALL[at])
+        });
+        let other = url.param(OTHER);
+        let other = Memo::new(move |_| {
+            let wanted = other.get();
+            runs.with(|runs| {
+                let others = || runs.iter().skip(1);
+                let found = others().find(|run| Some(*run) == wanted.as_ref());
+                found.or_else(|| others().next()).cloned()
+            })
+        });
+        let all = url.param(ALL);
+        let asked_query = Memo::new(move |_| {
+            let runs = runs.get();
+            (runs.len() > 1).then(|| CompareQuery {
+                runs: join_list(&runs),
+                base: None,
+                tolerance: Some(tolerance.get()),
+                since: since.get(),
+                align: align.get(),
+                all: u8::from(all.with(|own| own.as_deref() == Some("1"))),
+            })
+        });
+        let shown = Signal::derive(move || Arc::new(runs.get()));
+        let own = query(
+            move || asked_query.get(),
+            |wanted| async move { client::compare(&wanted).await },
+        )
+        .again_with_runs(shown)
+        .cleared_with(move || runs.get());
+        let (search, role) = (url.param(SEARCH), url.param(ROLE));
+        let map_query = Memo::new(move |_| {
+            let is_long = match tab.get() {
+                Tab::Summary => false,
+                Tab::Tensors => true,
+                _ => return None,
+            };
+            // The comparison names the first step that parts.
+            own.answer.with(Option::is_some).then_some(())?;
+            Some(MapQuery {
+                base: runs.with(|runs| runs.first().cloned())?,
+                other: other.get()?,
+                tolerance: Some(tolerance.get()),
+                since: since.get(),
+                align: align.get(),
+                search: search.get().filter(|_| is_long),
+                role: role.get().filter(|_| is_long),
+                limit: Some(if is_long { TENSOR_ROWS } else { SUMMARY_ROWS }),
+                ..MapQuery::default()
+            })
+        });
+        let map = query(
+            move || map_query.get(),
+            |wanted| async move { client::compare_map(&wanted).await },
+        )
+        .again_with_runs(shown)
+        .cleared_with(move || (runs.get(), other.get()));
+        read_on(own, |answer: &Comparison| {
+            let mut others = answer.others.iter();
+            others.any(|own| own.reading == Reading::Going)
+        });
+        read_on(map, |answer: &DifferenceMap| answer.progress.is_some());
+        let colours = use_run_colours();
+        Effect::new(move || colours.draw_together(runs.get()));
+        let tensor = url.param(TENSOR);
+        let chosen = Memo::new(move |_| Some((tensor.get()?, step.get().map(whole)?)));
+        Self {
+            url,
+            runs,
+            asked: list,
+            tolerance,
+            align,
+            since,
+            tab,
+            other,
+            search,
+            role,
+            chosen,
+            query: own,
+            map,
+            names: Memo::new(move |_| {
+                runs.with(|runs| longer_names(runs.iter().map(String::as_str)))
+            }),
+        }
+    }
+
+    /// Short name of a run that differs from those of the others.
+    pub(super) fn name(self, run: &str) -> String {
+        self.names
+            .with(|names| names.get(run).cloned())
+            .unwrap_or_else(|| run.to_owned())
+    }
+
+    pub(super) fn base(self) -> String {
+        self.runs
+            .with(|runs| runs.first().cloned())
+            .unwrap_or_default()
+    }
+
+    /// Reads the run that is shown against the base.
+    pub(super) fn with_other<T>(self, look: impl FnOnce(&AgainstBase) -> T) -> Option<T> {
+        let other = self.other.get()?;
+        self.query.answer.with(|answer| {
+            let mut others = answer.as_deref()?.others.iter();
+            others.find(|own| own.run == other).map(look)
+        })
+    }
+
+    pub(super) fn set_runs(self, runs: &[String]) {
+        let runs = join_list(runs);
+        let changes = [(RUNS, Some(&*runs)), (BASE, None), (OTHER, None)];
+        self.url.set(&changes, History::Push);
+    }
+
+    pub(super) fn show_other(self, run: &str) {
+        self.url.set(&[(OTHER, Some(run))], History::Push);
+    }
+
+    pub(super) fn make_base(self, run: &str) {
+        let mut runs = self.runs.get_untracked();
+        runs.retain(|own| own != run);
+        runs.insert(0, run.to_owned());
+        self.set_runs(&runs);
+    }
+
+    pub(super) fn show_tab(self, tab: Tab) {
+        let name = (tab != Tab::Summary).then_some(Tab::NAMES[tab as usize]);
+        self.url.set(&[(TAB, name)], History::Push);
+    }
+
+    pub(super) fn set_align(self, align: Align) {
+        let name = (align != Align::Step).then_some(ALIGN_NAMES[align as usize]);
+        self.url.set(&[(ALIGN, name)], History::Push);
+    }
+
+    pub(super) fn set_tolerance(self, text: &str) {
+        let own = format::parse_number(text).filter(|own| own.is_finite() && *own >= 0.0);
+        if let Some(own) = own {
+            let own = (own - DEFAULT_TOLERANCE)
+                .abs()
+                .gt(&0.0)
+                .then(|| own.to_string());
+            self.url.set(&[(TOLERANCE, own.as_deref())], History::Push);
+        }
+    }
+
+    pub(super) fn set_since(self, text: &str) {
+        let own = format::parse_number(text).map(|own| whole(own).to_string());
+        self.url.set(&[(SINCE, own.as_deref())], History::Push);
+    }
+
+    pub(super) fn set_search(self, text: &str) {
+        let own = (!text.is_empty()).then_some(text);
+        self.url.set(&[(SEARCH, own)], History::Replace);
+    }
+
+    pub(super) fn set_role(self, role: Option<&str>) {
+        self.url.set(&[(ROLE, role)], History::Push);
+    }
+
+    pub(super) fn read_all(self) {
+        self.url.set(&[(ALL, Some("1"))], History::Replace);
+    }
+
+    /// Chooses a tensor at a step of the base.
+    pub(super) fn choose(self, tensor: &str, step: i64) {
+        let step = step.to_string();
+        let changes = [(TENSOR, Some(tensor)), (STEP, Some(&*step))];
+        self.url.set(&changes, History::Replace);
+    }
+
+    /// The chosen tensor and step; without a choice those of the first parting.
+    pub(super) fn place(self) -> Option<(String, i64)> {
+        self.chosen.get().or_else(|| {
+            self.with_other(|own| {
+                let first = own.partings.first()?;
+                Some((first.name.clone(), first.step))
+            })?
+        })
+    }
+
+    /// Handles a key; true if it was used.
+    pub(super) fn key(self, key: &str) -> bool {
+        match key {
+            "b" => {
+                let runs = self.runs.get_untracked();
+                if runs.len() > 1 {
+                    let mut order = runs;
+                    order.rotate_left(1);
+                    self.set_runs(&order);
+                }
+            }
+            "s" => {
+                if let Some(other) = self.other.get_untracked() {
+                    self.make_base(&other);
+                }
+            }
+            "[" => self.next_parting(false),
+            "]" => self.next_parting(true),
+            "j" => self.move_by(1, 0),
+            "k" => self.move_by(-1, 0),
+            "ArrowLeft" => self.move_by(0, -1),
+            "ArrowRight" => self.move_by(0, 1),
+            _ => return false,
+        }
+        true
+    }
+
+    fn next_parting(self, is_forward: bool) {
+        let now = untrack(|| self.place());
+        let all: Vec<Parting> =
+            untrack(|| self.with_other(|own| own.partings.clone())).unwrap_or_default();
+        let at = now.and_then(|(name, step)| {
+            all.iter()
+                .position(|own| own.name == name && own.step == step)
+        });
+        let next = match (at, is_forward) {
+            (None, _) => Some(0),
+            (Some(at), true) => at.checked_add(1),
+            (Some(at), false) => at.checked_sub(1),
+        };
+        if let Some(own) = next.and_then(|next| all.get(next)) {
+            self.choose(&own.name, own.step);
+        }
+    }
+
+    /// Moves the choice on the map by rows and columns.
+    fn move_by(self, rows: isize, columns: isize) {
+        let now = untrack(|| self.place());
+        let next = self.map.answer.with_untracked(|map| {
+            let map = map.as_deref()?;
+            let row = now
+                .as_ref()
+                .and_then(|now| map.rows.iter().position(|own| own.name == now.0));
+            let column = now.as_ref().and_then(|now| {
+                map.columns
+                    .iter()
+                    .position(|own| (own.first..=own.last).contains(&now.1))
+            });
+            let moved = |at: Option<usize>, by: isize, len: usize| match at {
+                Some(at) => at.saturating_add_signed(by).min(len.checked_sub(1)?).into(),
+                None => (len > 0).then_some(0),
+            };
+            let row = map.rows.get(moved(row, rows, map.rows.len())?)?;
+            let column = map
+                .columns
+                .get(moved(column, columns, map.columns.len())?)?;
+            Some((row.name.clone(), column.first))
+        });
+        if let Some((name, step)) = next {
+            self.choose(&name, step);
+        }
+    }
+}
+
+/// Asks again while an answer says that the server reads on.
+fn read_on<A: Send + Sync + 'static>(query: Query<A>, is_going: impl Fn(&A) -> bool + 'static) {
+    Effect::new(move || {
+        let is_fetching = query.is_fetching.get();
+        let is_going = query
+            .answer
+            .with(|own| own.as_deref().is_some_and(&is_going));
+        if is_going && !is_fetching {
+            set_timeout(move || query.ask_again(), READ_ON);
+        }
+    });
+}
+
+/// At most [`MAX_RUNS`] runs without duplicates, the base first.
+fn ordered(list: Vec<String>, base: Option<&str>) -> Vec<String> {
+    let mut runs: Vec<String> = Vec::new();
+    for run in list {
+        if !runs.contains(&run) {
+            runs.push(run);
+        }
+    }
+    if let Some(at) = base.and_then(|base| runs.iter().position(|run| run == base)) {
+        let base = runs.remove(at);
+        runs.insert(0, base);
+    }
+    runs.truncate(MAX_RUNS);
+    runs
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a step typed by a user")]
+fn whole(number: f64) -> i64 {
+    number.round() as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ordered;
+
+    #[test]
+    fn the_base_comes_first() {
+        let list = |names: &[&str]| {
+            names
+                .iter()
+                .map(|own| (*own).to_owned())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            ordered(list(&["a", "b", "a"]), Some("b")),
+            list(&["b", "a"])
+        );
+        assert_eq!(ordered(list(&["a", "b"]), Some("c")), list(&["a", "b"]));
+        let many: Vec<String> = (0..12).map(|at| at.to_string()).collect();
+        assert_eq!(ordered(many, None).len(), 8);
+    }
+}

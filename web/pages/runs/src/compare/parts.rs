@@ -1,0 +1,164 @@
+//! Parts that several tabs share: heads of cards, names with their role, differences as text, downloads.
+
+use serde::Serialize;
+use trainscope_api::compare::{MapCell, MapGap};
+use trainscope_api::table::CellValue;
+use trainscope_format::Role;
+use trainscope_format::hparams::HparamValue;
+
+use super::model::use_model;
+use trainscope_web_kit::components::download::download;
+use trainscope_web_kit::components::{IconButton, IconName};
+use trainscope_web_kit::format;
+use trainscope_web_kit::i18n::{CompareTexts, use_i18n};
+use trainscope_web_kit::prelude::*;
+
+/// Significant digits of a difference.
+const DIGITS: usize = 2;
+
+pub(super) fn difference(value: f64) -> String {
+    format::number(value, DIGITS)
+}
+
+/// A cell in words.
+pub(super) fn cell_text(cell: MapCell, texts: &CompareTexts) -> String {
+    match cell {
+        MapCell::Difference(own) => difference(own.0),
+        MapCell::Other(gap) => texts.gaps[match gap {
+            MapGap::Absent => 0,
+            MapGap::Unread => 1,
+            MapGap::OtherShape => 2,
+            MapGap::Fault => 3,
+        }]
+        .to_owned(),
+    }
+}
+
+/// A name with ∇ before gradients whose name does not say it.
+pub(super) fn named(name: &str, role: Option<Role>) -> String {
+    if role == Some(Role::Gradient) {
+        format!("∇ {name}")
+    } else {
+        name.to_owned()
+    }
+}
+
+/// A value of a setting.
+pub(super) fn setting(value: Option<&HparamValue>, texts: &CompareTexts) -> String {
+    match value {
+        None | Some(HparamValue::Null) => texts.missing.to_owned(),
+        Some(HparamValue::Number(own)) => {
+            let number = CellValue::of_single(*own).number().unwrap_or(*own);
+            trainscope_format::digits::exact(number)
+        }
+        Some(HparamValue::Text(text)) => text.clone(),
+        Some(HparamValue::Bool(yes)) => yes.to_string(),
+    }
+}
+
+/// Head of a card: title, a remark, and elements at the right.
+pub(super) fn head(
+    title: impl Fn() -> String + Send + 'static,
+    beside: impl Fn() -> String + Send + 'static,
+    right: AnyView,
+) -> AnyView {
+    view! {
+        <div class="head">
+            <h2>{title}</h2>
+            <span class="micro ink3 cut">{beside}</span>
+            <span class="grow"></span>
+            {right}
+        </div>
+    }
+    .into_any()
+}
+
+/// A sentence in place of a table without rows.
+pub(super) fn nothing(which: fn(&CompareTexts) -> &'static str) -> AnyView {
+    let i18n = use_i18n();
+    view! { <p class="small ink3 empty-part">{move || which(i18n.texts().compare)}</p> }.into_any()
+}
+
+/// Buttons that save rows as CSV and as JSON.
+pub(super) fn downloads<T: Serialize + 'static>(
+    name: &'static str,
+    rows: impl Fn() -> Vec<T> + Clone + 'static,
+) -> AnyView {
+    let i18n = use_i18n();
+    let model = use_model();
+    let save = move |is_json: bool| {
+        let rows: Vec<serde_json::Value> = untrack(&rows)
+            .into_iter()
+            .filter_map(|row| serde_json::to_value(row).ok())
+            .collect();
+        let base = untrack(|| model.base()).replace('/', "-");
+        let name = format!("{base}-{name}");
+        if is_json {
+            let text = serde_json::Value::Array(rows).to_string();
+            download(&text, "application/json", &format!("{name}.json"));
+        } else {
+            download(&csv(&rows), "text/csv", &format!("{name}.csv"));
+        }
+    };
+    let (as_csv, as_json) = (save.clone(), save);
+    let label = |kind: &'static str| {
+        Signal::derive(move || format!("{} {kind}", i18n.texts().compare.download))
+    };
+    view! {
+        <span class="flex gap4 hide-small">
+            <IconButton icon=IconName::Download class="small-icon" label=label("CSV") on_press=move || as_csv(false) />
+            <IconButton icon=IconName::File class="small-icon" label=label("JSON") on_press=move || as_json(true) />
+        </span>
+    }
+    .into_any()
+}
+
+/// Rows as CSV (RFC 4180) with a head of all fields; text that a spreadsheet would compute gets an apostrophe.
+fn csv(rows: &[serde_json::Value]) -> String {
+    let mut columns: Vec<&String> = Vec::new();
+    for (key, _) in rows.iter().filter_map(|row| row.as_object()).flatten() {
+        if !columns.contains(&key) {
+            columns.push(key);
+        }
+    }
+    let quoted = |text: &str| {
+        let text = if text.starts_with(['=', '+', '-', '@']) && text.parse::<f64>().is_err() {
+            format!("'{text}")
+        } else {
+            text.to_owned()
+        };
+        if text.contains([',', '"', '\n', '\r']) {
+            format!("\"{}\"", text.replace('"', "\"\""))
+        } else {
+            text
+        }
+    };
+    let cell = |value: Option<&serde_json::Value>| match value {
+        None | Some(serde_json::Value::Null) => String::new(),
+        Some(serde_json::Value::String(text)) => quoted(text),
+        Some(other) => quoted(&other.to_string()),
+    };
+    let head: Vec<String> = columns.iter().map(|own| quoted(own)).collect();
+    let lines = rows.iter().map(|row| {
+        let cells: Vec<String> = columns
+            .iter()
+            .map(|own| cell(row.get(own.as_str())))
+            .collect();
+        cells.join(",")
+    });
+    let mut all = vec![head.join(",")];
+    all.extend(lines);
+    all.join("\r\n") + "\r\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::csv;
+
+    #[test]
+    fn fields_are_quoted() {
+        let rows = [serde_json::json!({"name": "=a,b", "step": -3, "note": null})];
+        let text = csv(&rows);
+        assert!(text.contains("\"'=a,b\"") && text.contains("-3"), "{text}");
+    }
+}

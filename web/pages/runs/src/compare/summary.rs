@@ -1,0 +1,211 @@
+//! The summary: the sentence, the loss, the map, and cards of settings, graphs and first partings.
+
+use std::sync::Arc;
+
+use trainscope_api::compare::{AgainstBase, Outcome};
+
+use super::curve::CurveCard;
+use super::graph::GraphCard;
+use super::map::MapCard;
+use super::model::use_model;
+use super::tables::{ConfigurationCard, FirstPartings};
+use trainscope_web_kit::components::{IconName, RunChip, fixed_icon};
+use trainscope_web_kit::format;
+use trainscope_web_kit::i18n::{I18n, use_i18n};
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::route;
+
+#[component]
+pub(super) fn Summary() -> impl IntoView {
+    let model = use_model();
+    let has_map = Memo::new(move |_| {
+        model
+            .with_other(|own| own.tensors + own.scalars_total > 0)
+            .unwrap_or_default()
+    });
+    view! {
+        <Verdict />
+        <div class="cols">
+            <div>
+                <CurveCard />
+                <Show when=move || has_map.get()>
+                    <MapCard />
+                </Show>
+            </div>
+            <div>
+                <ConfigurationCard />
+                <GraphCard />
+                <FirstPartings />
+            </div>
+        </div>
+    }
+}
+
+/// The sentence of the run that is shown, and those of the others below it.
+#[component]
+pub(super) fn Verdict() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    let all = Memo::new(move |_| {
+        model.query.answer.with(|answer| {
+            Arc::new(
+                answer
+                    .as_deref()
+                    .map(|own| own.others.clone())
+                    .unwrap_or_default(),
+            )
+        })
+    });
+    let shown = move || {
+        let other = model.other.get();
+        all.with(|all| {
+            let own = all.iter().find(|own| Some(&own.run) == other.as_ref())?;
+            Some(sentence(i18n, own))
+        })
+    };
+    let others = move || {
+        let other = model.other.get();
+        let all = all.get();
+        let more = all.iter().filter(|own| Some(&own.run) != other.as_ref());
+        more.map(|own| {
+            let run = own.run.clone();
+            let words = i18n.words(&own.sentence);
+            view! {
+                <li>
+                    <button
+                        type="button"
+                        class="link small flex"
+                        on:click={
+                            let run = run.clone();
+                            move |_| model.show_other(&run)
+                        }
+                    >
+                        <RunChip run=run.clone() />
+                        <bdi>{model.name(&run)}</bdi>
+                        <span class="ink2 cut">{words}</span>
+                    </button>
+                </li>
+            }
+        })
+        .collect_view()
+    };
+    view! {
+        {shown}
+        <Show when=move || all.with(|all| all.len() > 1)>
+            <ul class="other-sentences">{others}</ul>
+        </Show>
+    }
+}
+
+fn sentence(i18n: I18n, own: &AgainstBase) -> AnyView {
+    let model = use_model();
+    let texts = i18n.texts().compare;
+    let class = match own.outcome {
+        Outcome::Part | Outcome::PartInScalars => "warn",
+        Outcome::Same | Outcome::Within => "okc",
+        Outcome::SoFar | Outcome::Unread | Outcome::Nothing => "ink3",
+    };
+    let words = i18n.words(&own.sentence);
+    let detail = [Some(&own.detail), own.align_fault.as_ref()];
+    let detail: Vec<String> = detail
+        .into_iter()
+        .flatten()
+        .map(|words| i18n.words(words))
+        .filter(|words| !words.is_empty())
+        .collect();
+    let first = own.partings.first().cloned();
+    let base = model.base();
+    let open = first
+        .as_ref()
+        .filter(|own| own.role.is_some())
+        .map(|first| {
+            let href =
+                route::tensors_beside_href(&base, &own.run, &first.name, first.rank, first.step);
+            view! {
+                <a class="btn hide-small" href=href data-part="open-both">
+                    {fixed_icon(IconName::Arrow, 14)}
+                    {(texts.open_both)(&format::integer(first.step))}
+                </a>
+            }
+        });
+    let heading = match first {
+        Some(first) => {
+            let href = match first.role {
+                Some(_) => {
+                    route::tensors_beside_href(&base, &own.run, &first.name, first.rank, first.step)
+                }
+                None => route::scalars_href(&base, &model.runs.get(), Some(&first.name)),
+            };
+            let (before, after) = words.split_once(&first.name).unwrap_or((&words, ""));
+            let has_name = before.len() < words.len();
+            let name = has_name.then(|| {
+                view! {
+                    <a class="link mono" href=href>
+                        <bdi>{first.name.clone()}</bdi>
+                    </a>
+                }
+            });
+            view! {
+                {before.to_owned()}
+                {name}
+                {after.to_owned()}
+            }
+            .into_any()
+        }
+        None => words.into_any(),
+    };
+    let progress = own
+        .progress
+        .filter(|_| own.reading == trainscope_api::compare::Reading::Going);
+    let progress = progress.map(|own| {
+        let (done, all) = (
+            format::bytes(own.done_bytes),
+            format::bytes(own.total_bytes),
+        );
+        view! {
+            <p class="small ink3" role="status" data-part="reading">
+                {(texts.reading)(&done, &all)}
+            </p>
+        }
+    });
+    let faults = (!own.faults.is_empty()).then(|| {
+        let count = own.faults.len() as u64;
+        let all: Vec<String> = own
+            .faults
+            .iter()
+            .take(20)
+            .map(|own| format!("{}: {}", own.place, own.reason))
+            .collect();
+        view! {
+            <p class="small warn" title=all.join("\n") data-part="faults">
+                {(texts.faults)(count)}
+            </p>
+        }
+    });
+    view! {
+        <section class="verdict-head" data-part="sentence" data-outcome=outcome_name(own.outcome)>
+            <span class=class>{fixed_icon(IconName::Compare, 20)}</span>
+            <div class="grow">
+                <h1>{heading}</h1>
+                <p class="ink2">{detail.join(" ")}</p>
+                {progress}
+                {faults}
+            </div>
+            {open}
+        </section>
+    }
+    .into_any()
+}
+
+/// Name of an outcome for tests and styles.
+const fn outcome_name(own: Outcome) -> &'static str {
+    match own {
+        Outcome::Part => "part",
+        Outcome::PartInScalars => "part-in-scalars",
+        Outcome::Within => "within",
+        Outcome::Same => "same",
+        Outcome::SoFar => "so-far",
+        Outcome::Unread => "unread",
+        Outcome::Nothing => "nothing",
+    }
+}

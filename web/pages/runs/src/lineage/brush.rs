@@ -1,0 +1,245 @@
+//! Brushes: stretches, choices and lanes of axes that rows must pass, and their text in the address:
+//! `lr:1e-4..1e-2,3e-2..;opt:=adam|=sgd|!none`.
+
+use std::collections::BTreeMap;
+
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
+use trainscope_charts::parallel::{AxisKind, Lane, Spot};
+
+/// Escaped in keys and choices: what divides them.
+const DIVIDERS: &AsciiSet = &CONTROLS
+    .add(b'%')
+    .add(b';')
+    .add(b':')
+    .add(b'|')
+    .add(b',')
+    .add(b'=')
+    .add(b'!');
+
+/// Values that pass an axis: one of these.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Brush {
+    /// Least and greatest number, which belong to it.
+    pub(super) ranges: Vec<(f64, f64)>,
+    /// Values of a category by their texts.
+    pub(super) choices: Vec<String>,
+    /// Places of values that an axis cannot show.
+    pub(super) lanes: Vec<Lane>,
+}
+
+/// The brushes of all axes by the keys of their columns; all must be passed.
+pub(super) type Brushes = BTreeMap<String, Brush>;
+
+/// Lanes with their texts in the address.
+const LANES: [(Lane, &str); 6] = [
+    (Lane::Nan, "nan"),
+    (Lane::PosInf, "inf"),
+    (Lane::NegInf, "-inf"),
+    (Lane::Missing, "none"),
+    (Lane::OffScale, "off"),
+    (Lane::Text, "text"),
+];
+
+impl Brush {
+    pub(super) fn is_empty(&self) -> bool {
+        self.ranges.is_empty() && self.choices.is_empty() && self.lanes.is_empty()
+    }
+
+    /// `true` if a value passes.
+    pub(super) fn holds(&self, spot: Spot, kind: &AxisKind) -> bool {
+        if let Some(lane) = Lane::of(spot, kind) {
+            return self.lanes.contains(&lane);
+        }
+        match (spot, kind) {
+            (Spot::Number(number), _) => self
+                .ranges
+                .iter()
+                .any(|(from, to)| (*from..=*to).contains(&number)),
+            (Spot::Choice(choice), AxisKind::Choices(names)) => {
+                let name = names.get(choice as usize);
+                name.is_some_and(|name| self.choices.contains(name))
+            }
+            _ => false,
+        }
+    }
+
+    /// The same as a term of the filter.
+    pub(super) fn term(&self, key: &str) -> String {
+        let ranges = self
+            .ranges
+            .iter()
+            .map(|(from, to)| format!("{}..{}", end(*from), end(*to)));
+        // In a term with quotes a bar does not divide.
+        let choices = self
+            .choices
+            .iter()
+            .map(|own| own.replace(char::is_whitespace, "*"));
+        let lanes = self.lanes.iter().filter_map(|lane| match lane {
+            Lane::Nan => Some("nan"),
+            Lane::PosInf => Some("inf"),
+            Lane::NegInf => Some("-inf"),
+            Lane::Missing => Some("none"),
+            Lane::OffScale => Some("..0"),
+            Lane::Text => None,
+        });
+        let any: Vec<String> = ranges
+            .chain(choices)
+            .chain(lanes.map(str::to_owned))
+            .collect();
+        format!("{key}:{}", any.join("|"))
+    }
+
+    /// Adds a choice, or takes it away.
+    pub(super) fn toggle(&mut self, choice: &str) {
+        match self.choices.iter().position(|own| own == choice) {
+            Some(position) => {
+                self.choices.remove(position);
+            }
+            None => self.choices.push(choice.to_owned()),
+        }
+    }
+
+    fn text(&self) -> String {
+        let ranges = self
+            .ranges
+            .iter()
+            .map(|(from, to)| format!("{}..{}", end(*from), end(*to)));
+        let choices = self.choices.iter().map(|own| format!("={}", escaped(own)));
+        let named = |lane: &Lane| {
+            LANES
+                .iter()
+                .find(|(own, _)| own == lane)
+                .map(|(_, name)| *name)
+        };
+        let lanes = self
+            .lanes
+            .iter()
+            .filter_map(named)
+            .map(|name| format!("!{name}"));
+        ranges
+            .chain(choices)
+            .chain(lanes)
+            .collect::<Vec<_>>()
+            .join(",")
+    }
+
+    fn parse(text: &str) -> Self {
+        let mut brush = Self::default();
+        for part in text.split(',') {
+            if let Some(choice) = part.strip_prefix('=') {
+                brush.choices.push(unescaped(choice));
+            } else if let Some(name) = part.strip_prefix('!') {
+                let lane = LANES.iter().find(|(_, own)| *own == name);
+                brush.lanes.extend(lane.map(|(lane, _)| *lane));
+            } else if let Some((from, to)) = part.split_once("..") {
+                let end = |text: &str, open: f64| {
+                    if text.is_empty() {
+                        Some(open)
+                    } else {
+                        trainscope_web_kit::format::parse_number(text)
+                    }
+                };
+                let ends = end(from, f64::NEG_INFINITY).zip(end(to, f64::INFINITY));
+                brush
+                    .ranges
+                    .extend(ends.map(|(from, to)| (from.min(to), from.max(to))));
+            }
+        }
+        brush
+    }
+}
+
+/// An end of a range; empty if it is open.
+fn end(number: f64) -> String {
+    if number.is_infinite() {
+        String::new()
+    } else {
+        number.to_string()
+    }
+}
+
+/// Text of brushes for the address; `None` without any.
+pub(super) fn text(brushes: &Brushes) -> Option<String> {
+    let filled = brushes.iter().filter(|(_, brush)| !brush.is_empty());
+    let texts: Vec<String> = filled
+        .map(|(key, brush)| format!("{}:{}", escaped(key), brush.text()))
+        .collect();
+    (!texts.is_empty()).then(|| texts.join(";"))
+}
+
+/// Brushes of a text; what is not understood is left out.
+pub(super) fn parse(text: &str) -> Brushes {
+    let parts = text.split(';').filter_map(|part| part.split_once(':'));
+    let brushes = parts.map(|(key, text)| (unescaped(key), Brush::parse(text)));
+    brushes.filter(|(_, brush)| !brush.is_empty()).collect()
+}
+
+fn escaped(text: &str) -> String {
+    utf8_percent_encode(text, DIVIDERS).to_string()
+}
+
+fn unescaped(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use trainscope_charts::scale::Scale;
+
+    use super::*;
+
+    #[test]
+    fn brushes_survive_their_address() {
+        let lr = Brush {
+            ranges: vec![(1e-4, 1e-2), (0.03, f64::INFINITY)],
+            lanes: vec![Lane::Nan, Lane::Missing],
+            choices: Vec::new(),
+        };
+        let opt = Brush {
+            choices: vec![
+                "adam|w;:=,100%".to_owned(),
+                "!none".to_owned(),
+                "<b>".to_owned(),
+            ],
+            ..Brush::default()
+        };
+        let all = Brushes::from([("metric:loss;x".to_owned(), lr), ("opt".to_owned(), opt)]);
+        let text = text(&all).unwrap();
+        assert_eq!(parse(&text), all, "{text}");
+        assert_eq!(
+            parse("lr:1e-4..1e-2,3e-2..")["lr"].ranges,
+            [(1e-4, 1e-2), (0.03, f64::INFINITY)]
+        );
+        assert!(parse("lr;:;lr:x..y;opt:!what").is_empty());
+        assert_eq!(super::text(&Brushes::new()), None);
+    }
+
+    #[test]
+    fn values_without_a_place_pass_by_their_lane_only() {
+        let brush = Brush {
+            ranges: vec![(0.0, 1.0)],
+            lanes: vec![Lane::Nan],
+            ..Brush::default()
+        };
+        let axis = |scale: Scale| AxisKind::Numbers {
+            scale,
+            is_whole: false,
+        };
+        let holds = |spot: Spot| brush.holds(spot, &axis(Scale::Linear));
+        assert!(holds(Spot::Number(0.5)) && holds(Spot::Number(f64::NAN)));
+        assert!(!holds(Spot::Number(2.0)) && !holds(Spot::Missing));
+        assert!(!holds(Spot::Number(f64::INFINITY)) && !holds(Spot::Text));
+        assert!(
+            !brush.holds(Spot::Number(0.0), &axis(Scale::Log)),
+            "off a logarithmic axis"
+        );
+        assert_eq!(brush.term("lr"), "lr:0..1|nan");
+        let choice = Brush {
+            choices: vec!["a b".to_owned()],
+            ..Brush::default()
+        };
+        let names = AxisKind::Choices(vec!["c".to_owned(), "a b".to_owned()]);
+        assert!(choice.holds(Spot::Choice(1), &names) && !choice.holds(Spot::Choice(0), &names));
+        assert_eq!(choice.term("opt"), "opt:a*b");
+    }
+}

@@ -1,0 +1,327 @@
+//! Handlers of the pointer over the lines: brushes are drawn, moved, resized and cleared, heads are dragged, a press on a
+//! line selects its run.
+
+use std::sync::Arc;
+
+use leptos::html::Div;
+use trainscope_charts::parallel::{AxisKind, Layout};
+
+use super::brush::Brush;
+use super::gesture::{Gesture, brushed, end_at, moved};
+use super::model::use_model;
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::url_state::History;
+
+/// Distance of the pointer from an axis or a line that it means, CSS pixels.
+const AXIS_REACH: f64 = 14.0;
+const LINE_REACH: f64 = 7.0;
+/// Movement from which on a press is a drag, CSS pixels.
+const DRAG: f64 = 4.0;
+/// Distance of an end of a brush by which it is resized, CSS pixels.
+const GRIP: f64 = 5.0;
+
+/// Handlers of the pointer. `Copy`.
+#[derive(Clone, Copy)]
+pub(super) struct Gestures {
+    holder: NodeRef<Div>,
+    /// The element with the handlers, which captures the pointer: captured by another one it would send them nothing.
+    chart: NodeRef<Div>,
+    layout: Memo<Arc<Layout>>,
+    gesture: StoredValue<Option<Gesture>>,
+    /// Last position of the pointer, and `true` if a frame will look at it.
+    last: StoredValue<((f64, f64), bool)>,
+    model: StoredValue<super::model::Model>,
+}
+
+impl Gestures {
+    pub(super) fn new(
+        holder: NodeRef<Div>,
+        chart: NodeRef<Div>,
+        layout: Memo<Arc<Layout>>,
+    ) -> Self {
+        Self {
+            holder,
+            chart,
+            layout,
+            gesture: StoredValue::new(None),
+            last: StoredValue::new(((0.0, 0.0), false)),
+            model: StoredValue::new(use_model()),
+        }
+    }
+
+    pub(super) fn is_active(self) -> bool {
+        self.gesture.with_value(Option::is_some)
+    }
+
+    /// Position on the plot, wherever it is scrolled to.
+    pub(super) fn place(self, event: &web_sys::PointerEvent) -> Option<(f64, f64)> {
+        let holder = self.holder.get_untracked()?;
+        let rect = holder.get_bounding_client_rect();
+        Some((
+            f64::from(event.client_x()) - rect.left() + f64::from(holder.scroll_left()),
+            f64::from(event.client_y()) - rect.top(),
+        ))
+    }
+
+    /// Begins to drag a head.
+    pub(super) fn begin_head(self, key: &str, event: &web_sys::PointerEvent) {
+        if let (Some((x, _)), 0) = (self.place(event), event.button()) {
+            let key = key.to_owned();
+            self.gesture.set_value(Some(Gesture::Head {
+                key,
+                from: x,
+                to: x,
+            }));
+        }
+    }
+
+    pub(super) fn begin(self, event: &web_sys::PointerEvent) {
+        if event.button() != 0 || self.is_active() {
+            return;
+        }
+        let Some((x, y)) = self.place(event) else {
+            return;
+        };
+        let layout = self.layout.get_untracked();
+        let Some(index) = layout.nearest_axis(x) else {
+            return;
+        };
+        let near = layout
+            .axes
+            .get(index)
+            .filter(|axis| (axis.x - x).abs() <= AXIS_REACH);
+        let key = self
+            .model
+            .get_value()
+            .axes
+            .with_untracked(|axes| axes.get(index).map(|(key, _)| key.clone()));
+        let (Some(axis), Some(key)) = (near, key) else {
+            self.gesture.set_value(Some(Gesture::Line { from: (x, y) }));
+            return;
+        };
+        if let Some(chart) = self.chart.get_untracked() {
+            // Without capture a drag only ends when it leaves the plot, which is acceptable.
+            let _ignored = chart.set_pointer_capture(event.pointer_id());
+        }
+        event.prevent_default();
+        let brush = self
+            .model
+            .get_value()
+            .brushes
+            .with_untracked(|brushes| brushes.get(&key).cloned().unwrap_or_default());
+        let hit = brush.ranges.iter().position(|(from, to)| {
+            let ends = [*from, *to].map(|end| end_at(axis, end));
+            (ends[0].min(ends[1]) - GRIP..=ends[0].max(ends[1]) + GRIP).contains(&y)
+        });
+        let gesture = match hit {
+            Some(range) if !event.shift_key() => {
+                let (from, to) = brush.ranges[range];
+                let (a, b) = (end_at(axis, from), end_at(axis, to));
+                let part = if (a - y).abs() <= GRIP {
+                    (true, false)
+                } else if (b - y).abs() <= GRIP {
+                    (false, true)
+                } else {
+                    (true, true)
+                };
+                Gesture::Edit {
+                    key,
+                    index,
+                    range,
+                    part,
+                    from: y,
+                    brush,
+                    has_moved: false,
+                }
+            }
+            _ => {
+                let base = if event.shift_key() {
+                    brush
+                } else {
+                    Brush::default()
+                };
+                Gesture::New {
+                    key,
+                    index,
+                    from: y,
+                    base,
+                    has_moved: false,
+                }
+            }
+        };
+        self.gesture.set_value(Some(gesture));
+    }
+
+    /// Follows the pointer: once a frame, however often the browser reports it.
+    pub(super) fn pointed(self, at: (f64, f64)) {
+        let is_due = self.last.with_value(|(_, is_due)| *is_due);
+        self.last.set_value((at, true));
+        if is_due {
+            return;
+        }
+        request_animation_frame(move || {
+            let Some(at) = self.last.try_update_value(|last| {
+                last.1 = false;
+                last.0
+            }) else {
+                return;
+            };
+            self.follow(at);
+        });
+    }
+
+    fn follow(self, (x, y): (f64, f64)) {
+        let layout = self.layout.get_untracked();
+        let mut draft = None;
+        self.gesture.update_value(|gesture| match gesture {
+            Some(Gesture::Head { to, .. }) => *to = x,
+            Some(Gesture::New {
+                key,
+                index,
+                from,
+                base,
+                has_moved,
+            }) => {
+                *has_moved |= (y - *from).abs() >= DRAG;
+                if *has_moved {
+                    draft = Some((
+                        key.clone(),
+                        self.brush_between(&layout, *index, (*from, y), base),
+                    ));
+                }
+            }
+            Some(Gesture::Edit {
+                key,
+                index,
+                range,
+                part,
+                from,
+                brush,
+                has_moved,
+            }) => {
+                *has_moved |= (y - *from).abs() >= 1.0;
+                if let (true, Some(axis)) = (*has_moved, layout.axes.get(*index)) {
+                    draft = Some((key.clone(), moved(brush, *range, *part, y - *from, axis)));
+                }
+            }
+            Some(Gesture::Line { .. }) | None => {}
+        });
+        if let Some((key, brush)) = draft {
+            self.model.get_value().draft_brush(&key, brush);
+            return;
+        }
+        if self.is_active() {
+            return;
+        }
+        let kept = self.model.get_value().kept.get_untracked();
+        let rows = kept.rows.iter().map(|row| *row as usize);
+        let near = layout
+            .nearest_row(rows, (x, y), LINE_REACH)
+            .and_then(|row| u32::try_from(row).ok());
+        if self.model.get_value().hovered.get_untracked() != near {
+            self.model.get_value().hovered.set(near);
+        }
+    }
+
+    fn brush_between(self, layout: &Layout, index: usize, ends: (f64, f64), base: &Brush) -> Brush {
+        self.model
+            .get_value()
+            .axes
+            .with_untracked(|axes| match axes.get(index) {
+                Some((_, axis)) => brushed(layout, index, &axis.kind, ends, base),
+                None => base.clone(),
+            })
+    }
+
+    pub(super) fn end(self, event: &web_sys::PointerEvent) {
+        let Some((x, y)) = self.place(event) else {
+            return;
+        };
+        self.follow((x, y));
+        let Some(gesture) = self.gesture.try_update_value(Option::take).flatten() else {
+            return;
+        };
+        let model = self.model.get_value();
+        let layout = self.layout.get_untracked();
+        match gesture {
+            Gesture::Head { key, from, to } => {
+                if (to - from).abs() >= DRAG {
+                    if to < 0.0 {
+                        model.remove_axis(&key);
+                    } else if let Some(place) = layout.nearest_axis(to) {
+                        model.move_axis(&key, place);
+                    }
+                }
+            }
+            Gesture::New {
+                has_moved: true, ..
+            }
+            | Gesture::Edit {
+                has_moved: true, ..
+            } => {
+                if let Some(brushes) = model.draft.get_untracked() {
+                    model.set_brushes(&brushes, History::Push);
+                }
+            }
+            Gesture::New {
+                key, index, base, ..
+            } => self.click(&key, index, y, &base),
+            Gesture::Edit {
+                key, brush, range, ..
+            } => {
+                let mut brush = brush;
+                brush.ranges.remove(range);
+                model.set_brush(&key, brush, History::Push);
+            }
+            Gesture::Line { from } => {
+                if (x - from.0).hypot(y - from.1) < DRAG
+                    && let Some(row) = model.hovered.get_untracked()
+                {
+                    let view = model.view.get_untracked();
+                    if let Some(run) = view.runs(row as usize).first() {
+                        model.cursor.set(Some(run.clone()));
+                        model.toggle_selected(run);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A press on a place or a lane toggles it; elsewhere it clears the axis.
+    fn click(self, key: &str, index: usize, y: f64, base: &Brush) {
+        let layout = self.layout.get_untracked();
+        let mut brush = self
+            .model
+            .get_value()
+            .brushes
+            .with_untracked(|brushes| brushes.get(key).cloned().unwrap_or_default());
+        let lanes = layout.lanes_between(index, y - 6.0, y + 6.0);
+        let name = self.model.get_value().axes.with_untracked(|axes| {
+            let (_, axis) = axes.get(index)?;
+            let AxisKind::Choices(names) = &axis.kind else {
+                return None;
+            };
+            let placed = layout.axes.get(index)?;
+            let choice = placed.choice_at(y)?;
+            ((placed.y_of_choice(choice) - y).abs() <= 9.0).then(|| names.get(choice).cloned())?
+        });
+        if let Some(lane) = lanes.first() {
+            match brush.lanes.iter().position(|own| own == lane) {
+                Some(at) => {
+                    brush.lanes.remove(at);
+                }
+                None => brush.lanes.push(*lane),
+            }
+        } else if let Some(name) = name {
+            brush.toggle(&name);
+        } else {
+            brush = base.clone();
+        }
+        self.model.get_value().set_brush(key, brush, History::Push);
+    }
+
+    pub(super) fn cancel(self) {
+        self.gesture.set_value(None);
+        self.model.get_value().draft.set(None);
+    }
+}

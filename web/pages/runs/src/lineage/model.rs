@@ -1,0 +1,507 @@
+//! State of the page, derived from the table, the notebook and the address.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use trainscope_api::importance::Measure;
+use trainscope_api::table::{ColumnInfo, Direction, TableColumns};
+use trainscope_charts::parallel::AxisSpec;
+
+use super::axis::{self, Looks, axis_of, info_of};
+use super::brush::{self, Brush, Brushes};
+use super::filter::Filter;
+use super::front::fronts_of;
+use super::order::{NAME, SortKey, sorted};
+use super::store::Store;
+use super::view::View;
+use trainscope_web_kit::frames::after_paint;
+use trainscope_web_kit::i18n::{I18n, use_i18n};
+use trainscope_web_kit::notebook::{Notes, use_notebook};
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::state::{AppState, use_app_state};
+use trainscope_web_kit::url_state::{UrlState, use_url_state};
+
+mod actions;
+
+const RUNS: &str = "runs";
+const FILTER: &str = "q";
+const COLUMNS: &str = "cols";
+const SORT: &str = "sort";
+const AXES: &str = "axes";
+const COLOUR: &str = "colour";
+const LOOKS: &str = "scale";
+const BRUSH: &str = "brush";
+const GROUP: &str = "group";
+const TARGET: &str = "target";
+const GOAL: &str = "goal";
+const MEASURE: &str = "measure";
+const TAB: &str = "tab";
+const FOCUS: &str = "focus";
+const SELECTED: &str = "sel";
+const PANEL: &str = "panel";
+const BAR: &str = "bar";
+const PARETO: &str = "pareto";
+const OF: &str = "of";
+/// Value of [`OF`] for the kept runs.
+const KEPT: &str = "kept";
+/// Runs at most that are named in the address; of more, the brushes become terms of the filter.
+const MOST_NAMED: usize = 200;
+/// Period in which the table follows a brush during a drag: its cells would cost the lines most of their frames.
+const DRAG_TABLE_PERIOD: Duration = Duration::from_millis(700);
+/// Colour of lines by their run.
+pub(super) const BY_RUN: &str = "run";
+/// Columns whose values differ between repetitions of one training.
+const REPETITIONS: [&str; 5] = ["seed", "host", "commit", "path", "dir"];
+
+/// Content of the right panel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum SidePanel {
+    Columns,
+    /// All values of a run.
+    Row(String),
+}
+
+/// Field of a run's notes that is edited in its row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EditedNote {
+    Tags,
+    Note,
+}
+
+/// Rows that pass everything, and a mark for each row of the view.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Selection {
+    pub(super) rows: Vec<u32>,
+    pub(super) marks: Vec<bool>,
+}
+
+/// The page's state. `Copy`: take it with [`use_model`].
+#[derive(Clone, Copy)]
+pub(super) struct Model {
+    pub(super) state: AppState,
+    pub(super) url: UrlState,
+    pub(super) notebook: Notes,
+    pub(super) store: Store,
+    pub(super) i18n: I18n,
+    /// Facts about all columns; empty before they have arrived.
+    pub(super) columns: Memo<Arc<TableColumns>>,
+    /// Runs that a link names; empty for all.
+    pub(super) named: Memo<Vec<String>>,
+    pub(super) view: Memo<Arc<View>>,
+    pub(super) filter: Memo<String>,
+    pub(super) axis_keys: Memo<Vec<String>>,
+    pub(super) axes: Memo<Arc<Vec<(String, AxisSpec)>>>,
+    pub(super) looks: Memo<Looks>,
+    /// Brushes as they are drawn.
+    pub(super) brushes: Memo<Brushes>,
+    /// Brushes during a drag; the address follows at its end.
+    pub(super) draft: RwSignal<Option<Brushes>>,
+    pub(super) kept: Memo<Arc<Selection>>,
+    pub(super) table_keys: Memo<Vec<String>>,
+    pub(super) sort: Memo<Vec<SortKey>>,
+    /// Rows of the selection in the order of the table.
+    pub(super) order: Memo<Arc<Vec<u32>>>,
+    /// The same for the table, a frame later, and during a drag of a brush once a [period](DRAG_TABLE_PERIOD).
+    pub(super) table_order: Memo<Arc<Vec<u32>>>,
+    pub(super) colour: Memo<Option<String>>,
+    pub(super) target: Memo<Option<String>>,
+    pub(super) goal: Memo<Option<Direction>>,
+    pub(super) measure: Memo<Option<Measure>>,
+    /// `true` if filter or brushes exclude rows.
+    pub(super) is_part: Memo<bool>,
+    /// `true` if importances are those of the kept rows alone.
+    pub(super) is_of_kept: Memo<bool>,
+    /// Runs whose importances are asked for; `None` for all.
+    pub(super) judged_runs: Memo<Option<Vec<String>>>,
+    pub(super) group: Memo<Vec<String>>,
+    pub(super) is_data: Memo<bool>,
+    pub(super) selected: Memo<Vec<String>>,
+    pub(super) panel: Memo<Option<SidePanel>>,
+    /// Parameters of the scatter plot: one, or a pair.
+    pub(super) bar: Memo<Vec<String>>,
+    /// Results of the Pareto fronts.
+    pub(super) pareto: Memo<Vec<String>>,
+    /// Front of each row by these results; empty without two.
+    pub(super) fronts: Memo<Arc<Vec<Option<u32>>>>,
+    /// The best finite result of the kept rows.
+    pub(super) best: Memo<Option<f64>>,
+    /// The row that keys act on, by its name.
+    pub(super) cursor: RwSignal<Option<String>>,
+    /// The run whose notes are edited in its row.
+    pub(super) edited_note: RwSignal<Option<(String, EditedNote)>>,
+    /// The row under the pointer.
+    pub(super) hovered: RwSignal<Option<u32>>,
+    /// The axis that keys act on.
+    pub(super) axis_focus: RwSignal<Option<String>>,
+    /// Columns of the table in view, beyond those that other parts need.
+    pub(super) in_view: RwSignal<Vec<String>>,
+}
+
+/// The state of this page.
+pub(super) fn use_model() -> Model {
+    expect_context()
+}
+
+impl Model {
+    #[expect(
+        clippy::too_many_lines,
+        reason = "one signal after the other, each from those before it"
+    )]
+    pub(super) fn provide() -> Self {
+        let (state, url, notebook, i18n) =
+            (use_app_state(), use_url_state(), use_notebook(), use_i18n());
+        let store = Store::new();
+        let text = |key: &'static str| url.param(key);
+        let columns = Memo::new(move |_| store.columns.answer.get().unwrap_or_default());
+        let named = url.list(RUNS);
+        let hidden = Memo::new(move |_| {
+            notebook.with(|book| {
+                let hidden = book.runs.iter().filter(|(_, notes)| notes.is_hidden);
+                hidden.map(|(run, _)| run.clone()).collect::<BTreeSet<_>>()
+            })
+        });
+        let group = url.list(GROUP);
+        let view = Memo::new(move |_| {
+            let named: HashSet<String> = named.get().into_iter().collect();
+            let view = hidden.with(|hidden| {
+                let is_in =
+                    |run: &str| !hidden.contains(run) && (named.is_empty() || named.contains(run));
+                store.table.with(|table| View::of(table, is_in))
+            });
+            let by = group.get();
+            Arc::new(if by.is_empty() {
+                view
+            } else {
+                view.grouped(&by)
+            })
+        });
+        let filter = text(FILTER);
+        let filter = Memo::new(move |_| filter.get().unwrap_or_default());
+        // An address may be older than an alias.
+        let shown_columns = move |keys: Vec<String>| {
+            notebook.with(|book| {
+                let mut shown: Vec<String> = Vec::new();
+                for key in keys {
+                    let key = book.shown_column(&key);
+                    if !shown.iter().any(|own| own == key) {
+                        shown.push(key.to_owned());
+                    }
+                }
+                shown
+            })
+        };
+        let (chosen_axes, has_axes) = (url.list(AXES), text(AXES));
+        let axis_keys = Memo::new(move |_| {
+            if has_axes.with(Option::is_some) {
+                shown_columns(chosen_axes.get())
+            } else {
+                columns.with(|columns| axis::first_axes(columns))
+            }
+        });
+        let looks = url.list(LOOKS);
+        let looks = Memo::new(move |_| looks.with(|items| axis::parse_looks(items)));
+        let axes = Memo::new(move |_| {
+            let view = view.get();
+            let texts = i18n.texts().lineage;
+            let made = axis_keys.get().into_iter().filter_map(|key| {
+                let info = columns.with(|columns| info_of(columns, &key));
+                let look = looks.with(|looks| looks.get(&key).copied().unwrap_or_default());
+                let axis = axis_of(&view, &info, look, (texts.group)(info.group))?;
+                Some((key, axis))
+            });
+            Arc::new(made.collect::<Vec<_>>())
+        });
+        let (asked, draft) = (text(BRUSH), RwSignal::new(None::<Brushes>));
+        let brushes = Memo::new(move |_| {
+            draft.get().unwrap_or_else(|| {
+                asked.with(|text| text.as_deref().map(brush::parse).unwrap_or_default())
+            })
+        });
+        let parsed = Memo::new(move |_| filter.with(|text| Filter::parse(text)));
+        let filtered = Memo::new(move |_| {
+            let view = view.get();
+            let marks = parsed
+                .with(|filter| notebook.with(|book| filter.rows(&view, |run| book.runs.get(run))));
+            Arc::new(marks)
+        });
+        let passing = Memo::new(move |_| {
+            // Axes that are not drawn have brushes, too.
+            let view = view.get();
+            let made = brushes.with(|brushes| {
+                let of = |(key, brush): (&String, &Brush)| {
+                    let known = axes.with(|axes| {
+                        let own = axes.iter().find(|(own, _)| own == key);
+                        own.map(|(_, axis)| (Arc::clone(&axis.spots), axis.kind.clone()))
+                    });
+                    let made = || {
+                        let info = columns.with(|columns| info_of(columns, key));
+                        let look = looks.with(|looks| looks.get(key).copied().unwrap_or_default());
+                        let AxisSpec { spots, kind, .. } = axis_of(&view, &info, look, "")?;
+                        Some((spots, kind))
+                    };
+                    let (spots, kind) = known.or_else(made)?;
+                    Some((spots, kind, brush.clone()))
+                };
+                brushes.iter().filter_map(of).collect::<Vec<_>>()
+            });
+            let mut marks = filtered.get().as_ref().clone();
+            for (spots, kind, brush) in &made {
+                for (mark, spot) in marks.iter_mut().zip(spots.iter()) {
+                    *mark = *mark && brush.holds(*spot, kind);
+                }
+            }
+            let rows = marks.iter().zip(0..).filter(|(mark, _)| **mark);
+            Arc::new(Selection {
+                rows: rows.map(|(_, row)| row).collect(),
+                marks,
+            })
+        });
+        let (chosen_columns, has_columns) = (url.list(COLUMNS), text(COLUMNS));
+        let table_keys = Memo::new(move |_| {
+            if has_columns.with(Option::is_some) {
+                shown_columns(chosen_columns.get())
+            } else {
+                columns.with(|columns| axis::first_columns(columns, None))
+            }
+        });
+        let target = text(TARGET);
+        let target = Memo::new(move |_| {
+            target
+                .get()
+                .or_else(|| columns.with(|columns| axis::first_target(columns)))
+        });
+        let goal = text(GOAL);
+        let goal = Memo::new(move |_| match goal.get().as_deref() {
+            Some("less") => Some(Direction::Less),
+            Some("more") => Some(Direction::More),
+            _ => {
+                let target = target.get()?;
+                columns.with(|columns| info_of(columns, &target).direction)
+            }
+        });
+        let measure = text(MEASURE);
+        let measure = Memo::new(move |_| measure.with(|text| parse_measure(text.as_deref()?)));
+        let is_part =
+            Memo::new(move |_| passing.with(|kept| kept.rows.len()) < view.with(|view| view.len()));
+        let of = text(OF);
+        let is_of_kept = Memo::new(move |_| of.with(|text| text.as_deref() == Some(KEPT)));
+        let judged_runs = Memo::new(move |before: Option<&Option<Vec<String>>>| {
+            if is_of_kept.get() && is_part.get() {
+                // The answer would be late for a brush that still moves.
+                if draft.with(Option::is_some) {
+                    return before.cloned().flatten();
+                }
+                let (view, kept) = (view.get(), passing.get());
+                let runs = kept.rows.iter().flat_map(|row| view.runs(*row as usize));
+                return Some(runs.cloned().collect());
+            }
+            let is_all = named.with(Vec::is_empty) && hidden.with(BTreeSet::is_empty);
+            (!is_all).then(|| view.with(|view| view.runs_of_rows().flatten().cloned().collect()))
+        });
+        let colour = text(COLOUR);
+        let colour = Memo::new(move |_| colour.get().or_else(|| target.get()));
+        let sort_list = url.list(SORT);
+        let sort = Memo::new(move |_| {
+            let keys = sort_list.get();
+            if !keys.is_empty() {
+                return keys.iter().map(|key| SortKey::parse(key)).collect();
+            }
+            // The best first; by name if nothing is better.
+            match (target.get(), goal.get()) {
+                (Some(column), Some(goal)) => vec![SortKey {
+                    column,
+                    is_descending: goal == Direction::More,
+                }],
+                _ => vec![SortKey {
+                    column: NAME.to_owned(),
+                    is_descending: false,
+                }],
+            }
+        });
+        // A brush that moves changes the kept rows, and not the order of all.
+        let order_of_all = Memo::new(move |_| {
+            let view = view.get();
+            Arc::new(sort.with(|keys| sorted(&view, keys)))
+        });
+        let order = Memo::new(move |_| {
+            let (all, kept) = (order_of_all.get(), passing.get());
+            let is_kept = |row: &u32| kept.marks.get(*row as usize) == Some(&true);
+            Arc::new(all.iter().copied().filter(is_kept).collect::<Vec<u32>>())
+        });
+        let table_order = table_order(view, order, draft);
+        let pareto = url.list(PARETO);
+        let fronts = Memo::new(move |_| {
+            let (view, keys) = (view.get(), pareto.get());
+            let of = |key: &String| columns.with(|columns| info_of(columns, key).direction);
+            let directions: Vec<Option<Direction>> = keys.iter().map(of).collect();
+            Arc::new(fronts_of(&view, &keys, &directions))
+        });
+        let best = Memo::new(move |_| {
+            let (view, target, goal) = (view.get(), target.get()?, goal.get()?);
+            passing.with(|kept| {
+                let values = kept
+                    .rows
+                    .iter()
+                    .filter_map(|row| view.number(&target, *row as usize));
+                let values = values.filter(|value| value.is_finite());
+                match goal {
+                    Direction::Less => values.reduce(f64::min),
+                    Direction::More => values.reduce(f64::max),
+                }
+            })
+        });
+        let (panel, tab, focus) = (text(PANEL), text(TAB), text(FOCUS));
+        let panel = Memo::new(move |_| {
+            let text = panel.get()?;
+            match text.strip_prefix("run:") {
+                Some(run) => Some(SidePanel::Row(run.to_owned())),
+                None => (text == "columns").then_some(SidePanel::Columns),
+            }
+        });
+        let model = Self {
+            state,
+            url,
+            notebook,
+            store,
+            i18n,
+            columns,
+            named,
+            view,
+            filter,
+            axis_keys,
+            axes,
+            looks,
+            brushes,
+            draft,
+            kept: passing,
+            table_keys,
+            sort,
+            order,
+            table_order,
+            colour,
+            target,
+            goal,
+            measure,
+            is_part,
+            is_of_kept,
+            judged_runs,
+            group,
+            is_data: Memo::new(move |_| tab.with(|text| text.as_deref() == Some("data"))),
+            selected: url.list(SELECTED),
+            panel,
+            bar: url.list(BAR),
+            pareto,
+            fronts,
+            best,
+            cursor: RwSignal::new(None),
+            edited_note: RwSignal::new(None),
+            hovered: RwSignal::new(None),
+            axis_focus: RwSignal::new(None),
+            in_view: RwSignal::new(Vec::new()),
+        };
+        provide_context(model);
+        Effect::new(move || model.cursor.set(focus.get()));
+        // Axes, order and colour first; cells of the table as they come into view.
+        Effect::new(move || {
+            if columns.with(|columns| columns.seq == 0 && columns.columns.is_empty()) {
+                return;
+            }
+            let mut keys = axis_keys.get();
+            keys.extend(colour.get());
+            keys.extend(target.get());
+            keys.extend(sort.get().into_iter().map(|key| key.column));
+            keys.extend(group.get());
+            keys.extend(model.bar.get());
+            keys.extend(model.pareto.get());
+            keys.extend(brushes.with(|brushes| brushes.keys().cloned().collect::<Vec<_>>()));
+            columns.with(|columns| {
+                let known: Vec<&str> = columns
+                    .columns
+                    .iter()
+                    .map(|info| info.key.as_str())
+                    .collect();
+                keys.extend(parsed.with(|filter| {
+                    filter
+                        .columns(&known)
+                        .into_iter()
+                        .map(str::to_owned)
+                        .collect::<Vec<_>>()
+                }));
+            });
+            keys.retain(|key| key != NAME && key != BY_RUN);
+            keys.sort();
+            keys.dedup();
+            store.need(&keys);
+        });
+        Effect::new(move || {
+            let keys = model.in_view.get();
+            if store.is_ready.get() {
+                store.need(&keys);
+            }
+        });
+        model
+    }
+
+    /// Facts about a column; reactive.
+    pub(super) fn info(self, key: &str) -> ColumnInfo {
+        self.columns.with(|columns| info_of(columns, key))
+    }
+}
+
+/// Rows of a view, with the number of the change that brought them.
+type RowsOfView = (u64, Arc<View>, Arc<Vec<u32>>);
+
+/// The order of rows for the table, which changes after the lines are painted. Other rows are there at once.
+fn table_order(
+    view: Memo<Arc<View>>,
+    order: Memo<Arc<Vec<u32>>>,
+    draft: RwSignal<Option<Brushes>>,
+) -> Memo<Arc<Vec<u32>>> {
+    let (ticks, is_due) = (RwSignal::new(0_u64), StoredValue::new(false));
+    let tick = move || {
+        is_due.try_set_value(false);
+        ticks.try_update(|ticks| *ticks += 1);
+    };
+    let is_dragged = Memo::new(move |_| draft.with(Option::is_some));
+    Effect::new(move |was_dragged: Option<bool>| {
+        order.track();
+        let is_dragged = is_dragged.get();
+        let is_released = was_dragged == Some(true) && !is_dragged;
+        if is_released || !is_due.get_value() {
+            is_due.set_value(true);
+            if is_dragged {
+                set_timeout(tick, DRAG_TABLE_PERIOD);
+            } else {
+                after_paint(tick);
+            }
+        }
+        is_dragged
+    });
+    let renewed = Memo::new(move |before: Option<&RowsOfView>| {
+        let (tick, view) = (ticks.get(), view.get());
+        let before = before.filter(|before| before.0 == tick && Arc::ptr_eq(&before.1, &view));
+        before
+            .cloned()
+            .unwrap_or_else(|| (tick, view, order.get_untracked()))
+    });
+    Memo::new(move |_| renewed.with(|renewed| Arc::clone(&renewed.2)))
+}
+
+/// Names of measures in the address.
+const MEASURES: [(Measure, &str); 4] = [
+    (Measure::Variance, "variance"),
+    (Measure::BestTenth, "best"),
+    (Measure::Rank, "rank"),
+    (Measure::Linear, "linear"),
+];
+
+fn parse_measure(text: &str) -> Option<Measure> {
+    let own = MEASURES.iter().find(|(_, name)| *name == text);
+    own.map(|(measure, _)| *measure)
+}
+
+fn measure_text(measure: Measure) -> &'static str {
+    let own = MEASURES.iter().find(|(own, _)| *own == measure);
+    own.map_or("rank", |(_, name)| name)
+}

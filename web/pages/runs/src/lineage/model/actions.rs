@@ -1,0 +1,354 @@
+//! Changes of the page's state: of the address, and of the notebook.
+
+use std::collections::BTreeMap;
+
+use trainscope_api::importance::Measure;
+use trainscope_api::notebook::RunNotes;
+use trainscope_api::table::{ColumnGroup, ColumnKind, Direction};
+
+use super::super::axis::{self, AxisLook};
+use super::super::brush::{self, Brush, Brushes};
+use super::super::order::{SortKey, pressed};
+use super::{
+    AXES, BAR, BRUSH, COLOUR, COLUMNS, FILTER, GOAL, GROUP, KEPT, LOOKS, MEASURE, MOST_NAMED,
+    Model, OF, PANEL, PARETO, REPETITIONS, RUNS, SELECTED, SORT, SidePanel, TAB, TARGET,
+    measure_text,
+};
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::url_state::History;
+
+impl Model {
+    /// Sets the brush of an axis, or removes it.
+    pub(in super::super) fn set_brush(self, key: &str, brush: Brush, history: History) {
+        let mut brushes = self.brushes.get_untracked();
+        if brush.is_empty() {
+            brushes.remove(key);
+        } else {
+            brushes.insert(key.to_owned(), brush);
+        }
+        self.set_brushes(&brushes, history);
+    }
+
+    pub(in super::super) fn set_brushes(self, brushes: &Brushes, history: History) {
+        self.url
+            .set(&[(BRUSH, brush::text(brushes).as_deref())], history);
+        self.draft.set(None);
+    }
+
+    /// Shows a brush that is being dragged.
+    pub(in super::super) fn draft_brush(self, key: &str, brush: Brush) {
+        let mut brushes = self.brushes.get_untracked();
+        brushes.insert(key.to_owned(), brush);
+        self.draft.set(Some(brushes));
+    }
+
+    /// Removes brushes, the filter and the names of runs.
+    pub(in super::super) fn reset(self) {
+        self.url.set(
+            &[(BRUSH, None), (FILTER, None), (RUNS, None)],
+            History::Push,
+        );
+    }
+
+    pub(in super::super) fn set_filter(self, text: &str) {
+        let text = text.trim();
+        self.url.set(
+            &[(FILTER, (!text.is_empty()).then_some(text))],
+            History::Replace,
+        );
+    }
+
+    /// Keeps only the rows that pass, as names of runs or, of many, as terms of the filter.
+    pub(in super::super) fn keep_only(self) {
+        let runs = self.runs_where(true);
+        if runs.len() <= MOST_NAMED {
+            self.url.set(
+                &[
+                    (RUNS, Some(&trainscope_web_kit::url_state::join_list(&runs))),
+                    (BRUSH, None),
+                    (FILTER, None),
+                ],
+                History::Push,
+            );
+            return;
+        }
+        let terms = self.brushes.with_untracked(|brushes| {
+            let terms = brushes.iter().map(|(key, brush)| brush.term(key));
+            terms.collect::<Vec<_>>().join(" ")
+        });
+        let text = format!("{} {terms}", self.filter.get_untracked());
+        self.url
+            .set(&[(FILTER, Some(text.trim())), (BRUSH, None)], History::Push);
+    }
+
+    /// `true` if the rows that pass can be left out; reactive.
+    pub(in super::super) fn can_exclude(self) -> bool {
+        let brushes = self.brushes.with(BTreeMap::len);
+        let view = self.view.get();
+        let rest = view.len() - self.kept.with(|kept| kept.rows.len());
+        rest > 0 && (rest <= MOST_NAMED || (brushes == 1 && self.filter.with(String::is_empty)))
+    }
+
+    /// Leaves out the rows that pass.
+    pub(in super::super) fn exclude(self) {
+        let runs = self.runs_where(false);
+        if runs.len() <= MOST_NAMED {
+            let runs = trainscope_web_kit::url_state::join_list(&runs);
+            self.url.set(
+                &[(RUNS, Some(&runs)), (BRUSH, None), (FILTER, None)],
+                History::Push,
+            );
+            return;
+        }
+        let term = self.brushes.with_untracked(|brushes| {
+            let first = brushes.iter().next();
+            first.map(|(key, brush)| format!("-{}", brush.term(key)))
+        });
+        self.url
+            .set(&[(FILTER, term.as_deref()), (BRUSH, None)], History::Push);
+    }
+
+    fn runs_where(self, is_kept: bool) -> Vec<String> {
+        let view = self.view.get_untracked();
+        self.kept.with_untracked(|kept| {
+            let rows = view.runs_of_rows().zip(&kept.marks);
+            let own = rows.filter(|(_, mark)| **mark == is_kept);
+            own.flat_map(|(runs, _)| runs.iter().cloned()).collect()
+        })
+    }
+
+    pub(in super::super) fn set_axes(self, keys: &[String], history: History) {
+        let text = trainscope_web_kit::url_state::join_list(keys);
+        self.url.set(&[(AXES, Some(&text))], history);
+    }
+
+    /// Moves an axis to another place.
+    pub(in super::super) fn move_axis(self, key: &str, to: usize) {
+        let mut keys = self.axis_keys.get_untracked();
+        let Some(from) = keys.iter().position(|own| own == key) else {
+            return;
+        };
+        let own = keys.remove(from);
+        keys.insert(to.min(keys.len()), own);
+        self.set_axes(&keys, History::Push);
+    }
+
+    /// Removes an axis with its brush.
+    pub(in super::super) fn remove_axis(self, key: &str) {
+        let mut keys = self.axis_keys.get_untracked();
+        keys.retain(|own| own != key);
+        let mut brushes = self.brushes.get_untracked();
+        brushes.remove(key);
+        self.url.set(
+            &[
+                (AXES, Some(&trainscope_web_kit::url_state::join_list(&keys))),
+                (BRUSH, brush::text(&brushes).as_deref()),
+            ],
+            History::Push,
+        );
+    }
+
+    pub(in super::super) fn change_look(self, key: &str, change: impl FnOnce(&mut AxisLook)) {
+        let mut looks = self.looks.get_untracked();
+        change(looks.entry(key.to_owned()).or_default());
+        self.url
+            .set_list(LOOKS, &axis::look_items(&looks), History::Push);
+    }
+
+    /// Shows a column as an axis and in the table, or takes it away from both.
+    pub(in super::super) fn toggle_column(self, key: &str) {
+        let mut table = self.table_keys.get_untracked();
+        let mut axes = self.axis_keys.get_untracked();
+        if table.iter().any(|own| own == key) || axes.iter().any(|own| own == key) {
+            table.retain(|own| own != key);
+            axes.retain(|own| own != key);
+        } else {
+            table.push(key.to_owned());
+            if axis::is_axis(&untrack(|| self.info(key))) {
+                axes.push(key.to_owned());
+            }
+        }
+        self.url.set(
+            &[
+                (
+                    COLUMNS,
+                    Some(&trainscope_web_kit::url_state::join_list(&table)),
+                ),
+                (AXES, Some(&trainscope_web_kit::url_state::join_list(&axes))),
+            ],
+            History::Push,
+        );
+    }
+
+    /// Replaces a column by another one in the table and among the axes: another summary of one scalar.
+    pub(in super::super) fn replace_column(self, key: &str, by: &str) {
+        let replaced = |mut keys: Vec<String>| {
+            for own in &mut keys {
+                if own == key {
+                    by.clone_into(own);
+                }
+            }
+            trainscope_web_kit::url_state::join_list(&keys)
+        };
+        let (axes, table) = (
+            replaced(self.axis_keys.get_untracked()),
+            replaced(self.table_keys.get_untracked()),
+        );
+        self.url.set(
+            &[(AXES, Some(&axes)), (COLUMNS, Some(&table))],
+            History::Push,
+        );
+    }
+
+    pub(in super::super) fn set_colour(self, key: &str) {
+        self.url.set(&[(COLOUR, Some(key))], History::Push);
+    }
+
+    pub(in super::super) fn set_target(self, key: &str) {
+        self.url.set(
+            &[(TARGET, Some(key)), (GOAL, None), (BAR, None)],
+            History::Push,
+        );
+    }
+
+    pub(in super::super) fn set_goal(self, goal: Direction) {
+        let text = match goal {
+            Direction::Less => "less",
+            Direction::More => "more",
+        };
+        self.url.set(&[(GOAL, Some(text))], History::Push);
+    }
+
+    pub(in super::super) fn set_measure(self, measure: Option<Measure>) {
+        self.url
+            .set(&[(MEASURE, measure.map(measure_text))], History::Push);
+    }
+
+    pub(in super::super) fn set_of_kept(self, is_on: bool) {
+        self.url.set(&[(OF, is_on.then_some(KEPT))], History::Push);
+    }
+
+    pub(in super::super) fn set_bar(self, keys: &[String]) {
+        self.url.set_list(BAR, keys, History::Push);
+    }
+
+    pub(in super::super) fn set_group(self, keys: &[String]) {
+        self.url.set_list(GROUP, keys, History::Push);
+    }
+
+    pub(in super::super) fn set_pareto(self, keys: &[String]) {
+        self.url.set_list(PARETO, keys, History::Push);
+    }
+
+    /// Parameters that make groups of repetitions: all that differ but seeds, paths, hosts and commits; reactive.
+    pub(in super::super) fn group_offer(self) -> Vec<String> {
+        let is_repetition = |key: &str| {
+            let key = key.to_lowercase();
+            REPETITIONS
+                .iter()
+                .any(|name| key.split(['.', '_', '/', ':']).any(|part| part == *name))
+        };
+        self.columns.with(|columns| {
+            let own = columns.columns.iter().filter(|info| {
+                info.group == ColumnGroup::Parameter
+                    && axis::differs(info)
+                    && info.kind != ColumnKind::Text
+                    && !is_repetition(&info.key)
+            });
+            own.map(|info| info.key.clone()).collect()
+        })
+    }
+
+    pub(in super::super) fn set_tab(self, is_data: bool) {
+        self.url
+            .set(&[(TAB, is_data.then_some("data"))], History::Push);
+    }
+
+    pub(in super::super) fn press_sort(self, column: &str, is_further: bool) {
+        let keys = pressed(&self.sort.get_untracked(), column, is_further);
+        let keys: Vec<String> = keys.iter().map(SortKey::text).collect();
+        self.url.set_list(SORT, &keys, History::Push);
+    }
+
+    pub(in super::super) fn toggle_selected(self, run: &str) {
+        let mut selected = self.selected.get_untracked();
+        match selected.iter().position(|own| own == run) {
+            Some(position) => {
+                selected.remove(position);
+            }
+            None => selected.push(run.to_owned()),
+        }
+        self.url.set_list(SELECTED, &selected, History::Replace);
+    }
+
+    pub(in super::super) fn select_none(self) {
+        self.url.set(&[(SELECTED, None)], History::Replace);
+    }
+
+    /// Selects all kept runs, as many as an address can name; if they all are, none.
+    pub(in super::super) fn toggle_all(self) {
+        let runs = self.runs_where(true);
+        let selected = self.selected.get_untracked();
+        let is_all = runs.iter().all(|run| selected.contains(run));
+        let mut next = if is_all { Vec::new() } else { runs };
+        next.truncate(MOST_NAMED);
+        self.url.set_list(SELECTED, &next, History::Replace);
+    }
+
+    pub(in super::super) fn open_panel(self, panel: Option<&SidePanel>) {
+        let text = panel.map(|panel| match panel {
+            SidePanel::Columns => "columns".to_owned(),
+            SidePanel::Row(run) => format!("run:{run}"),
+        });
+        self.url.set(&[(PANEL, text.as_deref())], History::Push);
+    }
+
+    /// Hides the runs of a row for everybody who uses these folders.
+    pub(in super::super) fn hide(self, runs: impl IntoIterator<Item = String>) {
+        let change = runs.into_iter().map(|run| {
+            let notes = untrack(|| self.notebook.notes(&run));
+            (
+                run,
+                RunNotes {
+                    is_hidden: true,
+                    ..notes
+                },
+            )
+        });
+        self.notebook.set_many(change.collect());
+    }
+
+    /// Position of the cursor's row among the kept ones.
+    pub(in super::super) fn cursor_place(self) -> Option<usize> {
+        let name = self.cursor.get_untracked()?;
+        let view = self.view.get_untracked();
+        let row = view
+            .row_of(&name)
+            .or_else(|| view.names.iter().position(|own| *own == name))?;
+        self.order
+            .with_untracked(|order| order.iter().position(|own| *own as usize == row))
+    }
+
+    /// Moves the cursor down or up.
+    pub(in super::super) fn move_cursor(self, by: isize) {
+        let order = self.order.get_untracked();
+        let place = self.cursor_place();
+        let next = match place {
+            Some(place) => place
+                .saturating_add_signed(by)
+                .min(order.len().saturating_sub(1)),
+            None => 0,
+        };
+        let view = self.view.get_untracked();
+        let name = order
+            .get(next)
+            .and_then(|row| view.names.get(*row as usize))
+            .cloned();
+        self.cursor.set(name);
+    }
+
+    /// The address of this page with changes, for links; reactive.
+    pub(in super::super) fn row_panel_href(self, run: &str) -> String {
+        self.url.href(&[(PANEL, Some(&format!("run:{run}")))])
+    }
+}

@@ -1,0 +1,292 @@
+//! Parallel coordinates with their gestures: brushes are drawn, moved, resized and cleared on axes; heads are dragged, or
+//! open a menu.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use leptos::html::Div;
+use trainscope_charts::parallel::{AxisKind, Layout, Spec};
+use trainscope_charts::theme::Rgb;
+
+use super::brush::Brush;
+use super::gestures::Gestures;
+use super::head::AxisHead;
+use super::model::use_model;
+use super::shades::{Shades, use_shades};
+use trainscope_web_kit::components::{Lines, ParallelChart, use_palette, use_size};
+use trainscope_web_kit::format;
+use trainscope_web_kit::prelude::*;
+
+/// The card with the lines.
+#[component]
+pub(super) fn Plot() -> impl IntoView {
+    let model = use_model();
+    let i18n = model.i18n;
+    let palette = use_palette();
+    let shades = use_shades();
+    let (holder, chart) = (NodeRef::<Div>::new(), NodeRef::<Div>::new());
+    let size = use_size(holder);
+    let layout = Memo::new(move |_| {
+        let (width, height, dpr) = size.get();
+        let axes = model.axes.get();
+        let spec = Spec {
+            width,
+            height,
+            dpr,
+            axes: axes.iter().map(|(_, axis)| axis.clone()).collect(),
+        };
+        Arc::new(if width < 1.0 {
+            Layout::default()
+        } else {
+            Layout::new(&spec)
+        })
+    });
+    let lines = Memo::new(move |_| {
+        let kept = model.kept.get();
+        let order = model.order.get();
+        let shades = shades.get();
+        let view = model.view.get();
+        let marked = model.selected.with(|selected| {
+            model.cursor.with(|cursor| {
+                let runs: HashSet<&String> = selected.iter().chain(cursor).collect();
+                if runs.is_empty() {
+                    return Vec::new();
+                }
+                let rows = view.runs_of_rows().zip(0..);
+                let own = rows.filter(|(own, _)| own.iter().any(|run| runs.contains(run)));
+                own.map(|(_, row)| row).collect()
+            })
+        });
+        Arc::new(Lines {
+            colours: shades.colours.clone(),
+            shades: shades.positions.clone(),
+            kept: kept.marks.clone(),
+            // The first of the table is on top.
+            order: order.iter().rev().copied().collect(),
+            marked,
+        })
+    });
+    let scale = Memo::new(move |_| {
+        let palette = palette.get();
+        let share = |shade: u16| Shades::of_share(f64::from(shade) / 255.0, &palette.theme);
+        Arc::new((0..256).map(share).collect::<Vec<Rgb>>())
+    });
+    let under = Memo::new(move |_| {
+        model.hovered.get().or_else(|| {
+            let view = model.view.get();
+            let row = model
+                .cursor
+                .with(|cursor| view.row_of(cursor.as_deref()?))?;
+            u32::try_from(row).ok()
+        })
+    });
+    let label = move || {
+        let texts = i18n.texts().lineage;
+        let (all, kept) = (
+            model.view.get().len() as u64,
+            model.kept.with(|kept| kept.rows.len() as u64),
+        );
+        let first = model.order.with(|order| order.first().copied());
+        let view = model.view.get();
+        let best = first
+            .and_then(|row| view.names.get(row as usize))
+            .cloned()
+            .unwrap_or_default();
+        (texts.picture)(all, kept, &best)
+    };
+    let gestures = Gestures::new(holder, chart, layout);
+    let pointer = RwSignal::new((0.0, 0.0));
+    let on_move = move |event: web_sys::PointerEvent| {
+        let Some(at) = gestures.place(&event) else {
+            return;
+        };
+        pointer.set(at);
+        gestures.pointed(at);
+    };
+    let groups = move || {
+        layout.with(|layout| {
+            let caption = |(name, from, to): (&str, f64, f64)| {
+                view! {
+                    <span
+                        class="pc-group"
+                        style:left=format!("{from}px")
+                        style:width=format!("{}px", to - from)
+                    >
+                        {name.to_owned()}
+                    </span>
+                }
+            };
+            layout.groups().into_iter().map(caption).collect_view()
+        })
+    };
+    // Live values change axes, and not the heads: an open menu stays open.
+    let keys = Memo::new(move |_| {
+        model
+            .axes
+            .with(|axes| axes.iter().map(|(key, _)| key.clone()).collect::<Vec<_>>())
+    });
+    let heads = move || {
+        let heads = keys.get().into_iter().enumerate().map(|(index, key)| {
+            let x = Memo::new(move |_| {
+                layout.with(|layout| layout.axes.get(index).map_or(0.0, |axis| axis.x))
+            });
+            view! { <AxisHead key=key x=x gestures=gestures /> }
+        });
+        heads.collect_view()
+    };
+    view! {
+        <section class="card pc-card" data-part="lines" aria-label=i18n.text(|t| t.lineage.lines)>
+            <div class="pc-scroll" node_ref=holder>
+                <div
+                    class="chart pc"
+                    node_ref=chart
+                    style:width=move || format!("{}px", layout.with(|layout| layout.width))
+                    on:pointerdown=move |event| gestures.begin(&event)
+                    on:pointermove=on_move
+                    on:pointerup=move |event| gestures.end(&event)
+                    on:pointercancel=move |_| gestures.cancel()
+                    on:pointerleave=move |_| {
+                        if !gestures.is_active() && model.hovered.get_untracked().is_some() {
+                            model.hovered.set(None);
+                        }
+                    }
+                >
+                    <ParallelChart
+                        layout=layout
+                        lines=lines
+                        hovered=under
+                        scale=scale
+                        names=Signal::derive(move || i18n.texts().lineage.lanes)
+                        label=Signal::derive(label)
+                    />
+                    {groups}
+                    {heads}
+                    <BrushMarks layout=layout />
+                    <Tip pointer=pointer layout=layout />
+                </div>
+            </div>
+        </section>
+    }
+}
+
+/// Brushes as rectangles over their axes.
+#[component]
+fn BrushMarks(layout: Memo<Arc<Layout>>) -> impl IntoView {
+    let model = use_model();
+    let mark = |(x, top, bottom, label): (f64, f64, f64, String)| {
+        view! {
+            <i
+                class="pc-brush"
+                role="img"
+                data-part="brush"
+                aria-label=label
+                style:left=format!("{}px", x - 6.5)
+                style:top=format!("{top}px")
+                style:height=format!("{}px", (bottom - top).max(6.0))
+            ></i>
+        }
+    };
+    move || {
+        let marks = layout.with(|layout| {
+            model.brushes.with(|brushes| {
+                model.axes.with(|axes| {
+                    let axes = axes.iter().zip(&layout.axes);
+                    let own = axes.filter_map(|((key, axis), placed)| {
+                        Some((key, axis, placed, brushes.get(key)?))
+                    });
+                    let mut marks = Vec::new();
+                    for (key, axis, placed, brush) in own {
+                        let label = format!(
+                            "{key} {}",
+                            words(brush, |lane| lane
+                                .label(model.i18n.texts().lineage.lanes)
+                                .to_owned())
+                        );
+                        for (from, to) in &brush.ranges {
+                            let (lo, hi) = placed.range();
+                            let ends = [from.max(lo), to.min(hi)].map(|end| placed.y_of_value(end));
+                            marks.push((
+                                placed.x,
+                                ends[0].min(ends[1]),
+                                ends[0].max(ends[1]),
+                                label.clone(),
+                            ));
+                        }
+                        if let AxisKind::Choices(names) = &axis.kind {
+                            let chosen = names
+                                .iter()
+                                .enumerate()
+                                .filter(|(_, name)| brush.choices.contains(name));
+                            for (choice, _) in chosen {
+                                let y = placed.y_of_choice(choice);
+                                marks.push((placed.x, y - 7.0, y + 7.0, label.clone()));
+                            }
+                        }
+                        for lane in &brush.lanes {
+                            let y = layout.lane_y(*lane);
+                            marks.push((placed.x, y - 6.0, y + 6.0, label.clone()));
+                        }
+                    }
+                    marks
+                })
+            })
+        });
+        marks.into_iter().map(mark).collect_view()
+    }
+}
+
+/// A brush in few words: `6e−5 – 1e−3, NaN`.
+pub(super) fn words(
+    brush: &Brush,
+    lane: impl Fn(&trainscope_charts::parallel::Lane) -> String,
+) -> String {
+    let range = |(from, to): &(f64, f64)| match (from.is_finite(), to.is_finite()) {
+        (true, true) => format!("{} – {}", format::cell(*from), format::cell(*to)),
+        (true, false) => format!("≥ {}", format::cell(*from)),
+        (false, true) => format!("≤ {}", format::cell(*to)),
+        (false, false) => "−∞ – +∞".to_owned(),
+    };
+    let ranges = brush.ranges.iter().map(range);
+    let choices = brush.choices.iter().cloned();
+    ranges
+        .chain(choices)
+        .chain(brush.lanes.iter().map(lane))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// The values of the row under the pointer.
+#[component]
+fn Tip(pointer: RwSignal<(f64, f64)>, layout: Memo<Arc<Layout>>) -> impl IntoView {
+    let model = use_model();
+    move || {
+        let row = model.hovered.get()? as usize;
+        let view = model.view.get();
+        let (x, y) = pointer.get_untracked();
+        let name = view.names.get(row)?.clone();
+        let values = model.axes.with(|axes| {
+            let value = |(key, axis): &(String, trainscope_charts::parallel::AxisSpec)| {
+                let text = super::table::cell_text(&view.value(key, row), model.info(key).unit);
+                view! {
+                    <div class="row">
+                        {axis.name.clone()}
+                        <b>{text}</b>
+                    </div>
+                }
+            };
+            axes.iter().map(value).collect_view()
+        });
+        let width = layout.with(|layout| layout.width);
+        let height = layout.with(|layout| layout.height);
+        let right = (x > width / 2.0).then(|| format!("{}px", width - x + 16.0));
+        let left = right.is_none().then(|| format!("{}px", x + 16.0));
+        let bottom = (y > height / 2.0).then(|| "4px".to_owned());
+        let top = bottom.is_none().then(|| "4px".to_owned());
+        Some(view! {
+            <div class="tip pc-tip" style:left=left style:right=right style:top=top style:bottom=bottom>
+                <div class="row med">{name}</div>
+                {values}
+            </div>
+        })
+    }
+}

@@ -1,0 +1,389 @@
+//! The columns of the table: those that fit beside the names, and their widths in CSS pixels.
+
+use std::collections::BTreeSet;
+
+use trainscope_charts::label;
+
+use trainscope_web_kit::i18n::RunsTexts;
+use trainscope_web_kit::prelude::*;
+
+/// A column of every list, in the order of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StandardColumn {
+    Health,
+    Status,
+    Steps,
+    Curve,
+    Loss,
+    Metric,
+    Updated,
+    Duration,
+    Data,
+    Note,
+}
+
+impl StandardColumn {
+    pub(super) const ALL: [Self; 10] = [
+        Self::Health,
+        Self::Status,
+        Self::Steps,
+        Self::Curve,
+        Self::Loss,
+        Self::Metric,
+        Self::Updated,
+        Self::Duration,
+        Self::Data,
+        Self::Note,
+    ];
+
+    /// Its name in the address, in the notebook and in the class that hides it.
+    pub(super) const fn key(self) -> &'static str {
+        match self {
+            Self::Health => "files",
+            Self::Status => "status",
+            Self::Steps => "steps",
+            Self::Curve => "curve",
+            Self::Loss => "loss",
+            Self::Metric => "metric",
+            Self::Updated => "updated",
+            Self::Duration => "duration",
+            Self::Data => "data",
+            Self::Note => "note",
+        }
+    }
+
+    pub(super) const fn head(self, texts: &RunsTexts) -> &'static str {
+        match self {
+            Self::Health => texts.files,
+            Self::Status => texts.status,
+            Self::Steps => texts.steps,
+            Self::Curve => texts.loss,
+            Self::Loss => texts.last,
+            Self::Metric => texts.metric,
+            Self::Updated => texts.updated,
+            Self::Duration => texts.duration,
+            Self::Data => texts.data,
+            Self::Note => texts.note_label,
+        }
+    }
+}
+
+/// Data that the runs of the list need.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Needs {
+    /// The longest name with its chip.
+    pub(super) name: f64,
+    /// The longest words of health.
+    pub(super) health: f64,
+    /// The longest note; 0 if no run has one.
+    pub(super) note: f64,
+    /// The values or the head of the metric, whichever is longer.
+    pub(super) metric: f64,
+    /// Kinds of data that any run has.
+    pub(super) kinds: BTreeSet<&'static str>,
+    /// Heads or values of the extra columns.
+    pub(super) extra: Vec<f64>,
+    /// Columns that people have switched off.
+    pub(super) off: Vec<StandardColumn>,
+}
+
+/// Columns with their widths.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Layout {
+    /// Columns of every list, in the order of the table.
+    pub(super) shown: Vec<StandardColumn>,
+    /// True if there are boxes to select runs.
+    pub(super) has_check: bool,
+    /// True if the extra columns are shown.
+    pub(super) has_extra: bool,
+    /// Width of the names.
+    pub(super) name: f64,
+    /// The value of `grid-template-columns`.
+    pub(super) template: String,
+    /// Classes of the table that hide the other columns.
+    pub(super) class: String,
+}
+
+const CHECK: f64 = 32.0;
+/// Names get as much as the longest needs, within these; they are cut below the first only where nothing else is left.
+const NAME: (f64, f64) = (112.0, 320.0);
+/// Names narrower than this make columns of little news give way.
+const NAME_BEFORE_OTHERS: f64 = 220.0;
+const HEALTH: (f64, f64) = (112.0, 300.0);
+const NOTE: (f64, f64) = (72.0, 320.0);
+/// A button that adds a note.
+const NO_NOTE: f64 = 44.0;
+const EXTRA: (f64, f64) = (56.0, 150.0);
+const METRIC: (f64, f64) = (64.0, 150.0);
+/// One icon of a kind of data with its gap, and the padding of their cell.
+const ICON: (f64, f64) = (17.0, 24.0);
+
+/// Changes that rows follow.
+#[derive(Clone, Copy)]
+pub(super) struct RowLook {
+    /// Width of the names.
+    pub(super) name: Memo<f64>,
+    /// Kinds of data that have an icon.
+    pub(super) kinds: Memo<Vec<&'static str>>,
+}
+
+/// A cell's text is a little larger than a label of a chart, and has room at both sides.
+const LETTERS: f64 = 12.0 / 11.0;
+pub(super) const PADDING: f64 = 14.0;
+/// Chip before a name, icon and count before words of health.
+pub(super) const CHIP: f64 = 18.0;
+pub(super) const COUNT: f64 = 40.0;
+
+/// Width of a cell with this text, in CSS pixels.
+pub(super) fn text_width(text: &str) -> f64 {
+    (label::width(text) * LETTERS + PADDING).ceil()
+}
+
+/// Something that may be left out.
+#[derive(Clone, Copy, PartialEq)]
+enum Part {
+    Own(StandardColumn),
+    Extra,
+    Check,
+}
+
+/// In this order columns are left out where there is too little room: what one misses least first.
+const DROPPED: [Part; 10] = [
+    Part::Own(StandardColumn::Note),
+    Part::Own(StandardColumn::Data),
+    Part::Own(StandardColumn::Duration),
+    Part::Own(StandardColumn::Metric),
+    Part::Own(StandardColumn::Status),
+    Part::Extra,
+    Part::Own(StandardColumn::Updated),
+    Part::Own(StandardColumn::Curve),
+    Part::Check,
+    Part::Own(StandardColumn::Loss),
+];
+
+/// Columns and widths for a table of this width.
+pub(super) fn arrange(room: f64, needs: &Needs) -> Layout {
+    let mut parts: Vec<Part> = StandardColumn::ALL
+        .into_iter()
+        .filter(|own| !needs.off.contains(own))
+        .map(Part::Own)
+        .collect();
+    parts.extend([Part::Extra, Part::Check]);
+    let name = needs.name.clamp(NAME.0, NAME.1);
+    let total = |parts: &[Part]| parts.iter().map(|part| least(*part, needs)).sum::<f64>();
+    for part in DROPPED {
+        let wanted = match part {
+            Part::Own(StandardColumn::Note | StandardColumn::Data | StandardColumn::Duration) => {
+                name.min(NAME_BEFORE_OTHERS)
+            }
+            _ => NAME.0,
+        };
+        if total(&parts) + wanted <= room {
+            break;
+        }
+        parts.retain(|other| *other != part);
+    }
+    let mut spare = (room - total(&parts) - NAME.0).max(0.0);
+    let mut take = |wanted: f64| {
+        let taken = wanted.clamp(0.0, spare);
+        spare -= taken;
+        taken
+    };
+    let name = NAME.0 + take(name - NAME.0);
+    let has = |own: StandardColumn| parts.contains(&Part::Own(own));
+    let mut grown = |own: StandardColumn, need: f64| {
+        let least = least(Part::Own(own), needs);
+        if has(own) { take(need - least) } else { 0.0 }
+    };
+    let health = grown(StandardColumn::Health, needs.health.min(HEALTH.1));
+    let note = grown(StandardColumn::Note, needs.note.min(NOTE.1));
+    let has_extra = parts.contains(&Part::Extra) && !needs.extra.is_empty();
+    let has_check = parts.contains(&Part::Check);
+    let shown: Vec<StandardColumn> = StandardColumn::ALL
+        .into_iter()
+        .filter(|own| has(*own))
+        .collect();
+    let mut widths = Vec::new();
+    widths.extend(has_check.then_some(CHECK));
+    let name_at = widths.len();
+    widths.push(name);
+    for own in &shown {
+        let more = match own {
+            StandardColumn::Health => health,
+            StandardColumn::Note => note,
+            _ => 0.0,
+        };
+        widths.push(least(Part::Own(*own), needs) + more);
+        if *own == StandardColumn::Metric && has_extra {
+            widths.extend(needs.extra.iter().map(|need| extra(*need)));
+        }
+    }
+    if has_extra && !shown.contains(&StandardColumn::Metric) {
+        // Behind the last of the columns that stand before them.
+        let before = shown
+            .iter()
+            .filter(|own| (**own as usize) < StandardColumn::Metric as usize)
+            .count();
+        let at = name_at + 1 + before;
+        widths.splice(at..at, needs.extra.iter().map(|need| extra(*need)));
+    }
+    // The remaining width goes to the last text column, otherwise to the names.
+    let stretched = if shown.last() == Some(&StandardColumn::Note) {
+        widths.len() - 1
+    } else {
+        name_at + usize::from(has(StandardColumn::Health))
+    };
+    let template = widths.iter().enumerate().map(|(at, width)| {
+        if at == stretched {
+            format!("minmax({width:.0}px, 1fr)")
+        } else {
+            format!("{width:.0}px")
+        }
+    });
+    let missing = StandardColumn::ALL
+        .into_iter()
+        .filter(|own| !has(*own))
+        .map(StandardColumn::key);
+    let missing = missing
+        .chain((!has_check).then_some("check"))
+        .chain((!has_extra).then_some("hparam"));
+    Layout {
+        template: template.collect::<Vec<_>>().join(" "),
+        class: missing.flat_map(|key| [" no-", key]).collect(),
+        shown,
+        has_check,
+        has_extra,
+        name,
+    }
+}
+
+fn extra(need: f64) -> f64 {
+    need.clamp(EXTRA.0, EXTRA.1)
+}
+
+/// Least width of a part.
+fn least(part: Part, needs: &Needs) -> f64 {
+    match part {
+        Part::Check => CHECK,
+        Part::Extra => needs.extra.iter().map(|need| extra(*need)).sum(),
+        Part::Own(own) => match own {
+            StandardColumn::Health => HEALTH.0,
+            StandardColumn::Status | StandardColumn::Steps => 66.0,
+            StandardColumn::Curve => 88.0,
+            StandardColumn::Loss => 70.0,
+            StandardColumn::Metric => needs.metric.clamp(METRIC.0, METRIC.1),
+            StandardColumn::Updated => 102.0,
+            StandardColumn::Duration => 74.0,
+            StandardColumn::Data => needs.kinds.len().max(1) as f64 * ICON.0 + ICON.1,
+            StandardColumn::Note if needs.note > 0.0 => NOTE.0,
+            StandardColumn::Note => NO_NOTE,
+        },
+    }
+}
+
+/// Start of the end of a name that tells it from its neighbours in the list: behind the separator before the first
+/// letter that differs. `None` if names do not begin alike.
+pub(super) fn telling_end(name: &str, before: Option<&str>, after: Option<&str>) -> Option<usize> {
+    let common = |other: &str| {
+        let pairs = name.char_indices().zip(other.chars());
+        let end = pairs
+            .clone()
+            .find(|((_, a), b)| a != b)
+            .map(|((at, _), _)| at);
+        end.unwrap_or_else(|| pairs.last().map_or(0, |((at, c), _)| at + c.len_utf8()))
+    };
+    let common = before.map_or(0, common).max(after.map_or(0, common));
+    let head = &name[..common.min(name.len())];
+    let separator = head.rfind(['-', '_', '.', ' ', '/', '=']);
+    separator.map(|at| at + 1).filter(|at| *at < name.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn needs(name: f64) -> Needs {
+        Needs {
+            name,
+            health: 180.0,
+            note: 0.0,
+            metric: 60.0,
+            kinds: BTreeSet::from(["a", "b", "c", "d", "e"]),
+            extra: vec![60.0],
+            off: Vec::new(),
+        }
+    }
+
+    /// Sum of the widths in a template.
+    fn sum(layout: &Layout) -> f64 {
+        let widths = layout.template.replace("1fr", "");
+        widths
+            .split(|c: char| !c.is_ascii_digit())
+            .filter_map(|n| n.parse::<f64>().ok())
+            .sum()
+    }
+
+    #[test]
+    fn names_get_what_they_need_before_columns_of_little_news() {
+        let layout = arrange(1_064.0, &needs(190.0));
+        assert!(layout.name >= 190.0, "{layout:?}");
+        assert!(
+            layout.shown.contains(&StandardColumn::Metric) && layout.has_extra && layout.has_check
+        );
+        assert!(sum(&layout) <= 1_064.5, "{layout:?}");
+        // More than the longest name needs is no use.
+        assert!(arrange(1_900.0, &needs(190.0)).name < 191.0);
+        assert!(arrange(1_900.0, &needs(900.0)).name < 321.0);
+    }
+
+    #[test]
+    fn extra_columns_outlast_what_one_misses_least() {
+        let mut own = needs(190.0);
+        own.extra = vec![70.0; 4];
+        let layout = arrange(1_064.0, &own);
+        assert!(
+            layout.has_extra && layout.shown.contains(&StandardColumn::Updated),
+            "{layout:?}"
+        );
+        for width in [260.0, 358.0, 460.0, 660.0, 840.0, 980.0, 1_064.0, 1_600.0] {
+            let layout = arrange(width, &own);
+            assert!(
+                sum(&layout) <= width.max(350.0) + 0.5,
+                "{width}: {layout:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn columns_can_be_switched_off() {
+        let mut own = needs(150.0);
+        own.off = vec![StandardColumn::Status, StandardColumn::Metric];
+        let layout = arrange(1_600.0, &own);
+        assert!(!layout.shown.contains(&StandardColumn::Status));
+        assert!(layout.class.contains(" no-status") && layout.class.contains(" no-metric"));
+        let columns = layout.shown.len() + 2 + own.extra.len();
+        assert_eq!(layout.template.matches("px").count(), columns);
+    }
+
+    #[test]
+    fn names_are_told_apart_by_their_ends() {
+        fn end<'a>(name: &'a str, before: Option<&str>, after: Option<&str>) -> Option<&'a str> {
+            telling_end(name, before, after).map(|at| &name[at..])
+        }
+        assert_eq!(
+            end(
+                "torch-steps-frozen",
+                Some("torch-onnx"),
+                Some("torch-steps-healthy")
+            ),
+            Some("frozen")
+        );
+        assert_eq!(
+            end("torch-steps-healthy", Some("torch-steps-frozen"), None),
+            Some("healthy")
+        );
+        assert_eq!(end("lr-0.1", Some("lr-0.01"), None), Some("1"));
+        assert_eq!(end("alpha", Some("beta"), None), None);
+        assert_eq!(end("é-x", Some("é-y"), None), Some("x"));
+    }
+}

@@ -1,0 +1,446 @@
+//! State of the page, derived from the list of runs and the address.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+
+use trainscope_api::notebook::RunNotes;
+use trainscope_api::runs::Run;
+use trainscope_api::tags::TagList;
+use trainscope_format::hparams::HparamValue;
+
+use super::columns::{self, Column, MAX_COLUMNS};
+use super::filter::{self, Filter, RunFacts};
+use super::layout::StandardColumn;
+use super::metrics::Metrics;
+use super::order::{Item, Sort, SortKey, arrange};
+use super::run_state::{Counts, Only};
+use trainscope_web_kit::notebook::{Notes, use_notebook};
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::route;
+use trainscope_web_kit::state::{AppState, use_app_state};
+use trainscope_web_kit::url_state::{History, UrlState, use_url_state};
+
+const FILTER: &str = "q";
+const ONLY: &str = "only";
+const SORT: &str = "sort";
+const FLAT: &str = "flat";
+const FOLDED: &str = "folded";
+const SELECTED: &str = "sel";
+const PANEL: &str = "panel";
+const COLUMNS: &str = "cols";
+const HIDDEN: &str = "hidden";
+/// Runs whose tags are asked for when the filter asks for tags.
+const TAGS_ASKED: usize = 200;
+
+/// Content of the right panel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum SidePanel {
+    /// Instructions for recording.
+    Record,
+    /// Choice of columns.
+    Columns,
+    /// The files of a run.
+    Files(String),
+}
+
+impl SidePanel {
+    fn text(&self) -> String {
+        match self {
+            Self::Record => "record".to_owned(),
+            Self::Columns => "columns".to_owned(),
+            Self::Files(run) => format!("files:{run}"),
+        }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        match text {
+            "record" => return Some(Self::Record),
+            "columns" => return Some(Self::Columns),
+            _ => {}
+        }
+        let run = text.strip_prefix("files:")?;
+        Some(Self::Files(run.to_owned()))
+    }
+}
+
+/// The page's state. `Copy`: take it with [`use_model`].
+#[derive(Clone, Copy)]
+pub(super) struct Model {
+    pub(super) state: AppState,
+    url: UrlState,
+    /// Text of the filter.
+    pub(super) filter: Memo<String>,
+    pub(super) only: Memo<Only>,
+    pub(super) sort: Memo<Sort>,
+    pub(super) grouped: Memo<bool>,
+    folded: Memo<Vec<String>>,
+    pub(super) selected: Memo<Vec<String>>,
+    pub(super) panel: Memo<Option<SidePanel>>,
+    /// Optional columns of the list.
+    pub(super) columns: Memo<Vec<Column>>,
+    /// Columns of every list that people have switched off.
+    pub(super) off: Memo<Vec<StandardColumn>>,
+    metrics: Metrics,
+    pub(super) notebook: Notes,
+    parsed: Memo<Filter>,
+    /// Runs that are hidden for everybody who uses these folders.
+    pub(super) hidden: Memo<BTreeSet<String>>,
+    /// True if they are listed all the same, paler.
+    pub(super) shows_hidden: Memo<bool>,
+    pub(super) counts: Memo<Counts>,
+    /// Rows in their order.
+    pub(super) items: Memo<Arc<Vec<Item>>>,
+    /// The row that the keys act on.
+    pub(super) cursor: RwSignal<Option<String>>,
+}
+
+/// The state of this page.
+pub(super) fn use_model() -> Model {
+    expect_context()
+}
+
+impl Model {
+    pub(super) fn provide() -> Self {
+        let state = use_app_state();
+        let url = use_url_state();
+        let text = |key: &'static str| url.param(key);
+        let (filter, only, sort) = (text(FILTER), text(ONLY), text(SORT));
+        let (flat, panel) = (text(FLAT), text(PANEL));
+        let filter = Memo::new(move |_| filter.get().unwrap_or_default());
+        let only = Memo::new(move |_| only.with(|text| Only::parse(text.as_deref())));
+        let sort = Memo::new(move |_| sort.with(|text| Sort::parse(text.as_deref())));
+        let grouped = Memo::new(move |_| flat.with(Option::is_none));
+        let folded = url.list(FOLDED);
+        let (chosen, is_chosen) = (url.list(COLUMNS), text(COLUMNS));
+        let notebook = use_notebook();
+        let chosen = Memo::new(move |_| {
+            let chosen = is_chosen.with(Option::is_some).then(|| chosen.get());
+            // A link says which columns; without, those that were chosen last.
+            chosen.or_else(|| notebook.with(|book| book.columns.clone()))
+        });
+        let columns = Memo::new(move |_| {
+            chosen.with(|chosen| {
+                state
+                    .runs
+                    .with(|list| columns::shown(chosen.as_deref(), &list.runs))
+            })
+        });
+        let off = Memo::new(move |_| {
+            chosen.with(|chosen| columns::switched_off(chosen.as_deref().unwrap_or_default()))
+        });
+        let metrics = Metrics::new(state, columns);
+        let hidden = Memo::new(move |_| {
+            notebook.with(|book| {
+                let hidden = book.runs.iter().filter(|(_, notes)| notes.is_hidden);
+                hidden.map(|(run, _)| run.clone()).collect::<BTreeSet<_>>()
+            })
+        });
+        let counts = Memo::new(move |_| {
+            hidden.with(|hidden| {
+                state.runs.with(|list| {
+                    let shown = list.runs.iter();
+                    Counts::of(shown.filter(|run| !hidden.contains(&run.id)))
+                })
+            })
+        });
+        let parsed = Memo::new(move |_| filter.with(|text| Filter::parse(text)));
+        let shows_hidden = text(HIDDEN);
+        let shows_hidden = Memo::new(move |_| shows_hidden.with(Option::is_some));
+        // Values of extra columns count only where there are some: they arrive one by one.
+        let has_metrics = Memo::new(move |_| {
+            let is_metric = |column: &Column| matches!(column, Column::Metric(_));
+            filter.with(|text| text.contains(':')) && columns.with(|all| all.iter().any(is_metric))
+        });
+        let items = Memo::new(move |_| {
+            let list = state.runs.get();
+            let only = only.get();
+            // Signals are read once, not once a run.
+            let hidden = if shows_hidden.get() {
+                BTreeSet::new()
+            } else {
+                hidden.get()
+            };
+            let kept = parsed.with(|filter| {
+                let shown = list
+                    .runs
+                    .iter()
+                    .filter(|run| only.holds(run) && !hidden.contains(&run.id));
+                let values = has_metrics.get().then(|| metrics.known());
+                notebook.with(|book| {
+                    let matches = |run: &Run, tags: Option<&TagList>| {
+                        let scalar = |tag: &str| values.as_ref()?.get(&run.id, tag);
+                        let known = RunFacts {
+                            tags,
+                            notes: book.runs.get(&run.id),
+                            scalar: &scalar,
+                        };
+                        filter.matches(run, known)
+                    };
+                    if filter.asks_for_tags() {
+                        state.with_tags(|known| {
+                            let tags = |run: &Run| known.get(&run.id).map(AsRef::as_ref);
+                            let kept = shown.filter(|run| matches(run, tags(run)));
+                            kept.collect::<Vec<_>>()
+                        })
+                    } else {
+                        shown.filter(|run| matches(run, None)).collect()
+                    }
+                })
+            });
+            let folded: HashSet<String> = folded.get().into_iter().collect();
+            let sort = sort.get();
+            // Known values count only where they decide.
+            let known =
+                matches!(sort.key, SortKey::Column(Column::Metric(_))).then(|| metrics.known());
+            let cell = |run: &Run, column: &Column| match column {
+                Column::Hparam(name) => columns::hparam(run, name),
+                Column::Metric(tag) => known.as_ref()?.get(&run.id, tag).map(HparamValue::Number),
+            };
+            Arc::new(arrange(kept, &sort, grouped.get(), &folded, &cell))
+        });
+        Effect::new(move || {
+            if parsed.with(Filter::asks_for_tags) {
+                let list = state.runs.get_untracked();
+                let first = list.runs.iter().take(TAGS_ASKED);
+                state.load_tags(first.map(|run| run.id.clone()), false);
+            }
+        });
+        let model = Self {
+            state,
+            url,
+            filter,
+            only,
+            sort,
+            grouped,
+            folded,
+            selected: url.list(SELECTED),
+            panel: Memo::new(move |_| {
+                panel.with(|text| text.as_deref().and_then(SidePanel::parse))
+            }),
+            columns,
+            off,
+            metrics,
+            notebook,
+            parsed,
+            hidden,
+            shows_hidden,
+            counts,
+            items,
+            cursor: RwSignal::new(None),
+        };
+        provide_context(model);
+        model
+    }
+
+    pub(super) fn set_filter(self, text: &str) {
+        let text = text.trim();
+        self.url.set(
+            &[(FILTER, (!text.is_empty()).then_some(text))],
+            History::Replace,
+        );
+    }
+
+    /// A second press on a button leaves all again.
+    pub(super) fn press_only(self, only: Only) {
+        let next = if self.only.get_untracked() == only {
+            Only::All
+        } else {
+            only
+        };
+        self.url.set(&[(ONLY, next.text())], History::Push);
+    }
+
+    /// Shows an extra column, or takes it away; kept beside the runs, and in the address.
+    pub(super) fn toggle_column(self, column: &Column) {
+        let shown = self.columns.get_untracked();
+        let mut shown: Vec<String> = shown.iter().map(Column::text).collect();
+        toggle(&mut shown, &column.text());
+        // One more than fits takes the place of the first.
+        if shown.len() > MAX_COLUMNS {
+            shown.remove(0);
+        }
+        self.keep_columns(shown, &self.off.get_untracked());
+    }
+
+    /// Shows a column of every list, or takes it away.
+    pub(super) fn toggle_own(self, own: StandardColumn) {
+        let mut off = self.off.get_untracked();
+        match off.iter().position(|other| *other == own) {
+            Some(position) => {
+                off.remove(position);
+            }
+            None => off.push(own),
+        }
+        let shown = self.columns.get_untracked();
+        self.keep_columns(shown.iter().map(Column::text).collect(), &off);
+    }
+
+    fn keep_columns(self, mut all: Vec<String>, off: &[StandardColumn]) {
+        all.extend(off.iter().map(|own| columns::off_text(*own)));
+        if all.is_empty() {
+            // None is a choice, too.
+            self.url.set(&[(COLUMNS, Some(""))], History::Replace);
+        } else {
+            self.url.set_list(COLUMNS, &all, History::Replace);
+        }
+        self.notebook.set_columns(all);
+    }
+
+    /// All keys of the filter; reactive.
+    pub(super) fn keys(self) -> Vec<String> {
+        self.columns.with(|columns| {
+            let names = columns.iter().map(Column::name);
+            self.state.runs.with(|list| filter::keys(&list.runs, names))
+        })
+    }
+
+    /// Completions of the last word of the filter; reactive.
+    pub(super) fn suggestions(self, draft: &str) -> Vec<String> {
+        let keys = self.keys();
+        self.state
+            .runs
+            .with(|list| filter::suggestions(draft, &list.runs, &keys))
+    }
+
+    /// The first key of the filter that there is not, and those that there are; reactive.
+    pub(super) fn unknown_key(self) -> Option<(String, Vec<String>)> {
+        let keys = self.keys();
+        let unknown = self
+            .parsed
+            .with(|filter| filter.unknown_key(&keys).map(str::to_owned));
+        unknown.map(|key| (key, keys))
+    }
+
+    /// Value of a column for a run; reactive.
+    pub(super) fn cell(self, run: &Run, column: &Column) -> Option<HparamValue> {
+        match column {
+            Column::Hparam(name) => columns::hparam(run, name),
+            Column::Metric(tag) => {
+                let value = self.metrics.known().get(&run.id, tag);
+                value.map(HparamValue::Number)
+            }
+        }
+    }
+
+    pub(super) fn clear_filters(self) {
+        self.url.set(&[(FILTER, None), (ONLY, None)], History::Push);
+    }
+
+    pub(super) fn press_sort(self, key: &SortKey) {
+        let sort = self.sort.get_untracked().pressed(key);
+        self.url
+            .set(&[(SORT, sort.text().as_deref())], History::Push);
+    }
+
+    pub(super) fn toggle_grouped(self) {
+        let flat = self.grouped.get_untracked().then_some("1");
+        self.url.set(&[(FLAT, flat)], History::Push);
+    }
+
+    pub(super) fn toggle_folded(self, folder: &str) {
+        let mut closed = self.folded.get_untracked();
+        toggle(&mut closed, folder);
+        self.url.set_list(FOLDED, &closed, History::Replace);
+    }
+
+    pub(super) fn select(self, runs: &[String]) {
+        self.url.set_list(SELECTED, runs, History::Replace);
+    }
+
+    pub(super) fn toggle_selected(self, run: &str) {
+        let mut selected = self.selected.get_untracked();
+        toggle(&mut selected, run);
+        self.select(&selected);
+    }
+
+    /// Selects all runs that pass the filter; if they all are, none.
+    pub(super) fn toggle_all(self) {
+        let ids = self.ids();
+        let selected = self.selected.get_untracked();
+        if ids.iter().all(|id| selected.contains(id)) {
+            self.select(&[]);
+        } else {
+            self.select(&ids);
+        }
+    }
+
+    /// The address that shows the scalars of all selected runs.
+    pub(super) fn together_href(self) -> Option<String> {
+        let selected = self.selected.get_untracked();
+        let first = selected.first()?;
+        Some(route::scalars_href(first, &selected[1..], None))
+    }
+
+    pub(super) fn hide_selected(self) {
+        let selected = self.selected.get_untracked();
+        self.set_hidden(selected, true);
+        self.select(&[]);
+    }
+
+    /// Takes the selected runs out of hiding.
+    pub(super) fn unhide_selected(self) {
+        let selected = self.selected.get_untracked();
+        self.set_hidden(selected, false);
+    }
+
+    /// Lists hidden runs, or leaves them out again; only for who looks.
+    pub(super) fn toggle_hidden(self) {
+        let shown = (!self.shows_hidden.get_untracked()).then_some("1");
+        self.url.set(&[(HIDDEN, shown)], History::Push);
+    }
+
+    fn set_hidden(self, runs: impl IntoIterator<Item = String>, is_hidden: bool) {
+        let change = runs.into_iter().map(|run| {
+            let notes = untrack(|| self.notebook.notes(&run));
+            (run, RunNotes { is_hidden, ..notes })
+        });
+        self.notebook.set_many(change.collect());
+    }
+
+    /// The address of this page with a panel open.
+    pub(super) fn panel_href(self, panel: &SidePanel) -> String {
+        self.url.href(&[(PANEL, Some(&panel.text()))])
+    }
+
+    pub(super) fn open_panel(self, panel: Option<&SidePanel>) {
+        let text = panel.map(SidePanel::text);
+        self.url.set(&[(PANEL, text.as_deref())], History::Push);
+    }
+
+    /// Names of the runs that pass the filter and are not folded away, in the order of the rows.
+    pub(super) fn ids(self) -> Vec<String> {
+        self.items.with_untracked(|items| {
+            let ids = items.iter().filter_map(|item| match item {
+                Item::Run { id, .. } => Some(id.clone()),
+                Item::Group(_) => None,
+            });
+            ids.collect()
+        })
+    }
+
+    /// Moves the cursor by rows, over folders' heads.
+    pub(super) fn move_cursor(self, by: isize) {
+        let ids = self.ids();
+        let Some(last) = ids.len().checked_sub(1) else {
+            return;
+        };
+        let now = self
+            .cursor
+            .with_untracked(|cursor| ids.iter().position(|id| Some(id) == cursor.as_ref()));
+        let next = match now {
+            Some(position) => position.saturating_add_signed(by).min(last),
+            None if by > 0 => 0,
+            None => last,
+        };
+        self.cursor.set(ids.get(next).cloned());
+    }
+}
+
+fn toggle(list: &mut Vec<String>, item: &str) {
+    match list.iter().position(|other| other == item) {
+        Some(position) => {
+            list.remove(position);
+        }
+        None => list.push(item.to_owned()),
+    }
+}
