@@ -5,6 +5,7 @@
 mod checks;
 #[path = "../../tests/support/event_file.rs"]
 mod event_file;
+mod pictures;
 mod samples;
 mod start;
 mod trainings;
@@ -28,9 +29,11 @@ usage: cargo xtask <command>
   web [--dev]        build the page alone, into web/dist; --dev: quickly, into target/web-dev, for
                      `trainscope start --web-dir target/web-dev`
   wheel              build the Python package with the program in it, into target/wheels
+  dist [--tag TAG]   make all files of a release from a clean checkout, in target/dist; with the tag that it is made for
   bench [-- flags]   run the benches, then measure the program as a whole; --peer VENV beside TensorBoard's data server
                      (VENV: python3 -m venv, pip install tensorboard), --rounds N; --part packages, loading, requests
                      or pages measures that alone; --program FILE instead of a build
+  pictures           take the pictures of README and the book again, in a browser
   samples            make the sample runs again that are made here: the same bytes
 
 XTASK_WASM=debian  compiles the page with Debian's compiler even where rustup could
@@ -60,7 +63,7 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
         [first, rest @ ..] if first == "--" => rest,
         rest => rest,
     };
-    if !matches!(command, "start" | "test" | "bench" | "web") && !rest.is_empty() {
+    if !matches!(command, "start" | "test" | "bench" | "dist" | "web") && !rest.is_empty() {
         bail!("`{command}` takes no flags\n\n{USAGE}");
     }
     match command {
@@ -74,13 +77,10 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
             };
             bundle.build(&workspace).map(|()| ExitCode::SUCCESS)
         }
-        "bench" => {
-            let mut bench = cargo();
-            bench.current_dir(&workspace.root);
-            bench.args(["run", "--locked", "--package", "xtask-bench", "--"]);
-            run_command(bench.args(rest)).map(|()| ExitCode::SUCCESS)
-        }
+        "bench" => run_package(&workspace, "xtask-bench", rest),
+        "dist" => run_package(&workspace, "xtask-dist", rest),
         "wheel" => python::wheel(&workspace).map(|()| ExitCode::SUCCESS),
+        "pictures" => pictures::take(&workspace).map(|()| ExitCode::SUCCESS),
         "samples" => {
             samples::write(&workspace)?;
             trainings::write(&workspace)?;
@@ -92,4 +92,12 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
         }
         other => bail!("there is no command `{other}`\n\n{USAGE}"),
     }
+}
+
+/// Runs the program of a package of tasks, whose dependencies the other tasks do not wait for.
+fn run_package(workspace: &Workspace, package: &str, arguments: &[String]) -> Result<ExitCode> {
+    let mut program = cargo();
+    program.current_dir(&workspace.root);
+    program.args(["run", "--locked", "--package", package, "--"]);
+    run_command(program.args(arguments)).map(|()| ExitCode::SUCCESS)
 }

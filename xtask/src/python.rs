@@ -235,7 +235,8 @@ fn build(workspace: &Workspace, program: &Path, to: &Path, profile: &str) -> Res
     built.with_context(|| format!("{}: no wheel was built", to.display()))
 }
 
-fn path_with(folder: &Path) -> Result<OsString> {
+/// The search path with `folder` before it.
+pub fn path_with(folder: &Path) -> Result<OsString> {
     let before = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::iter::once(folder.to_path_buf()).chain(std::env::split_paths(&before));
     Ok(std::env::join_paths(folders)?)
@@ -253,19 +254,14 @@ pub fn test(
     }
     let prepared = prepared.join();
     prepared.map_err(|_| anyhow!("the installation of packages has panicked"))??;
-    run(cargo().current_dir(&workspace.root).args([
-        "build",
-        "--locked",
-        "--package",
-        "trainscope",
-    ]))?;
+    let built = workspace.target.join("debug/trainscope");
+    if !built.exists() {
+        bail!("{}: build it with the part `rust`", built.display());
+    }
     // Ten times smaller without the tables for backtraces.
     let program = workspace.target.join("wheel/trainscope");
     fs::create_dir_all(workspace.target.join("wheel"))?;
-    run(Command::new("strip")
-        .arg("-o")
-        .arg(&program)
-        .arg(workspace.target.join("debug/trainscope")))?;
+    run(Command::new("strip").arg("-o").arg(&program).arg(&built))?;
     let wheels = workspace.target.join("wheels-of-tests");
     let wheel = build(workspace, &program, &wheels, "wheel")?;
     let mut counts = (0, 0);
@@ -287,10 +283,7 @@ pub fn test(
                 .current_dir(package(workspace).join("tests"))
                 .env("OMP_NUM_THREADS", "1")
                 .env("TRAINSCOPE_WHEEL", &wheel)
-                .env(
-                    "TRAINSCOPE_PROGRAM",
-                    workspace.target.join("debug/trainscope"),
-                )
+                .env("TRAINSCOPE_PROGRAM", &built)
                 .args(["-m", "pytest", "--quiet", "--durations=5"])
                 .args(environment.tests),
             |line| {
