@@ -13,7 +13,7 @@ use xtask::packages;
 use xtask::process::{cargo, find_program, run, run_reading};
 use xtask::python::{self, Tier};
 use xtask::tensorboard;
-use xtask::workspace::Workspace;
+use xtask::workspace::{FEATURES, Workspace};
 
 /// A browser, its driver, and glyphs for the two languages of the pages.
 const BROWSER_PACKAGES: [&str; 4] = [
@@ -22,9 +22,6 @@ const BROWSER_PACKAGES: [&str; 4] = [
     "fonts-dejavu-core",
     "fonts-noto-cjk",
 ];
-
-/// Optional features to be checked too.
-const FEATURES: &str = "trainscope-collector/candle,trainscope-collector/tracing";
 
 /// The parts in their order, with what each does.
 const PARTS: [(&str, &str); 7] = [
@@ -214,12 +211,11 @@ fn tests(workspace: &Workspace) -> Result<Counts> {
     ensure_peers(workspace)?;
     let mut counts = Counts::default();
     let succeeded = run_reading(
-        cargo()
-            .current_dir(&workspace.root)
+        workspace
+            .cargo_test()
             .env("TRAINSCOPE_WEB_DIR", Bundle::Quick.folder(workspace))
             .env("TRAINSCOPE_PEER", tensorboard::folder(workspace))
-            .args(["test", "--workspace", "--features", FEATURES])
-            .args(["--locked", "--no-fail-fast"]),
+            .arg("--no-fail-fast"),
         |line| counts.add(line),
     )?;
     if !succeeded && counts.failed == 0 {

@@ -6,7 +6,7 @@ use std::fs;
 use anyhow::{Context, Result};
 use xtask::bundle::Bundle;
 use xtask::console;
-use xtask::process::{cargo, run};
+use xtask::process::run;
 use xtask::workspace::Workspace;
 
 /// Takes all pictures that are in `web/pictures` again.
@@ -14,11 +14,10 @@ pub(crate) fn take(workspace: &Workspace) -> Result<()> {
     Bundle::Quick.build(workspace)?;
     let taken = workspace.target.join("pictures");
     fs::create_dir_all(&taken)?;
-    run(cargo()
-        .current_dir(&workspace.root)
+    run(workspace
+        .cargo_test()
         .env("TRAINSCOPE_WEB_DIR", Bundle::Quick.folder(workspace))
         .env("TRAINSCOPE_PICTURES", &taken)
-        .args(["test", "--locked", "--package", "trainscope"])
         .args(["--test", "workspace", "--", "pages::"]))?;
     for entry in fs::read_dir(workspace.root.join("web/pictures"))? {
         let shown = entry?.path();

@@ -254,16 +254,17 @@ pub fn test(
     }
     let prepared = prepared.join();
     prepared.map_err(|_| anyhow!("the installation of packages has panicked"))??;
+    // Nothing to compile after the part `rust`: the same features, and so the same program.
+    run(workspace
+        .cargo_test()
+        .args(["--no-run", "--test", "workspace"]))?;
     let built = workspace.target.join("debug/trainscope");
-    if !built.exists() {
-        bail!("{}: build it with the part `rust`", built.display());
-    }
     // Ten times smaller without the tables for backtraces.
     let program = workspace.target.join("wheel/trainscope");
     fs::create_dir_all(workspace.target.join("wheel"))?;
     run(Command::new("strip").arg("-o").arg(&program).arg(&built))?;
     let wheels = workspace.target.join("wheels-of-tests");
-    let wheel = build(workspace, &program, &wheels, "wheel")?;
+    let wheel = build(workspace, &program, &wheels, "dev")?;
     let mut counts = (0, 0);
     for environment in tier.environments() {
         let python = environment.folder(workspace).join("bin/python");
@@ -284,7 +285,13 @@ pub fn test(
                 .env("OMP_NUM_THREADS", "1")
                 .env("TRAINSCOPE_WHEEL", &wheel)
                 .env("TRAINSCOPE_PROGRAM", &built)
-                .args(["-m", "pytest", "--quiet", "--durations=5"])
+                .args([
+                    "-m",
+                    "pytest",
+                    "--quiet",
+                    "--durations=5",
+                    "--numprocesses=2",
+                ])
                 .args(environment.tests),
             |line| {
                 if !line.trim().is_empty() {

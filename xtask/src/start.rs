@@ -70,6 +70,8 @@ fn build_quickly(workspace: &Workspace) -> Result<PathBuf> {
     native
         .current_dir(&workspace.root)
         .args(["build", "--locked", "--quiet", "--profile", "start"])
+        // Pictures as PNG and TLS are 48 crates that the page does not need.
+        .arg("--no-default-features")
         .args(["--package", "trainscope", "--package", BUNDLER]);
     thread::scope(|scope| {
         let native = scope.spawn(|| run(&mut native));

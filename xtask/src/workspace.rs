@@ -2,8 +2,14 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, Result};
+
+use crate::process::cargo;
+
+/// Optional features that are checked too.
+pub const FEATURES: &str = "trainscope-collector/candle,trainscope-collector/tracing";
 
 /// The folders of the checkout.
 pub struct Workspace {
@@ -27,6 +33,20 @@ impl Workspace {
         let target = env::var_os("CARGO_TARGET_DIR")
             .map_or_else(|| root.join("target"), |dir| root.join(dir));
         Ok(Self { root, target })
+    }
+
+    /// `cargo test` over all packages. Everything that is compiled for tests is compiled by this command: other packages or
+    /// features would compile most of it a second time.
+    pub fn cargo_test(&self) -> Command {
+        let mut command = cargo();
+        command.current_dir(&self.root).args([
+            "test",
+            "--workspace",
+            "--locked",
+            "--features",
+            FEATURES,
+        ]);
+        command
     }
 
     /// Folder of the browser program.

@@ -7,13 +7,13 @@ use trainscope_api::records::At;
 use trainscope_api::tags::Tag;
 use trainscope_charts::contour::{Map, Path};
 use trainscope_charts::sheet::Frame;
+use trainscope_charts::svg;
 use trainscope_charts::theme::{Rgb, Theme};
-use trainscope_charts::{png, svg};
 use trainscope_format::digits::{brief, integer};
 use trainscope_format::surface::Points;
 use trainscope_format::{Body, Kind, Landscape};
 
-use super::pictures::{COLOURS, MAX_PICTURES, too_many};
+use super::pictures::{COLOURS, MAX_PICTURES, encoded, too_many};
 use super::table::number;
 use super::{ExportFlags, ExportFormat};
 use crate::cli::CommandError;
@@ -135,10 +135,7 @@ pub(super) fn picture(
     }
     let columns = COLUMNS.min(frames.len());
     let sheet = svg::sheet_of(&frames, columns, &theme, |at| maps[at].svg(SIZE, &theme));
-    if flags.format == ExportFormat::Svg {
-        return Ok(sheet.into_bytes());
-    }
-    Ok(png::picture(&sheet).ok_or_else(|| too_many(flags, frames.len()))?)
+    Ok(encoded(flags, sheet, || too_many(flags, frames.len()))?)
 }
 
 /// Part, interval, x, y and z of each point: of the surface, of the path, and the end.

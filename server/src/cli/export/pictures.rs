@@ -12,7 +12,7 @@ use trainscope_charts::line::{Class, Line, Spec, Stretch, XKind, YRange};
 use trainscope_charts::scale::Scale;
 use trainscope_charts::sheet::Frame;
 use trainscope_charts::theme::{Rgb, Theme};
-use trainscope_charts::{label, png, svg};
+use trainscope_charts::{label, svg};
 
 use super::{ExportFlags, ExportFormat, ExportKind, typed};
 use crate::cli::CommandError;
@@ -251,10 +251,26 @@ pub(super) fn picture(
         Plot::Lines(spec) => svg::line(spec, &theme),
         Plot::Heat(spec) => svg::distribution(spec, &theme),
     });
+    Ok(encoded(flags, sheet, || too_many(flags, frames.len()))?)
+}
+
+/// A picture in the format that was asked for. `too_large` is the error of one with too many pixels.
+pub(super) fn encoded(
+    flags: &ExportFlags,
+    svg: String,
+    too_large: impl FnOnce() -> Mistake,
+) -> Result<Vec<u8>, Mistake> {
     if flags.format == ExportFormat::Svg {
-        return Ok(sheet.into_bytes());
+        return Ok(svg.into_bytes());
     }
-    Ok(png::picture(&sheet).ok_or_else(|| too_many(flags, frames.len()))?)
+    #[cfg(feature = "pictures")]
+    return trainscope_charts::png::picture(&svg).ok_or_else(too_large);
+    #[cfg(not(feature = "pictures"))]
+    return Err({
+        let _unused = too_large;
+        Mistake::new(2, "this program was built without pictures as PNG")
+            .attempt("--format svg, or a program built with the feature `pictures`")
+    });
 }
 
 pub(super) fn too_many(flags: &ExportFlags, count: usize) -> Mistake {

@@ -2,12 +2,12 @@
 
 use trainscope_analysis::trace::{lanes, view};
 use trainscope_api::timeline::{RowCells, TimelineAnswer, TimelineQuery};
-use trainscope_charts::png;
 use trainscope_charts::theme::Theme;
 use trainscope_charts::timeline::Cell;
 use trainscope_charts::timeline_svg::{self, Sheet, SheetLane};
 use trainscope_format::digits;
 
+use super::pictures::encoded;
 use super::{ExportFlags, ExportFormat};
 use crate::cli::CommandError;
 use crate::cli::mistake::Mistake;
@@ -39,15 +39,12 @@ pub(super) fn picture(
         Theme::light()
     };
     let svg = timeline_svg::svg(&sheet, &theme);
-    if flags.format == ExportFormat::Svg {
-        return Ok(svg.into_bytes());
-    }
     let too_large = || {
         Mistake::new(2, "the picture is too large for a PNG")
             .at("--kind timeline --format png")
             .attempt("--format svg")
     };
-    Ok(png::picture(&svg).ok_or_else(too_large)?)
+    Ok(encoded(flags, svg, too_large)?)
 }
 
 fn sheet(title: &str, own: &LoadedProfile, (from, to): (i64, i64)) -> Sheet {
