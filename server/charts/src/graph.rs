@@ -10,7 +10,7 @@ use crate::theme::Rgb;
 #[cfg(feature = "svg")]
 mod svg;
 
-#[cfg(feature = "png")]
+#[cfg(feature = "svg")]
 mod ink;
 
 #[cfg(feature = "svg")]

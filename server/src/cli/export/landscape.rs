@@ -15,7 +15,7 @@ use trainscope_format::{Body, Kind, Landscape};
 
 use super::pictures::{COLOURS, MAX_PICTURES, encoded, too_many};
 use super::table::number;
-use super::{ExportFlags, ExportFormat};
+use super::ExportFlags;
 use crate::cli::CommandError;
 use crate::cli::mistake::Mistake;
 use crate::cli::reading::Reading;
