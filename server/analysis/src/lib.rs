@@ -4,6 +4,7 @@
 //! storage.
 //!
 //! ```
+//! # #[cfg(feature = "judging")] {
 //! use trainscope_analysis::watchpoint::{Evaluator, Watchpoints};
 //!
 //! let mut evaluator = Evaluator::new(Watchpoints::recommended());
@@ -14,23 +15,37 @@
 //! let findings = evaluator.findings();
 //! let first = findings.first_hit().expect("the loss is NaN");
 //! assert_eq!((&*first.tensor, first.step), ("train/loss", 15));
+//! # }
 //! ```
 
 pub mod columns;
+#[cfg(feature = "judging")]
 pub mod comparison;
+#[cfg(feature = "judging")]
 mod context;
+#[cfg(feature = "judging")]
 pub mod diagnosis;
+#[cfg(feature = "judging")]
 pub mod dump;
+#[cfg(feature = "judging")]
 pub mod graph;
 pub mod groups;
+#[cfg(feature = "judging")]
 pub mod guide;
 pub mod headline;
+#[cfg(feature = "judging")]
 pub mod histogram;
+#[cfg(feature = "judging")]
 pub mod importance;
 pub mod landscape;
+#[cfg(feature = "judging")]
 pub mod pipeline;
+#[cfg(feature = "judging")]
 pub mod restart;
+#[cfg(feature = "judging")]
 pub mod series;
 pub mod text;
+#[cfg(feature = "judging")]
 pub mod trace;
+#[cfg(feature = "judging")]
 pub mod watchpoint;
