@@ -13,9 +13,9 @@ use trainscope_format::digits::{brief, integer};
 use trainscope_format::surface::Points;
 use trainscope_format::{Body, Kind, Landscape};
 
+use super::ExportFlags;
 use super::pictures::{COLOURS, MAX_PICTURES, encoded, too_many};
 use super::table::number;
-use super::ExportFlags;
 use crate::cli::CommandError;
 use crate::cli::mistake::Mistake;
 use crate::cli::reading::Reading;

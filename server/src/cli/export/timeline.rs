@@ -7,8 +7,8 @@ use trainscope_charts::timeline::Cell;
 use trainscope_charts::timeline_svg::{self, Sheet, SheetLane};
 use trainscope_format::digits;
 
-use super::pictures::encoded;
 use super::ExportFlags;
+use super::pictures::encoded;
 use crate::cli::CommandError;
 use crate::cli::mistake::Mistake;
 use crate::cli::words;
