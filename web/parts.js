@@ -1,24 +1,47 @@
-// Parts of the program, out of the files that hold many of them. `packs.js` is written by the build.
+// Parts of the program: fetches the files that hold the parts of a page, and adds those parts to the running program.
+// `packs.js` and `trainscope_web.js` are written by the build.
 
-import { places } from './packs.js';
+import { order, pages, parts } from './packs.js';
+import { initSync } from './trainscope_web.js';
 
-const files = new Map();
+// Results of work that is done once; work that failed is done again when it is asked for.
+const done = new Map();
 
-const fileOf = (name) => {
-  const known = files.get(name);
+const once = (key, work) => {
+  const known = done.get(key);
   if (known) return known;
-  const bytes = fetch(new URL(name, import.meta.url)).then((answer) => {
-    if (!answer.ok) throw new Error(`${name}: ${answer.status}`);
-    return answer.arrayBuffer();
-  });
-  files.set(name, bytes);
-  // The next attempt to open the page asks again.
-  bytes.catch(() => files.delete(name));
-  return bytes;
+  const result = work();
+  done.set(key, result);
+  result.catch(() => done.delete(key));
+  return result;
 };
 
-export const part = async (name) => {
-  const [file, from, to] = places[name];
-  const bytes = await fileOf(file);
-  return new Response(bytes.slice(from, to), { headers: { 'content-type': 'application/wasm' } });
+const fetched = async (file) => {
+  const answer = await fetch(new URL(file, import.meta.url));
+  if (!answer.ok) throw new Error(`${file}: ${answer.status}`);
+  return answer.arrayBuffer();
+};
+
+const load = async (page, file, imports) => {
+  const bytes = await once(file, () => fetched(file));
+  const bit = 1 << order.indexOf(page);
+  let from = 0;
+  const added = parts[file].map(([length, bits], number) => {
+    const part = bytes.slice(from, (from += length));
+    return bits & bit && once(`${file} ${number}`, () => WebAssembly.instantiate(part, imports));
+  });
+  await Promise.all(added);
+};
+
+// The function that the program calls for a page: with the index of a function to call back, and data for it.
+export const loader = (page) => async (callback, data) => {
+  const program = initSync(undefined, undefined);
+  let isLoaded = false;
+  try {
+    await Promise.all(pages[page].map((file) => load(page, file, { __wasm_split: program })));
+    isLoaded = true;
+  } catch (error) {
+    console.error(error);
+  }
+  program.__indirect_function_table.get(callback)(data, isLoaded);
 };

@@ -5,7 +5,8 @@ use std::fs;
 use trainscope_format::Histogram;
 use trainscope_format::encode::{Moment, RecordWriter};
 
-use crate::support::lab::{STARTED_SECS, copy_folder, workspace_root};
+use crate::support::lab::{STARTED_SECS, copy_folder};
+use crate::support::server::bundle_folder;
 use crate::support::parts::{PANEL, READOUT, canvas};
 use crate::support::{Browser, Lab, Recording, Server};
 
@@ -329,7 +330,7 @@ async fn a_page_whose_code_cannot_be_fetched_says_so_and_tries_again() {
     let lab = Lab::new();
     lab.record("run").curve("loss", 0..50, |step| step as f32);
     let web = lab.path("web");
-    copy_folder(&workspace_root().join("web/dist"), &web);
+    copy_folder(&bundle_folder(), &web);
     let part = web.join("page-tensors.bin");
     let code = fs::read(&part).unwrap();
     fs::remove_file(&part).unwrap();

@@ -19,6 +19,15 @@ use super::live::Live;
 use super::program;
 use super::wait::{DEADLINE, wait_for};
 
+/// The variable with the folder of a bundle to test, in place of the one that the program was built with.
+const WEB_DIR: &str = "TRAINSCOPE_WEB_DIR";
+
+/// Folder of the bundle that is tested.
+pub(crate) fn bundle_folder() -> PathBuf {
+    let folder = std::env::var_os(WEB_DIR).unwrap_or_else(|| "web/dist".into());
+    workspace_root().join(folder)
+}
+
 /// A running server, killed when dropped. Its log is printed if a test fails.
 pub(crate) struct Server {
     child: Child,
@@ -79,10 +88,8 @@ impl Server {
         if !flags.contains(&"--reload-interval") {
             command.args(["--reload-interval", "0.1"]);
         }
-        if let Some(folder) = std::env::var_os("TRAINSCOPE_WEB_DIR")
-            && !flags.contains(&"--web-dir")
-        {
-            command.arg("--web-dir").arg(workspace_root().join(folder));
+        if std::env::var_os(WEB_DIR).is_some() && !flags.contains(&"--web-dir") {
+            command.arg("--web-dir").arg(bundle_folder());
         }
         for folder in base_dirs {
             command.arg("--summary-base-dir").arg(folder);

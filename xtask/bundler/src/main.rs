@@ -5,6 +5,7 @@
 //! 3 kB. They are joined into few files, for a request each would cost more than their bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -65,7 +66,6 @@ fn split(program: &Path, out: &Path, is_named: bool) -> Result<()> {
         }
     }
     write_files(&pages_of, &parts, out, is_named)?;
-    write_link(&parts, out)?;
     Bindgen::new()
         .input_path(&main)
         .web(true)?
@@ -83,11 +83,11 @@ fn split(program: &Path, out: &Path, is_named: bool) -> Result<()> {
 /// The file for the parts of each set of pages, from the bytes of these parts: one for each page, one for all that
 /// [`FIRST_PAGE`] has in common with others, and few for the rest, so that pages load little that they do not need.
 fn file_names(bytes_of: &BTreeMap<&Pages, usize>) -> BTreeMap<Pages, String> {
-    let every: Pages = bytes_of.keys().copied().flatten().cloned().collect();
+    let every = all_pages(bytes_of);
     let bit = |page: &String| {
         every
             .iter()
-            .position(|own| own == page)
+            .position(|name| name == page)
             .map_or(0, |at| 1 << at)
     };
     let mut names = BTreeMap::new();
@@ -164,17 +164,28 @@ fn write_files(
         let part = fs::read(&path).with_context(|| path.display().to_string())?;
         let part = if is_named { part } else { plain(&part)? };
         *bytes_of.entry(pages).or_default() += part.len();
-        modules.push((name, pages, part));
+        modules.push((pages, part));
     }
     let names = file_names(&bytes_of);
+    let every: Vec<&str> = all_pages(&bytes_of);
+    ensure!(every.len() < 32, "parts.js has a bit for each of 31 pages");
+    let bits = |pages: &Pages| -> u32 {
+        let of_page = every
+            .iter()
+            .enumerate()
+            .map(|(at, page)| u32::from(pages.contains(*page)) << at);
+        of_page.sum()
+    };
     let mut files: BTreeMap<&str, Vec<u8>> = BTreeMap::new();
-    let mut places = BTreeMap::new();
+    let mut parts_of: BTreeMap<&str, Vec<(usize, u32)>> = BTreeMap::new();
     let mut files_of: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for (name, pages, part) in modules {
+    for (pages, part) in modules {
         let file = names[pages].as_str();
-        let joined = files.entry(file).or_default();
-        places.insert(name, json!([file, joined.len(), joined.len() + part.len()]));
-        joined.extend(part);
+        parts_of
+            .entry(file)
+            .or_default()
+            .push((part.len(), bits(pages)));
+        files.entry(file).or_default().extend(part);
         for page in pages {
             files_of.entry(page).or_default().insert(file);
         }
@@ -182,10 +193,23 @@ fn write_files(
     for (file, bytes) in files {
         fs::write(out.join(file), bytes)?;
     }
-    let (places, pages) = (json!(places), json!(files_of));
-    let text = format!("export const places = {places};\nexport const pages = {pages};\n");
+    let (order, parts, pages) = (json!(every), json!(parts_of), json!(files_of));
+    let text = format!(
+        "// Written by the build. Pages by their bits; bytes of the parts in each file, with the bits of the pages that need\n\
+         // them; files of each page.\n\
+         export const order = {order};\nexport const parts = {parts};\nexport const pages = {pages};\n"
+    );
     fs::write(out.join("packs.js"), text)?;
-    Ok(())
+    write_link(&every, out)
+}
+
+/// The names of all pages, in the order of their bits.
+fn all_pages<'a>(bytes_of: &BTreeMap<&'a Pages, usize>) -> Vec<&'a str> {
+    let names: BTreeSet<&str> = bytes_of
+        .keys()
+        .flat_map(|pages| pages.iter().map(String::as_str))
+        .collect();
+    names.into_iter().collect()
 }
 
 /// A module without what its readers do not need: names, and the linker's notes.
@@ -204,18 +228,18 @@ fn plain(module: &[u8]) -> Result<Vec<u8>> {
     Ok(plain.finish())
 }
 
-/// Has the splitter's script take parts from the joined files.
-fn write_link(parts: &Path, out: &Path) -> Result<()> {
-    let text = fs::read_to_string(parts.join(LINK))?;
-    let begin = "fetch(new URL(\"./";
-    let joined = text
-        .replace(begin, "part(\"")
-        .replace(".wasm\", import.meta.url))", "\")");
-    ensure!(
-        text.contains(begin) && !joined.contains("import.meta"),
-        "the splitter writes another script than before: adapt `write_link`"
+/// Writes the script that `#[wasm_split]` imports the loaders of pages from, in place of the splitter's: that one names
+/// each of a thousand parts twice.
+fn write_link(pages: &[&str], out: &Path) -> Result<()> {
+    let mut text = String::from(
+        "// Written by the build: a loader for each page.\n\nimport { loader } from './parts.js';\n\n",
     );
-    let text = format!("import {{ part }} from \"./parts.js\";\n{joined}");
+    for page in pages {
+        writeln!(
+            text,
+            "export const __wasm_split_load_{page} = loader('{page}');"
+        )?;
+    }
     fs::write(out.join(LINK), text)?;
     Ok(())
 }

@@ -211,7 +211,7 @@ fn source_archive(workspace: &Workspace, dist: &Path, version: &str) -> Result<(
     archive.finish()
 }
 
-/// A list of all crates in the program, in the format CycloneDX.
+/// A list of all crates in the program, in the format `CycloneDX`.
 fn bill_of_materials(workspace: &Workspace, dist: &Path, version: &str) -> Result<()> {
     let tools = workspace.target.join("cargo-tools");
     run(cargo()

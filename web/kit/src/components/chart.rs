@@ -126,7 +126,7 @@ pub fn LineChart(
     let holder = NodeRef::<html::Div>::new();
     let overlay = NodeRef::<html::Canvas>::new();
     let size = size::use_size(holder);
-    let ticket = schedule::Ticket::new();
+    let ticket = schedule::Ticket::unique();
     let is_under_pointer = StoredValue::new(false);
     // The dragged range in pixels during a drag.
     let drag = RwSignal::new(None::<(f64, f64)>);
@@ -149,7 +149,7 @@ pub fn LineChart(
             let _gone = geometry.try_set(Some(layout));
         });
     });
-    let above = schedule::Ticket::new();
+    let above = schedule::Ticket::unique();
     on_cleanup(move || {
         ticket.give_up();
         above.give_up();

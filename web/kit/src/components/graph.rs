@@ -49,7 +49,7 @@ pub fn GraphCanvas(
     let holder = NodeRef::<html::Div>::new();
     let canvas = NodeRef::<html::Canvas>::new();
     let measured = use_size(holder);
-    let ticket = Ticket::new();
+    let ticket = Ticket::unique();
     Effect::new(move || {
         let (width, height, dpr) = measured.get();
         if width < 1.0 || height < 1.0 {

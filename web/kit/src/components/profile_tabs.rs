@@ -125,7 +125,7 @@ pub struct Profiles {
 
 impl Profiles {
     /// Follows the address, and asks for the list whenever the run grows.
-    pub fn new() -> Self {
+    pub fn of_address() -> Self {
         let url = use_url_state();
         let run = use_run();
         let run = Memo::new(move |_| run.get().unwrap_or_default());

@@ -29,7 +29,7 @@ use waiting::{Verdict, Waiting};
 #[component]
 pub fn PipelinePage() -> impl IntoView {
     let model = Model::provide();
-    let profiles = Profiles::new();
+    let profiles = Profiles::of_address();
     let i18n = use_i18n();
     use_keys(move |key, _| match key {
         "j" | "ArrowRight" => model.step(1),

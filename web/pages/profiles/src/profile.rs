@@ -56,7 +56,7 @@ enum PageState {
 /// The profile of the run that the address names.
 #[component]
 pub fn ProfilePage() -> impl IntoView {
-    let profiles = Profiles::new();
+    let profiles = Profiles::of_address();
     let model = Model::provide(profiles);
     let i18n = use_i18n();
     let view = profiles.url.param(VIEW);

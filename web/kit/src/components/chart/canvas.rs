@@ -44,7 +44,7 @@ where
         let (width, height, dpr) = measured.get();
         Size { width, height, dpr }
     });
-    let ticket = Ticket::new();
+    let ticket = Ticket::unique();
     Effect::new(move || {
         let size = size.get();
         if size.width < 1.0 || size.height < 1.0 {

@@ -33,7 +33,7 @@ pub fn DistributionChart(
     let holder = NodeRef::<html::Div>::new();
     let overlay = NodeRef::<html::Canvas>::new();
     let size = size::use_size(holder);
-    let ticket = schedule::Ticket::new();
+    let ticket = schedule::Ticket::unique();
     // The drawn chart with its layout.
     let drawn = RwSignal::new(None::<(Arc<Spec>, Arc<Layout>)>);
     let drag = RwSignal::new(None::<(f64, f64)>);

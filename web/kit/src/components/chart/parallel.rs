@@ -227,7 +227,8 @@ pub fn ParallelChart(
 ) -> impl IntoView {
     let palette = use_palette();
     let [below, above, top] = std::array::from_fn(|_| NodeRef::<html::Canvas>::new());
-    let [below_ticket, above_ticket, top_ticket] = std::array::from_fn(|_| schedule::Ticket::new());
+    let [below_ticket, above_ticket, top_ticket] =
+        std::array::from_fn(|_| schedule::Ticket::unique());
     let counts = LocalValue::new_local([Counts::new(), Counts::new()]);
     let rows = Memo::new(move |_| lines.with(|lines| lines.kept.len()));
     Effect::new(move || {

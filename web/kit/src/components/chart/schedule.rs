@@ -27,7 +27,7 @@ pub struct Ticket(u64);
 
 impl Ticket {
     /// Creates a unique entry.
-    pub fn new() -> Self {
+    pub fn unique() -> Self {
         let number = LAST_TICKET.get() + 1;
         LAST_TICKET.set(number);
         Self(number)

@@ -26,7 +26,7 @@ pub fn GraphOverview(
 ) -> impl IntoView {
     let ink = use_graph_ink();
     let canvas = NodeRef::<html::Canvas>::new();
-    let ticket = Ticket::new();
+    let ticket = Ticket::unique();
     let is_whole = Memo::new(move |_| {
         let (width, height) = size.get();
         let (view, figure) = (view.get(), figure.get());

@@ -1,5 +1,7 @@
 //! Memory, ranks and other profiles: views in a file of their own, which is fetched with the first of them.
 
+#![expect(missing_docs, reason = "`#[wasm_split]` does not pass comments on")]
+
 use leptos::wasm_split::{SplitLoaderError, wasm_split};
 
 use super::cluster::Cluster;

@@ -157,7 +157,7 @@ fn number<T: std::str::FromStr>(text: Memo<Option<String>>) -> Option<T> {
 
 impl Model {
     pub(super) fn provide() -> Self {
-        let profiles = Profiles::new();
+        let profiles = Profiles::of_address();
         let url = profiles.url;
         let source = Memo::new(move |_| {
             profiles.query.with(|own| Source {

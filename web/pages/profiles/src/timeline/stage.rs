@@ -63,7 +63,7 @@ pub(super) fn Stage() -> impl IntoView {
 fn draw(model: Model, pixel_canvas: NodeRef<html::Canvas>, canvas: NodeRef<html::Canvas>) {
     let i18n = use_i18n();
     let paint = use_paint();
-    let ticket = Ticket::new();
+    let ticket = Ticket::unique();
     let picture = StoredValue::new(Picture::default());
     // `true` if the pixels are those of another view.
     let is_stale = StoredValue::new(true);
