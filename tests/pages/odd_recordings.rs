@@ -6,8 +6,8 @@ use trainscope_format::Histogram;
 use trainscope_format::encode::{Moment, RecordWriter};
 
 use crate::support::lab::{STARTED_SECS, copy_folder};
-use crate::support::server::bundle_folder;
 use crate::support::parts::{PANEL, READOUT, canvas};
+use crate::support::server::bundle_folder;
 use crate::support::{Browser, Lab, Recording, Server};
 
 /// Waits until the description of a curve contains a text.

@@ -26,6 +26,17 @@ const FIRST_STYLES: [&str; 2] = ["tokens.css", "components.css"];
 /// Extensions of the files of the page beside the program.
 const PAGE_EXTENSIONS: [&str; 6] = ["html", "js", "svg", "png", "ico", "webmanifest"];
 
+/// Where the standard library is compiled too: panics abort without a message; a bundle smaller by another 7 %.
+const SMALL_FLAGS_WITH_STD: [&str; 3] = [
+    "-Zunstable-options",
+    "-Cpanic=immediate-abort",
+    "-Zlocation-detail=none",
+];
+
+/// Where the standard library is compiled too: small functions of it are inlined into their callers before code is generated,
+/// which halves the bundle and saves a tenth of the time.
+const QUICK_FLAGS_WITH_STD: [&str; 2] = ["-Zmir-opt-level=2", "-Zinline-mir=yes"];
+
 /// The two bundles.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Bundle {
@@ -74,7 +85,11 @@ impl Bundle {
     pub fn compile(self, workspace: &Workspace) -> Result<()> {
         let compiler = WasmCompiler::find()?;
         console::step("compile the page");
-        run(&mut compiler.build_command(workspace, self))
+        let flags_with_std: &[&str] = match self {
+            Self::Quick => &QUICK_FLAGS_WITH_STD,
+            Self::Small => &SMALL_FLAGS_WITH_STD,
+        };
+        run(&mut compiler.build_command(workspace, self.profile(), flags_with_std))
     }
 
     /// Puts the bundle together from the compiled program, unless nothing has changed since the last time. `bundler` is
@@ -82,7 +97,7 @@ impl Bundle {
     pub fn assemble(self, workspace: &Workspace, bundler: &str) -> Result<()> {
         let folder = self.folder(workspace);
         let shown = workspace.relative(&folder);
-        let program = toolchain::output_path(workspace, self);
+        let program = toolchain::output_path(workspace, self.profile());
         let sources = page_sources(&workspace.web())?;
         let stamp = stamp(workspace, &program, &sources)?;
         let kept = workspace.target.join("wasm").join(self.profile());

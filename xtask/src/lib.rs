@@ -1,4 +1,4 @@
-//! What the tasks have in common: folders, programs that are run, files that are generated, the bundle.
+//! Common parts of the tasks: folders, programs that are run, files that are generated, the bundle.
 
 pub mod bundle;
 pub mod console;

@@ -7,7 +7,6 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::bundle::Bundle;
 use crate::console;
 use crate::packages;
 use crate::process::{cargo, find_program, output_of, run};
@@ -99,8 +98,18 @@ impl WasmCompiler {
         Ok(Self::Debian { linker })
     }
 
-    /// The command that compiles the browser program; its output is [`output_path`].
-    pub(crate) fn build_command(&self, workspace: &Workspace, bundle: Bundle) -> Command {
+    /// The command that compiles the browser program with a profile of the workspace; its output is [`output_path`].
+    /// `flags_with_std` are flags of a compiler that also compiles the standard library.
+    pub(crate) fn build_command(
+        &self,
+        workspace: &Workspace,
+        profile: &str,
+        flags_with_std: &[&'static str],
+    ) -> Command {
+        let mut flags = FLAGS_OF_LEPTOS.to_vec();
+        if matches!(self, Self::Debian { .. }) {
+            flags.extend(flags_with_std);
+        }
         let mut command = match self {
             Self::Active => cargo(),
             Self::Debian { linker } => debian_cargo(linker),
@@ -111,7 +120,7 @@ impl WasmCompiler {
                 "rustc",
                 "--locked",
                 "--profile",
-                bundle.profile(),
+                profile,
                 "-p",
                 "trainscope-web",
                 "--lib",
@@ -121,7 +130,7 @@ impl WasmCompiler {
                 "--target",
                 TARGET,
                 "--config",
-                &format!("target.{TARGET}.rustflags={:?}", self.flags(bundle)),
+                &format!("target.{TARGET}.rustflags={flags:?}"),
             ])
             // A separate target folder: two compilers in one would rebuild everything in turn.
             .arg("--target-dir")
@@ -135,41 +144,19 @@ impl WasmCompiler {
         }
         command
     }
-
-    fn flags(&self, bundle: Bundle) -> Vec<&'static str> {
-        let mut flags = FLAGS_OF_LEPTOS.to_vec();
-        if matches!(self, Self::Debian { .. }) {
-            match bundle {
-                Bundle::Quick => flags.extend(QUICK_FLAGS_OF_BUILT_STD),
-                Bundle::Small => flags.extend(SMALL_FLAGS_OF_BUILT_STD),
-            }
-        }
-        flags
-    }
 }
 
 /// Leptos then keeps one type of view where each component had its own: a bundle smaller by 7 %. The relocations of the
 /// linker say which function needs which, so that the program can be split.
 const FLAGS_OF_LEPTOS: [&str; 3] = ["--cfg", "erase_components", "-Clink-args=--emit-relocs"];
 
-/// With `-Zbuild-std`: panics abort without a message; a bundle smaller by another 7 %.
-const SMALL_FLAGS_OF_BUILT_STD: [&str; 3] = [
-    "-Zunstable-options",
-    "-Cpanic=immediate-abort",
-    "-Zlocation-detail=none",
-];
-
-/// With `-Zbuild-std`: small functions of the standard library are inlined into their callers before code is generated,
-/// which halves the bundle and saves a tenth of the time.
-const QUICK_FLAGS_OF_BUILT_STD: [&str; 2] = ["-Zmir-opt-level=2", "-Zinline-mir=yes"];
-
 /// Output of [`WasmCompiler::build_command`].
-pub(crate) fn output_path(workspace: &Workspace, bundle: Bundle) -> PathBuf {
+pub(crate) fn output_path(workspace: &Workspace, profile: &str) -> PathBuf {
     workspace
         .target
         .join("wasm")
         .join(TARGET)
-        .join(bundle.profile())
+        .join(profile)
         .join("trainscope_web.wasm")
 }
 
