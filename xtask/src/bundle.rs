@@ -26,14 +26,14 @@ const FIRST_STYLES: [&str; 2] = ["tokens.css", "components.css"];
 /// Extensions of the files of the page beside the program.
 const PAGE_EXTENSIONS: [&str; 6] = ["html", "js", "svg", "png", "ico", "webmanifest"];
 
-/// Where the standard library is compiled too: panics abort without a message; a bundle smaller by another 7 %.
+/// With a standard library that is compiled too: panics abort without a message; a bundle smaller by another 7 %.
 const SMALL_FLAGS_WITH_STD: [&str; 3] = [
     "-Zunstable-options",
     "-Cpanic=immediate-abort",
     "-Zlocation-detail=none",
 ];
 
-/// Where the standard library is compiled too: small functions of it are inlined into their callers before code is generated,
+/// With a standard library that is compiled too: small functions of it are inlined into their callers before code is generated,
 /// which halves the bundle and saves a tenth of the time.
 const QUICK_FLAGS_WITH_STD: [&str; 2] = ["-Zmir-opt-level=2", "-Zinline-mir=yes"];
 

@@ -264,7 +264,7 @@ pub fn test(
     fs::create_dir_all(workspace.target.join("wheel"))?;
     run(Command::new("strip").arg("-o").arg(&program).arg(&built))?;
     let wheels = workspace.target.join("wheels-of-tests");
-    let wheel = build(workspace, &program, &wheels, "dev")?;
+    let wheel = build(workspace, &program, &wheels, "wheel")?;
     let mut counts = (0, 0);
     for environment in tier.environments() {
         let python = environment.folder(workspace).join("bin/python");
