@@ -58,7 +58,7 @@ impl Bundle {
     /// Folder of the files that browsers load.
     pub fn folder(self, workspace: &Workspace) -> PathBuf {
         match self {
-            Self::Quick => workspace.target.join("web-dev"),
+            Self::Quick => workspace.quick_page(),
             Self::Small => workspace.root.join("web/dist"),
         }
     }

@@ -13,7 +13,7 @@ use xtask::packages;
 use xtask::process::{cargo, find_program, run, run_reading};
 use xtask::python::{self, Tier};
 use xtask::tensorboard;
-use xtask::workspace::{FEATURES, Workspace};
+use xtask::workspace::{EMBED, FEATURES, Workspace};
 
 /// A browser, its driver, and glyphs for the two languages of the pages.
 const BROWSER_PACKAGES: [&str; 4] = [
@@ -160,7 +160,12 @@ fn formatting(workspace: &Workspace) -> Result<Counts> {
 }
 
 fn lints(workspace: &Workspace) -> Result<Counts> {
-    run(cargo().current_dir(&workspace.root).args([
+    let mut clippy = cargo();
+    // As for the tests: with another page, the server would be compiled again by each.
+    clippy
+        .current_dir(&workspace.root)
+        .env(EMBED, workspace.quick_page());
+    run(clippy.args([
         "clippy",
         "--workspace",
         "--all-targets",
@@ -213,7 +218,6 @@ fn tests(workspace: &Workspace) -> Result<Counts> {
     let succeeded = run_reading(
         workspace
             .cargo_test()
-            .env("TRAINSCOPE_WEB_DIR", Bundle::Quick.folder(workspace))
             .env("TRAINSCOPE_PEER", tensorboard::folder(workspace))
             .arg("--no-fail-fast"),
         |line| counts.add(line),

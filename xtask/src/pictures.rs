@@ -16,7 +16,6 @@ pub(crate) fn take(workspace: &Workspace) -> Result<()> {
     fs::create_dir_all(&taken)?;
     run(workspace
         .cargo_test()
-        .env("TRAINSCOPE_WEB_DIR", Bundle::Quick.folder(workspace))
         .env("TRAINSCOPE_PICTURES", &taken)
         .args(["--test", "workspace", "--", "pages::"]))?;
     for entry in fs::read_dir(workspace.root.join("web/pictures"))? {

@@ -12,9 +12,9 @@ use xtask::toolchain::WasmCompiler;
 use xtask::workspace::Workspace;
 
 /// Time, memory and disk of a first build on two idle cores; `docs/src/performance.md` has the figures.
-const QUICK_BOUND: &str = "at most 6 minutes, 3 GB of memory and 4 GB of disk";
+const QUICK_BOUND: &str = "5 to 7 minutes, 3 GB of memory and 3 GB of disk";
 /// The same for what is shipped.
-const RELEASE_BOUND: &str = "at most 25 minutes, 4 GB of memory and 6 GB of disk";
+const RELEASE_BOUND: &str = "about 25 minutes, 4 GB of memory and 6 GB of disk";
 
 /// Builds everything and is replaced by the server. `flags` are passed to `trainscope start`; the default base
 /// directory is `sample-runs/`.

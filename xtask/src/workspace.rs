@@ -11,6 +11,9 @@ use crate::process::cargo;
 /// Optional features that are checked too.
 pub const FEATURES: &str = "trainscope-collector/candle,trainscope-collector/tracing";
 
+/// The variable with the folder of a bundle that the server embeds in place of `web/dist`.
+pub const EMBED: &str = "TRAINSCOPE_EMBED";
+
 /// The folders of the checkout.
 pub struct Workspace {
     /// Folder of the root manifest.
@@ -47,6 +50,11 @@ impl Workspace {
             FEATURES,
         ]);
         command
+    }
+
+    /// Folder of the bundle that is built quickly.
+    pub fn quick_page(&self) -> PathBuf {
+        self.target.join("web-dev")
     }
 
     /// Folder of the browser program.
