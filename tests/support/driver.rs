@@ -1,21 +1,24 @@
 //! A driver of browsers, `chromedriver`: for the tests and the bench of pages.
 
-use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
+use std::io::{self, BufRead as _, BufReader};
+use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tempfile::TempDir;
 
 /// A running driver. Dropping it ends it and its browsers.
 pub(crate) struct Driver {
     pub(crate) child: Child,
     pub(crate) address: String,
+    /// Temporary files, profiles among them.
+    _folder: TempDir,
 }
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // A killed driver would leave its browser running.
-        self.shut_down().ok();
-        self.child.kill().ok();
+        // The browser would outlive a driver that is ended alone, and sometimes one that is asked to end it.
+        kill_process_group(Pid::from_child(&self.child), Signal::KILL).ok();
         self.child.wait().ok();
     }
 }
@@ -37,8 +40,11 @@ impl Driver {
 
     /// A driver that listens, or `None` if it ended before. Its output is appended to `printed`.
     fn listening(printed: &mut String) -> io::Result<Option<Self>> {
+        let folder = TempDir::new()?;
         let mut child = Command::new("chromedriver")
             .arg("--port=0")
+            .env("TMPDIR", folder.path())
+            .process_group(0)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -66,17 +72,10 @@ impl Driver {
         // The pipe must be drained.
         std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
         let address = format!("http://127.0.0.1:{port}");
-        Ok(Some(Self { child, address }))
-    }
-
-    fn shut_down(&self) -> io::Result<()> {
-        let address = self.address.trim_start_matches("http://");
-        let mut connection = TcpStream::connect(address)?;
-        connection.set_read_timeout(Some(Duration::from_secs(5)))?;
-        write!(
-            connection,
-            "GET /shutdown HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n"
-        )?;
-        connection.read_to_end(&mut Vec::new()).map(drop)
+        Ok(Some(Self {
+            child,
+            address,
+            _folder: folder,
+        }))
     }
 }

@@ -15,9 +15,9 @@ use xtask::python::{self, Tier};
 use xtask::tensorboard;
 use xtask::workspace::{EMBED, FEATURES, Workspace};
 
-/// A browser, its driver, and glyphs for the two languages of the pages.
+/// A browser without a window, its driver, and glyphs for the two languages of the pages.
 const BROWSER_PACKAGES: [&str; 4] = [
-    "chromium",
+    "chromium-headless-shell",
     "chromium-driver",
     "fonts-dejavu-core",
     "fonts-noto-cjk",

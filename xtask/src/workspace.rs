@@ -42,13 +42,10 @@ impl Workspace {
     /// features would compile most of it a second time.
     pub fn cargo_test(&self) -> Command {
         let mut command = cargo();
-        command.current_dir(&self.root).args([
-            "test",
-            "--workspace",
-            "--locked",
-            "--features",
-            FEATURES,
-        ]);
+        command
+            .current_dir(&self.root)
+            .env(EMBED, self.quick_page())
+            .args(["test", "--workspace", "--locked", "--features", FEATURES]);
         command
     }
 

@@ -85,3 +85,31 @@ fn belongs_to_target(event: &web_sys::KeyboardEvent) -> bool {
         _ => false,
     }
 }
+
+/// The row that a key selects; `Enter` stays. `None` for any other key, and without rows.
+pub fn row_after(key: &str, row: usize, rows: usize) -> Option<usize> {
+    if rows == 0 {
+        return None;
+    }
+    match key {
+        "ArrowDown" => Some((row + 1) % rows),
+        "ArrowUp" => Some((row + rows - 1) % rows),
+        "Enter" => Some(row.min(rows - 1)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::row_after;
+
+    #[test]
+    fn keys_go_round_the_rows_and_the_first_is_chosen() {
+        assert_eq!(row_after("Enter", 0, 3), Some(0));
+        assert_eq!(row_after("Enter", 7, 3), Some(2));
+        assert_eq!(row_after("ArrowDown", 2, 3), Some(0));
+        assert_eq!(row_after("ArrowUp", 0, 3), Some(2));
+        assert_eq!(row_after("a", 0, 3), None);
+        assert_eq!(row_after("Enter", 0, 0), None);
+    }
+}

@@ -21,6 +21,64 @@ pub enum SitePage {
     Lineage,
 }
 
+/// A part of the program that holds one page, or pages of one kind. `boot.js` and the bundler know it by its name in small letters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chunk {
+    Runs,
+    Compare,
+    Lineage,
+    Overview,
+    Scalars,
+    Debugger,
+    Graph,
+    Histograms,
+    Tensors,
+    Recorded,
+    Pipeline,
+    Profile,
+    Timeline,
+    Landscape,
+}
+
+impl Chunk {
+    pub const ALL: [Self; 14] = [
+        Self::Runs,
+        Self::Compare,
+        Self::Lineage,
+        Self::Overview,
+        Self::Scalars,
+        Self::Debugger,
+        Self::Graph,
+        Self::Histograms,
+        Self::Tensors,
+        Self::Recorded,
+        Self::Pipeline,
+        Self::Profile,
+        Self::Timeline,
+        Self::Landscape,
+    ];
+
+    /// The chunk of a page.
+    pub const fn of(page: Page) -> Self {
+        match page {
+            Page::Site(SitePage::Runs) => Self::Runs,
+            Page::Site(SitePage::Compare) => Self::Compare,
+            Page::Site(SitePage::Lineage) => Self::Lineage,
+            Page::Run(RunPage::Overview) => Self::Overview,
+            Page::Run(RunPage::Scalars) => Self::Scalars,
+            Page::Run(RunPage::Debugger) => Self::Debugger,
+            Page::Run(RunPage::Graph) => Self::Graph,
+            Page::Run(RunPage::Histograms) => Self::Histograms,
+            Page::Run(RunPage::Tensors) => Self::Tensors,
+            Page::Run(RunPage::Images | RunPage::Text | RunPage::PrCurves) => Self::Recorded,
+            Page::Run(RunPage::Pipeline) => Self::Pipeline,
+            Page::Run(RunPage::Profile) => Self::Profile,
+            Page::Run(RunPage::Timeline) => Self::Timeline,
+            Page::Run(RunPage::Landscape) => Self::Landscape,
+        }
+    }
+}
+
 /// One site page.
 pub struct SiteEntry {
     pub page: SitePage,
@@ -512,6 +570,21 @@ mod tests {
                 assert!(!group.heading(locale.texts()).is_empty());
                 assert!(!group.rows(locale.texts()).is_empty());
             }
+        }
+    }
+
+    #[test]
+    fn the_first_script_knows_the_chunk_of_every_page() {
+        let script = include_str!("../../boot.js");
+        for entry in &PAGES {
+            let chunk = format!("{:?}", Chunk::of(Page::Run(entry.page))).to_lowercase();
+            let alias = format!("{}: '{chunk}'", entry.segment);
+            assert!(chunk == entry.segment || script.contains(&alias), "{alias}");
+        }
+        for entry in &SITE_PAGES {
+            let chunk = format!("{:?}", Chunk::of(Page::Site(entry.page))).to_lowercase();
+            let is_first = entry.page == SitePage::Runs && chunk == "runs";
+            assert!(is_first || chunk == entry.segment, "{chunk}");
         }
     }
 }

@@ -12,6 +12,7 @@ use super::FrameState;
 use trainscope_web_kit::client;
 use trainscope_web_kit::components::{Icon, IconName, RunChip, fixed_icon};
 use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::keys::row_after;
 use trainscope_web_kit::location::{History, use_address};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::{Query, query};
@@ -60,19 +61,6 @@ impl Hit {
                 }
             }
         }
-    }
-}
-
-/// The row that a key selects; `Enter` stays. `None` for any other key, and without rows.
-pub(super) fn chosen_after(key: &str, row: usize, rows: usize) -> Option<usize> {
-    if rows == 0 {
-        return None;
-    }
-    match key {
-        "ArrowDown" => Some((row + 1) % rows),
-        "ArrowUp" => Some((row + rows - 1) % rows),
-        "Enter" => Some(row.min(rows - 1)),
-        _ => None,
     }
 }
 
@@ -131,7 +119,7 @@ pub(super) fn Search() -> impl IntoView {
         let count = hits.with_untracked(Vec::len);
         if key == "Escape" {
             leave();
-        } else if let Some(row) = chosen_after(&key, chosen.get_untracked(), count) {
+        } else if let Some(row) = row_after(&key, chosen.get_untracked(), count) {
             chosen.set(row);
             let hit = hits.with_untracked(|hits| hits.get(row).cloned());
             if let (Some(hit), "Enter") = (hit, &*key) {
@@ -375,19 +363,4 @@ fn load_tags(state: AppState) {
     let list = state.runs.get_untracked();
     let first = list.runs.iter().take(RUNS_ASKED);
     state.load_tags(first.map(|run| run.id.clone()), false);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keys_go_round_the_rows_and_the_first_is_chosen() {
-        assert_eq!(chosen_after("Enter", 0, 3), Some(0));
-        assert_eq!(chosen_after("Enter", 7, 3), Some(2));
-        assert_eq!(chosen_after("ArrowDown", 2, 3), Some(0));
-        assert_eq!(chosen_after("ArrowUp", 0, 3), Some(2));
-        assert_eq!(chosen_after("a", 0, 3), None);
-        assert_eq!(chosen_after("Enter", 0, 0), None);
-    }
 }

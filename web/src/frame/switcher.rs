@@ -4,9 +4,9 @@ use leptos::ev;
 use leptos::html::{Details, Input};
 use wasm_bindgen::JsCast;
 
-use super::search::chosen_after;
 use trainscope_web_kit::components::{Icon, IconName, RunChip};
 use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::keys::row_after;
 use trainscope_web_kit::location::{History, use_address};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::route;
@@ -50,7 +50,7 @@ pub(super) fn Switcher(
     });
     let on_key = move |event: ev::KeyboardEvent| {
         let count = found.with_untracked(Vec::len);
-        let Some(row) = chosen_after(&event.key(), chosen.get_untracked(), count) else {
+        let Some(row) = row_after(&event.key(), chosen.get_untracked(), count) else {
             return;
         };
         event.prevent_default();

@@ -13,7 +13,7 @@ use trainscope_pages_runs::{ComparePage, LineagePage, RunsPage};
 use trainscope_web_kit::components::{IconName, StatePage};
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
-use trainscope_web_kit::registry::{Page, RunPage, SitePage};
+use trainscope_web_kit::registry::{Chunk, Page};
 
 /// Wait before the code of other pages is fetched: the page that was opened asks for its data first.
 const REST_AFTER: Duration = Duration::from_secs(2);
@@ -22,37 +22,20 @@ const REST_AFTER: Duration = Duration::from_secs(2);
 type Code = Result<AnyView, SplitLoaderError>;
 
 macro_rules! chunks {
-    ($($chunk:ident, $view:ident, $fetch:ident, $of:pat, $page:expr;)*) => {
-        /// A part of the program that holds one page, or pages that are of one kind.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Chunk {
-            $(#[doc = concat!("Code of `", stringify!($view), "`.")] $chunk,)*
+    ($($chunk:ident, $view:ident, $fetch:ident, $page:expr;)*) => {
+        async fn fetch_code(chunk: Chunk) -> Result<(), SplitLoaderError> {
+            match chunk {
+                $(Chunk::$chunk => $fetch().await,)*
+            }
         }
 
-        impl Chunk {
-            const ALL: &[Self] = &[$(Self::$chunk),*];
-
-            /// The chunk of a page.
-            const fn of(page: Page) -> Self {
-                match page {
-                    $($of => Self::$chunk,)*
-                }
-            }
-
-            async fn fetch(self) -> Result<(), SplitLoaderError> {
-                match self {
-                    $(Self::$chunk => $fetch().await,)*
-                }
-            }
-
-            /// The page, whose code has to be there. `page` tells pages of one kind apart.
-            fn view(self, page: Page) -> AnyView {
-                match self {
-                    $(Self::$chunk => {
-                        let view = $view(page);
-                        Suspend::new(async move { view.await.ok() }).into_any()
-                    })*
-                }
+        /// The page, whose code has to be there. `page` tells pages of one kind apart.
+        fn view_of(chunk: Chunk, page: Page) -> AnyView {
+            match chunk {
+                $(Chunk::$chunk => {
+                    let view = $view(page);
+                    Suspend::new(async move { view.await.ok() }).into_any()
+                })*
             }
         }
 
@@ -72,23 +55,23 @@ macro_rules! chunks {
 }
 
 chunks! {
-    Runs, runs, fetch_runs, Page::Site(SitePage::Runs), |_| view! { <RunsPage /> }.into_any();
-    Compare, compare, fetch_compare, Page::Site(SitePage::Compare), |_| view! { <ComparePage /> }.into_any();
-    Lineage, lineage, fetch_lineage, Page::Site(SitePage::Lineage), |_| view! { <LineagePage /> }.into_any();
-    Overview, overview, fetch_overview, Page::Run(RunPage::Overview), |_| view! { <OverviewPage /> }.into_any();
-    Scalars, scalars, fetch_scalars, Page::Run(RunPage::Scalars), |_| view! { <ScalarsPage /> }.into_any();
-    Debugger, debugger, fetch_debugger, Page::Run(RunPage::Debugger), |_| view! { <DebuggerPage /> }.into_any();
-    Graph, graph, fetch_graph, Page::Run(RunPage::Graph), |_| view! { <GraphPage /> }.into_any();
-    Histograms, histograms, fetch_histograms, Page::Run(RunPage::Histograms), |_| view! { <HistogramsPage /> }.into_any();
-    Tensors, tensors, fetch_tensors, Page::Run(RunPage::Tensors), |_| view! { <TensorsPage /> }.into_any();
-    Recorded, recorded, fetch_recorded, Page::Run(RunPage::Images | RunPage::Text | RunPage::PrCurves), |page| {
+    Runs, runs, fetch_runs, |_| view! { <RunsPage /> }.into_any();
+    Compare, compare, fetch_compare, |_| view! { <ComparePage /> }.into_any();
+    Lineage, lineage, fetch_lineage, |_| view! { <LineagePage /> }.into_any();
+    Overview, overview, fetch_overview, |_| view! { <OverviewPage /> }.into_any();
+    Scalars, scalars, fetch_scalars, |_| view! { <ScalarsPage /> }.into_any();
+    Debugger, debugger, fetch_debugger, |_| view! { <DebuggerPage /> }.into_any();
+    Graph, graph, fetch_graph, |_| view! { <GraphPage /> }.into_any();
+    Histograms, histograms, fetch_histograms, |_| view! { <HistogramsPage /> }.into_any();
+    Tensors, tensors, fetch_tensors, |_| view! { <TensorsPage /> }.into_any();
+    Recorded, recorded, fetch_recorded, |page| {
         let Page::Run(page) = page else { return ().into_any() };
         view! { <RecordedPage page /> }.into_any()
     };
-    Pipeline, pipeline, fetch_pipeline, Page::Run(RunPage::Pipeline), |_| view! { <PipelinePage /> }.into_any();
-    Profile, profile, fetch_profile, Page::Run(RunPage::Profile), |_| view! { <ProfilePage /> }.into_any();
-    Timeline, timeline, fetch_timeline, Page::Run(RunPage::Timeline), |_| view! { <TimelinePage /> }.into_any();
-    Landscape, landscape, fetch_landscape, Page::Run(RunPage::Landscape), |_| view! { <LandscapePage /> }.into_any();
+    Pipeline, pipeline, fetch_pipeline, |_| view! { <PipelinePage /> }.into_any();
+    Profile, profile, fetch_profile, |_| view! { <ProfilePage /> }.into_any();
+    Timeline, timeline, fetch_timeline, |_| view! { <TimelinePage /> }.into_any();
+    Landscape, landscape, fetch_landscape, |_| view! { <LandscapePage /> }.into_any();
 }
 
 /// State of the code of a page.
@@ -125,7 +108,7 @@ impl Chunks {
 
     async fn fetch(self, chunk: Chunk) {
         self.set(chunk, Progress::Fetching);
-        let progress = match chunk.fetch().await {
+        let progress = match fetch_code(chunk).await {
             Ok(()) => Progress::Ready,
             Err(_) => Progress::Failed,
         };
@@ -136,7 +119,7 @@ impl Chunks {
     async fn fetch_rest(self) {
         for chunk in Chunk::ALL {
             let is_new = untrack(|| self.progress(*chunk).is_none());
-            if is_new && chunk.fetch().await.is_ok() {
+            if is_new && fetch_code(*chunk).await.is_ok() {
                 self.set(*chunk, Progress::Ready);
             }
         }
@@ -160,7 +143,7 @@ pub fn PageOnDemand(page: Page) -> impl IntoView {
         Some(Progress::Ready) => {
             let rest = move || spawn_local(chunks.fetch_rest());
             set_timeout(move || request_idle_callback(rest), REST_AFTER);
-            chunk.view(page)
+            view_of(chunk, page)
         }
         Some(Progress::Failed) => view! {
             <main class="main">
@@ -180,27 +163,6 @@ pub fn PageOnDemand(page: Page) -> impl IntoView {
         .into_any(),
         Some(Progress::Fetching) | None => {
             view! { <main class="main" aria-busy="true"></main> }.into_any()
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use trainscope_web_kit::registry::{PAGES, SITE_PAGES};
-
-    #[test]
-    fn the_first_script_knows_the_chunk_of_every_page() {
-        let script = include_str!("../../boot.js");
-        for entry in &PAGES {
-            let chunk = format!("{:?}", Chunk::of(Page::Run(entry.page))).to_lowercase();
-            let alias = format!("{}: '{chunk}'", entry.segment);
-            assert!(chunk == entry.segment || script.contains(&alias), "{alias}");
-        }
-        for entry in &SITE_PAGES {
-            let chunk = format!("{:?}", Chunk::of(Page::Site(entry.page))).to_lowercase();
-            let is_first = entry.page == SitePage::Runs && chunk == "runs";
-            assert!(is_first || chunk == entry.segment, "{chunk}");
         }
     }
 }
