@@ -41,13 +41,18 @@ try {
 const theme = asked ?? remembered;
 if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
 
+const link = (rel, file) => {
+  const element = document.createElement('link');
+  Object.assign(element, { rel, as: 'fetch', crossOrigin: '' });
+  element.href = new URL(file, import.meta.url).href;
+  document.head.append(element);
+};
 // The code of the page that is opened comes together with the program, which would ask for it when it has started.
 const shared = { images: 'recorded', text: 'recorded', pr_curves: 'recorded' };
 const part = run === undefined ? (site in pages ? site : 'runs') : (shared[page] ?? page);
-for (const file of pages[part] ?? pages.overview) {
-  const link = document.createElement('link');
-  Object.assign(link, { rel: 'preload', as: 'fetch', crossOrigin: '' });
-  link.href = new URL(file, import.meta.url).href;
-  document.head.append(link);
-}
+for (const file of pages[part] ?? pages.overview) link('preload', file);
 await init({ module_or_path: new URL('./trainscope_web_bg.wasm', import.meta.url) });
+// That of the others goes into the browser's cache once the page has its data; it is compiled when it is opened.
+setTimeout(() => {
+  for (const file of new Set(Object.values(pages).flat())) link('prefetch', file);
+}, 2000);

@@ -254,6 +254,7 @@ async fn how_to_record_is_said_for_each_way_to_do_it() {
     let server = three_runs(&lab);
     let browser = Browser::open().await;
     browser.goto(&server, "/?panel=record").await;
+    browser.permit_clipboard();
     let mut seen = Vec::new();
     browser.wait_for_element("[role=tab]").await;
     let tabs = browser.count("[role=tab]").await;

@@ -126,10 +126,11 @@ impl Browser {
         self.text_of("body").await.unwrap_or_default()
     }
 
-    /// The text of the first match of a selector.
+    /// The visible text of the first match of a selector. The page is asked, once: the driver would look at the style of every
+    /// element.
     pub(crate) async fn text_of(&self, selector: &str) -> Option<String> {
-        let element = self.client.find(Locator::Css(selector)).await.ok()?;
-        element.text().await.ok()
+        let script = format!("return document.querySelector({selector:?})?.innerText.trim();");
+        self.run(&script).await.as_str().map(str::to_owned)
     }
 
     /// Number of matches of a selector.
@@ -465,13 +466,21 @@ impl Browser {
         }
     }
 
+    /// Lets the open page use the clipboard without a question: the write, which a browser with a window allows after a click,
+    /// and the read of [`Browser::clipboard`].
+    pub(crate) fn permit_clipboard(&self) {
+        let (driver, session) = (&self.driver.address, &self.session);
+        for name in ["clipboard-read", "clipboard-write"] {
+            let permission = json!({"descriptor": {"name": name}, "state": "granted"});
+            ureq::post(format!("{driver}/session/{session}/permissions"))
+                .header("content-type", "application/json")
+                .send(permission.to_string())
+                .unwrap();
+        }
+    }
+
     /// Text of the clipboard, as another program would paste it.
     pub(crate) async fn clipboard(&self) -> String {
-        let (driver, session) = (&self.driver.address, &self.session);
-        ureq::post(format!("{driver}/session/{session}/permissions"))
-            .header("content-type", "application/json")
-            .send(r#"{"descriptor": {"name": "clipboard-read"}, "state": "granted"}"#)
-            .unwrap();
         let text = self.run("return navigator.clipboard.readText();").await;
         text.as_str().unwrap_or_default().to_owned()
     }

@@ -41,23 +41,6 @@ pub enum Chunk {
 }
 
 impl Chunk {
-    pub const ALL: [Self; 14] = [
-        Self::Runs,
-        Self::Compare,
-        Self::Lineage,
-        Self::Overview,
-        Self::Scalars,
-        Self::Debugger,
-        Self::Graph,
-        Self::Histograms,
-        Self::Tensors,
-        Self::Recorded,
-        Self::Pipeline,
-        Self::Profile,
-        Self::Timeline,
-        Self::Landscape,
-    ];
-
     /// The chunk of a page.
     pub const fn of(page: Page) -> Self {
         match page {

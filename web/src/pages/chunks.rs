@@ -1,22 +1,16 @@
-//! The pages on demand: the code of each is a file of its own, which is fetched when the page is opened, or some time
-//! after another one was.
-
-use std::time::Duration;
+//! The pages on demand: the code of each is in files of its own, which are loaded when the page is opened.
 
 use leptos::task::spawn_local;
 use leptos::wasm_split::{SplitLoaderError, wasm_split};
 
 use trainscope_pages_judged::{DebuggerPage, GraphPage, OverviewPage, PipelinePage, TensorsPage};
-use trainscope_pages_profiles::{ProfilePage, TimelinePage, fetch_more};
+use trainscope_pages_profiles::{ProfilePage, TimelinePage};
 use trainscope_pages_records::{HistogramsPage, LandscapePage, RecordedPage, ScalarsPage};
 use trainscope_pages_runs::{ComparePage, LineagePage, RunsPage};
 use trainscope_web_kit::components::{IconName, StatePage};
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::registry::{Chunk, Page};
-
-/// Wait before the code of other pages is fetched: the page that was opened asks for its data first.
-const REST_AFTER: Duration = Duration::from_secs(2);
 
 /// The view of a page, or that its code could not be fetched.
 type Code = Result<AnyView, SplitLoaderError>;
@@ -114,18 +108,6 @@ impl Chunks {
         };
         self.set(chunk, progress);
     }
-
-    /// Fetches all that were not asked for yet, one after the other. One that fails is asked for again when it is opened.
-    async fn fetch_rest(self) {
-        for chunk in Chunk::ALL {
-            let is_new = untrack(|| self.progress(*chunk).is_none());
-            if is_new && fetch_code(*chunk).await.is_ok() {
-                self.set(*chunk, Progress::Ready);
-            }
-        }
-        // A view whose code is not there says so when it is opened.
-        fetch_more().await.ok();
-    }
 }
 
 /// A page, as soon as its code is there.
@@ -140,11 +122,7 @@ pub fn PageOnDemand(page: Page) -> impl IntoView {
     }
     let progress = Memo::new(move |_| chunks.progress(chunk));
     move || match progress.get() {
-        Some(Progress::Ready) => {
-            let rest = move || spawn_local(chunks.fetch_rest());
-            set_timeout(move || request_idle_callback(rest), REST_AFTER);
-            view_of(chunk, page)
-        }
+        Some(Progress::Ready) => view_of(chunk, page),
         Some(Progress::Failed) => view! {
             <main class="main">
                 <StatePage

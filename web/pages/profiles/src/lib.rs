@@ -8,5 +8,5 @@
 mod profile;
 mod timeline;
 
-pub use profile::{ProfilePage, fetch_more};
+pub use profile::ProfilePage;
 pub use timeline::TimelinePage;

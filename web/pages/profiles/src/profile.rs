@@ -33,8 +33,6 @@ mod parts;
 mod recording;
 mod steps;
 
-pub use more::fetch_more;
-
 use model::Model;
 use more::more;
 use operators::Operators;

@@ -1,7 +1,5 @@
 //! Memory, ranks and other profiles: views in a file of their own, which is fetched with the first of them.
 
-#![expect(missing_docs, reason = "`#[wasm_split]` does not pass comments on")]
-
 use leptos::wasm_split::{SplitLoaderError, wasm_split};
 
 use super::cluster::Cluster;
@@ -11,12 +9,7 @@ use trainscope_web_kit::components::profile_tabs::ProfileView;
 use trainscope_web_kit::prelude::*;
 
 /// The view, whose code has been fetched.
-#[wasm_split(
-    profile_more,
-    wasm_split_path = ::leptos::wasm_split,
-    fallible,
-    preload(fetch_more)
-)]
+#[wasm_split(profile_more, wasm_split_path = ::leptos::wasm_split, fallible)]
 pub fn more(view: ProfileView) -> Result<AnyView, SplitLoaderError> {
     Ok(match view {
         ProfileView::Memory => view! { <MemoryView /> }.into_any(),
