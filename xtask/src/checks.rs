@@ -5,15 +5,15 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail, ensure};
 
 use xtask::bundle::Bundle;
 use xtask::console;
 use xtask::packages;
-use xtask::process::{cargo, find_program, run, run_reading};
+use xtask::process::{cargo, find_program, run, run_reading, run_reading_errors};
 use xtask::python::{self, Tier};
 use xtask::tensorboard;
-use xtask::workspace::{EMBED, FEATURES, Workspace};
+use xtask::workspace::{FEATURES, Workspace};
 
 /// A browser without a window, its driver, and glyphs for the two languages of the pages.
 const BROWSER_PACKAGES: [&str; 4] = [
@@ -27,12 +27,15 @@ const BROWSER_PACKAGES: [&str; 4] = [
 const PARTS: [(&str, &str); 7] = [
     ("format", "formatting"),
     ("page", "the page in a quick build, for `rust` and `python`"),
-    ("lint", "clippy over all targets of all packages"),
     (
         "doc",
         "documentation of the libraries, in which every link leads to an item",
     ),
     ("fuzz", "clippy over the fuzz targets"),
+    (
+        "lint",
+        "clippy over all targets of all packages, which it compiles for `rust`",
+    ),
     (
         "rust",
         "all tests in Rust, those in a real browser among them",
@@ -83,7 +86,7 @@ fn run_all(workspace: &Workspace, tier: Tier, wants: impl Fn(&str) -> bool) -> V
     };
     let packages = wants("python").then(|| python::prepare(workspace, tier));
     parts.extend(take("format", Box::new(formatting)));
-    // The page is built beside the lints: each of them alone leaves a core idle at times.
+    // The page is built beside the documentation: each of them alone leaves a core idle at times.
     std::thread::scope(|scope| {
         let page = wants("page").then(|| {
             scope.spawn(|| {
@@ -94,7 +97,6 @@ fn run_all(workspace: &Workspace, tier: Tier, wants: impl Fn(&str) -> bool) -> V
                 Part::take("page", workspace, Box::new(build))
             })
         });
-        parts.extend(take("lint", Box::new(lints)));
         parts.extend(take("doc", Box::new(documentation)));
         parts.extend(take("fuzz", Box::new(fuzz_targets)));
         parts.extend(page.map(|page| {
@@ -105,6 +107,7 @@ fn run_all(workspace: &Workspace, tier: Tier, wants: impl Fn(&str) -> bool) -> V
             })
         }));
     });
+    parts.extend(take("lint", Box::new(lints)));
     parts.extend(take("rust", Box::new(tests)));
     if let Some(packages) = packages {
         let python = |workspace: &Workspace| {
@@ -159,24 +162,24 @@ fn formatting(workspace: &Workspace) -> Result<Counts> {
     Ok(Counts::default())
 }
 
+/// Compiles everything, benches and examples included. The tests are then run from what was compiled here.
 fn lints(workspace: &Workspace) -> Result<Counts> {
-    let mut clippy = cargo();
-    // As for the tests: with another page, the server would be compiled again by each.
-    clippy
-        .current_dir(&workspace.root)
-        .env(EMBED, workspace.quick_page());
-    run(clippy.args([
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--features",
-        FEATURES,
-        "--locked",
-        "--",
-        "-D",
-        "warnings",
-    ]))?;
+    let mut crates_with_warnings = 0;
+    let succeeded = run_reading_errors(
+        workspace.cargo_test().args(["--no-run", "--all-targets"]),
+        |line| crates_with_warnings += u32::from(is_count_of_warnings(line)),
+    )?;
+    ensure!(
+        succeeded && crates_with_warnings == 0,
+        "it does not compile without warnings"
+    );
     Ok(Counts::default())
+}
+
+/// True for the line that cargo prints for a crate with warnings, which it repeats for a crate that need not be compiled again:
+/// "warning: `trainscope` (lib) generated 2 warnings".
+fn is_count_of_warnings(line: &str) -> bool {
+    line.starts_with("warning: `") && line.contains("` (") && line.contains(") generated ")
 }
 
 /// Packages that others may depend on.
@@ -292,7 +295,14 @@ fn summarise(parts: &[Part], python: Option<&str>) -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use super::Counts;
+    use super::{Counts, is_count_of_warnings};
+
+    #[test]
+    fn a_crate_with_warnings_is_known_by_the_line_of_cargo() {
+        let count = "warning: `trainscope` (lib test) generated 3 warnings (2 duplicates)";
+        assert!(is_count_of_warnings(count));
+        assert!(!is_count_of_warnings("warning: unused variable: `x`"));
+    }
 
     #[test]
     fn results_of_test_programs_are_summed() {
