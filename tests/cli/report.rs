@@ -200,5 +200,5 @@ async fn a_browser_opens_it_without_a_server_and_names_are_text() {
     // Collapsed parts can be opened.
     browser.click("details summary").await;
     browser.wait_for_element("details[open] td").await;
-    browser.close().await;
+    browser.close();
 }

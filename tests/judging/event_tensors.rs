@@ -199,7 +199,7 @@ async fn the_overview_says_that_all_elements_of_the_newest_histogram_are_nan() {
     browser
         .wait_for_element("th[title='fc1.weight'] ~ td a[href*='hit='] [data-kind=nan]")
         .await;
-    browser.close().await;
+    browser.close();
 }
 
 /// A histogram of values between -1 and 1.

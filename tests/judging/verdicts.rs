@@ -355,5 +355,5 @@ async fn the_debugger_of_a_healthy_run_says_how_much_was_checked() {
     browser.wait_for_text("No hits.").await;
     let any = "tr[data-severity], [data-part=cause] button";
     assert_eq!(browser.count(any).await, 0);
-    browser.close().await;
+    browser.close();
 }

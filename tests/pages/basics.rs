@@ -36,7 +36,7 @@ async fn an_empty_folder_shows_how_to_record() {
     browser
         .wait_for_element("a[href='/run/first/scalars']")
         .await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -64,7 +64,7 @@ async fn the_list_leads_to_the_curves_of_a_run() {
     );
     let described = browser.attribute(&canvas("train/loss"), "aria-label").await;
     assert!(described.contains("NaN from 412 to 1,184"), "{described}");
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -87,7 +87,7 @@ async fn the_list_is_filtered_by_name() {
             .await
             > 0
     );
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -126,7 +126,7 @@ async fn a_filter_leaves_the_cards_it_matches() {
         browser.count("section[data-tag='train/grad_norm']").await,
         0
     );
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -187,7 +187,7 @@ async fn dragging_zooms_until_every_recorded_point_is_drawn() {
         browser.attribute(&canvas("loss"), "aria-label").await,
         described
     );
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -216,7 +216,7 @@ async fn a_growing_run_changes_the_picture() {
         .wait_for_element("section[data-tag='accuracy']")
         .await;
     assert_eq!(browser.count("section[data-tag='loss']").await, 1);
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -241,7 +241,7 @@ async fn language_and_theme_switch_and_are_remembered() {
     browser.reload().await;
     browser.wait_for_text("训练").await;
     assert_eq!(browser.run(background).await, dark);
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -262,7 +262,7 @@ async fn a_damaged_file_is_named_with_its_place() {
         .wait_for_text("events.out.tfevents.1760000000.host.1.0")
         .await;
     browser.wait_for_text(&grouped(offset)).await;
-    browser.close().await;
+    browser.close();
 }
 
 /// Formats a number with a comma before the last three digits.
@@ -290,7 +290,7 @@ async fn names_from_files_are_shown_as_text() {
     browser.click("a[href$='/scalars']").await;
     browser.wait_for_text("<script>").await;
     assert_ne!(browser.run("return document.title").await, "hurt");
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -311,5 +311,5 @@ async fn everything_works_below_a_prefix() {
             .await
             .contains("/behind/a/proxy/run/run/scalars")
     );
-    browser.close().await;
+    browser.close();
 }

@@ -48,7 +48,7 @@ async fn three_presses_lead_from_a_run_to_the_setting_that_differs() {
     browser
         .wait_until("location.search.includes('runs=healthy,hp-adam')")
         .await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -95,7 +95,7 @@ async fn the_map_chooses_a_tensor_and_every_tab_has_its_part() {
         )
         .await;
     browser.wait_for_text("分叉").await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -117,5 +117,5 @@ async fn names_are_text_and_too_many_runs_are_said() {
     assert_eq!(browser.count("[data-part=runs] [data-part=run]").await, 8);
     assert_eq!(browser.count(DIFFERING).await, 0);
     assert_eq!(browser.count("main b > b, main script").await, 0);
-    browser.close().await;
+    browser.close();
 }

@@ -77,7 +77,7 @@ async fn from_the_list_to_the_cause() {
     browser.wait_for_element(FIGURES).await;
     assert!(browser.url().await.contains("hit="));
     browser.show("debugger").await;
-    browser.close().await;
+    browser.close();
 }
 
 fn first_cause(server: &Server, run: &str) -> FirstCause {
@@ -146,7 +146,7 @@ async fn two_clicks_lead_to_each_cause(server: &Server, least_runs: usize) {
             .await;
         assert!(!is_about_settings || browser.count(&values).await == 0);
     }
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -227,7 +227,7 @@ async fn a_hit_whose_dump_was_deleted_says_so_and_what_is_left() {
         .wait_for_element(":is(main, [role=status]) a[href='/']")
         .await;
     // The failed requests are in the console.
-    browser.close_despite("/api/").await;
+    browser.close_despite("/api/");
 }
 
 #[tokio::test]
@@ -326,7 +326,7 @@ async fn watchpoints_are_added_edited_and_switched_off() {
         .await;
     browser.wait_for_text("First cause").await;
     // The refused change is in the console.
-    browser.close_despite("/api/watchpoints").await;
+    browser.close_despite("/api/watchpoints");
 }
 
 #[tokio::test]
@@ -406,7 +406,7 @@ async fn watchpoints_of_one_condition_are_told_apart_and_replaced_only_where_it_
     std::fs::write(&file, good).unwrap();
     browser.wait_for_count(MESSAGE, 0).await;
     // The refused change is in the console.
-    browser.close_despite("/api/watchpoints").await;
+    browser.close_despite("/api/watchpoints");
 }
 
 #[tokio::test]
@@ -484,7 +484,7 @@ async fn the_first_cause_is_in_view_with_its_rank_and_its_whole_name() {
             }})()"
         ))
         .await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -530,7 +530,7 @@ async fn tensors_over_steps_and_around() {
             (browser.text_of(TENSOR).await? == name).then_some(())
         })
         .await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -573,7 +573,7 @@ async fn the_graph_around_a_hit_leads_to_other_tensors() {
     browser.click_text(VIEWS, "Tensors").await;
     browser.wait_for_text("weight.grad").await;
     assert!(browser.url().await.contains("around=tensors"));
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -594,5 +594,5 @@ async fn hits_come_while_the_training_runs_and_a_link_to_one_that_is_gone_says_s
     browser.wait_for_text("This hit no longer exists").await;
     browser.click(BUTTON_OF_HIT).await;
     browser.wait_for_text("Show in Scalars").await;
-    browser.close().await;
+    browser.close();
 }

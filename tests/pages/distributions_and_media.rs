@@ -290,7 +290,7 @@ async fn histograms_change_their_picture_with_view_bins_and_steps() {
         })
         .await;
     browser.show("histograms").await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -352,7 +352,7 @@ async fn two_runs_keep_their_names_on_the_page_and_in_what_is_saved() {
              }})()"
         ))
         .await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -406,7 +406,7 @@ async fn pictures_follow_the_slider_and_can_be_brightened_and_enlarged() {
         })
         .await;
     browser.show("images").await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -434,7 +434,7 @@ async fn pictures_are_subtracted_and_the_ruler_is_their_slider() {
         .await;
     browser.wait_for_text("3/3").await;
     assert!(browser.url().await.contains("step=143"));
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -549,5 +549,5 @@ async fn sound_text_and_curves_of_precision_are_shown() {
             (browser.text_of(&threshold).await != before).then_some(())
         })
         .await;
-    browser.close().await;
+    browser.close();
 }

@@ -103,7 +103,7 @@ async fn scopes_open_nodes_are_found_and_ways_are_drawn() {
             browser.url().await.contains("at=").then_some(())
         })
         .await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -174,7 +174,7 @@ async fn the_tree_of_a_wide_scope_has_every_row_and_makes_those_in_view() {
     browser
         .wait_for_element("[role=treeitem][aria-selected=true] button[title='wide/update450']")
         .await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -222,7 +222,7 @@ async fn names_are_text_and_what_is_odd_is_said() {
     browser
         .wait_for_text("1 only in the first, 0 only in the second")
         .await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -316,7 +316,7 @@ async fn two_graphs_stand_side_by_side_and_what_differs_is_clicked_through() {
         .click("[data-part=other-graph] button[aria-label=Close]")
         .await;
     browser.wait_for_count(OTHER, 0).await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -387,7 +387,7 @@ async fn three_graphs_stand_side_by_side_and_any_two_are_compared() {
     browser
         .wait_for_text("2 only in the first, 1 only in the second")
         .await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -460,5 +460,5 @@ async fn nodes_are_coloured_by_the_time_of_their_spans() {
     browser.wait_for_text("mean time per step").await;
     browser.click(&item("loss")).await;
     browser.wait_for_text("1 ms").await;
-    browser.close().await;
+    browser.close();
 }

@@ -42,7 +42,7 @@ async fn the_hit_of_a_scalar_shows_its_curve_and_leads_to_that_step() {
              && document.querySelector('[data-part=readout]')?.textContent.includes('411')",
         )
         .await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -59,7 +59,7 @@ async fn a_text_that_is_no_range_of_steps_is_called_so() {
     browser
         .wait_until("document.querySelector('tr[data-severity]') && !document.querySelector('main [role=alert]')")
         .await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -92,7 +92,7 @@ async fn the_map_frames_the_step_of_the_cause_and_is_coloured_by_its_measure() {
         return parts.every((part) => part.getBoundingClientRect().right <= card.right);
     })()";
     browser.wait_until(is_within).await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -108,7 +108,7 @@ async fn a_watchpoint_is_called_as_its_user_wrote_it() {
     browser
         .wait_until("[...document.querySelectorAll('tr[data-severity] td')].some((cell) => cell.textContent.trim() == 'my limit')")
         .await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -133,7 +133,7 @@ async fn one_number_of_histograms_is_on_the_rail_and_the_card_and_no_card_is_mis
         return right - cards.at(-1).getBoundingClientRect().right < 2;
     })()";
     browser.wait_until(is_full).await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -150,7 +150,7 @@ async fn a_hit_of_a_histogram_leaves_no_card_empty_where_tensors_are_in_files() 
     browser
         .wait_for_element("th[title='conv2.weight/auto'] ~ td a[href*='hit='] [data-kind=nan]")
         .await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -187,5 +187,5 @@ async fn a_request_that_is_replaced_or_whose_page_is_left_is_aborted() {
     browser
         .wait_until("window.signals.every(signal => signal.aborted)")
         .await;
-    browser.close().await;
+    browser.close();
 }

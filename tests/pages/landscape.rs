@@ -171,7 +171,7 @@ async fn the_landscapes_of_mindspore_are_read_as_they_were_recorded() {
         "{fault}"
     );
     assert_eq!(server.get(&address("other")).status, 404);
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -222,7 +222,7 @@ async fn runs_are_side_by_side_unless_they_are_in_one_plane() {
     browser.wait_for_count("figure canvas", 2).await;
     browser.wait_for_count("[data-part=others] li", 2).await;
     assert!(browser.url().await.contains("also=same,apart"));
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -281,7 +281,7 @@ async fn what_cannot_be_drawn_says_why() {
     browser
         .wait_until("document.querySelector('nav a[href$=\"/none/landscape\"]').hidden")
         .await;
-    browser.close().await;
+    browser.close();
 }
 
 #[test]
@@ -331,5 +331,5 @@ async fn the_sample_run_has_a_landscape() {
         .wait_for_text("of the variance of the saved weights")
         .await;
     assert!(browser.drawn_share(MAP).await > 0.5);
-    browser.close().await;
+    browser.close();
 }

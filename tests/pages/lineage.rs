@@ -92,7 +92,7 @@ async fn a_brush_keeps_runs_in_all_parts_and_back_undoes_it() {
     assert!(browser.url().await.contains("brush=lr"));
     browser.run("history.back()").await;
     wait_for_kept(&browser, "36 of 36 kept").await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -117,7 +117,7 @@ async fn a_link_opens_the_same_selection_and_missing_values_and_nan_have_lanes()
             (0 < kept && kept <= 5).then_some(())
         })
         .await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -137,7 +137,7 @@ async fn a_bar_of_importance_opens_its_scatter_plot() {
         .await;
     assert!(browser.url().await.contains("bar=lr"));
     browser.show("lineage").await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -158,7 +158,7 @@ async fn importances_are_of_all_runs_or_of_the_kept_ones() {
     assert!(browser.url().await.contains("of=kept"));
     browser.run("history.back()").await;
     wait_for_part(&browser, trust, "36 runs").await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -176,7 +176,7 @@ async fn configuration_files_that_cannot_be_read_are_named() {
     browser.click("[data-part=unread]").await;
     browser.wait_for_text("broken/params.yaml:").await;
     browser.wait_for_text("line 2").await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -197,7 +197,7 @@ async fn keys_move_through_rows_and_axes() {
     browser.wait_for_element("[data-part=brush]").await;
     browser.press('0').await;
     wait_for_kept(&browser, "保留 36 / 36").await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -228,7 +228,7 @@ async fn kinds_of_pipelines_are_rows_and_a_kind_keeps_its_runs() {
             text.contains(&format!("0 of {all}")).then_some(())
         })
         .await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -270,7 +270,7 @@ async fn notes_are_edited_in_the_row_and_the_filter_suggests_columns_and_values(
         .await;
     browser.set("input[list]", "optimizer:sgd").await;
     wait_for_kept(&browser, "12 of 36 kept").await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -283,5 +283,5 @@ async fn the_overview_leads_to_the_run_among_the_others() {
     browser
         .wait_for_element("[role=row][data-run=sweep-07]")
         .await;
-    browser.close().await;
+    browser.close();
 }

@@ -54,7 +54,7 @@ async fn a_run_whose_every_value_is_nan_is_said_to_be_one_on_every_page() {
     browser.settled_picture(&canvas("train/loss")).await;
     open(&browser, &server, "nan", "debugger").await;
     browser.wait_for_text("First cause").await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -90,7 +90,7 @@ async fn the_least_and_the_greatest_numbers_share_an_axis() {
     // A single point is visible, and has a readout.
     browser.hover(&canvas("one"), 0.5).await;
     browser.wait_for_text("0.5000").await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -137,7 +137,7 @@ async fn what_a_restart_has_written_again_is_shown_paler_when_asked_for() {
     browser.hover(&canvas("loss"), 0.5).await;
     browser.wait_for_text("both · 1760000000.host.1.0").await;
     browser.wait_for_text("both · 1760000001.host.1.0").await;
-    browser.close().await;
+    browser.close();
 }
 
 /// Number of columns right of the restart with pixels at the height of the first attempt.
@@ -197,7 +197,7 @@ async fn cards_of_the_own_run_come_before_those_of_its_neighbours() {
         })
         .await;
     browser.wait_for_text("equal in both runs").await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -232,7 +232,7 @@ async fn a_tag_that_changes_its_kind_is_found_as_both() {
     wait_until_said(&browser, "turns", "step 0 to").await;
     open(&browser, &server, "run", "histograms").await;
     browser.wait_for_element("section[data-tag=turns]").await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -279,9 +279,7 @@ async fn a_server_that_goes_and_comes_back_is_said_and_followed() {
         .await;
     drop(server);
     // Failed requests are in the console, also those for parts of the page that it had not used yet.
-    browser
-        .close_despite_any(&["net::ERR", "Failed to fetch"])
-        .await;
+    browser.close_despite_any(&["net::ERR", "Failed to fetch"]);
 }
 
 #[tokio::test]
@@ -322,7 +320,7 @@ async fn long_names_leave_room_for_numbers_and_links_say_what_is_gone() {
     browser.goto(&server, "/?panel=files:odd/gone").await;
     browser.wait_for_text("There is no run odd/gone").await;
     assert_eq!(browser.count(&format!("{PANEL} input")).await, 0);
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -342,5 +340,5 @@ async fn a_page_whose_code_cannot_be_fetched_says_so_and_tries_again() {
     fs::write(&part, code).unwrap();
     browser.click("main button").await;
     browser.wait_for_text("No tensors were recorded").await;
-    browser.close_despite("page-tensors.bin").await;
+    browser.close_despite("page-tensors.bin");
 }

@@ -69,7 +69,7 @@ async fn the_verdict_leads_to_the_debugger() {
         .await;
     browser.wait_for_element(SELECTED_HIT).await;
     assert!(browser.url().await.contains("/run/mlp/overflow/debugger"));
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -91,7 +91,7 @@ async fn the_verdict_follows_a_run_that_grows() {
     browser
         .wait_for_text("train/loss is NaN from step 100 on")
         .await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -121,7 +121,7 @@ async fn a_run_of_tensor_files_alone_shows_where_it_started() {
         .await
         .unwrap();
     assert!(card.contains(&cause), "{cause}: {card}");
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -159,7 +159,7 @@ async fn rules_say_what_is_odd_and_lead_to_the_node() {
     browser.click("li[data-rule='useless_bias'] a").await;
     browser.wait_for_text("Net/Conv2d[conv1]/input.1").await;
     assert!(browser.url().await.contains("/run/torch/run1/graph?node="));
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -234,7 +234,7 @@ async fn each_card_row_and_name_leads_to_the_page_that_says_more() {
     browser
         .wait_until("!document.querySelector('li[data-rule]').checkVisibility()")
         .await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -261,5 +261,5 @@ async fn of_a_long_curve_the_first_and_the_best_value_are_those_of_the_file() {
     // The card shows all of it.
     let canvas = "[data-card='scalars'] canvas[role=img]";
     browser.wait_for_element(canvas).await;
-    browser.close().await;
+    browser.close();
 }

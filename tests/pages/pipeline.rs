@@ -385,7 +385,7 @@ async fn queues_over_time_are_read_and_more_workers_are_weighed() {
             .await,
         0
     );
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -433,7 +433,7 @@ async fn the_slow_operation_is_marked() {
     browser.goto(&server, "/run/lenet/pipeline").await;
     browser.wait_for_text("Data loading takes").await;
     assert_eq!(browser.count(SLOW).await, 0);
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -492,7 +492,7 @@ async fn operations_are_looked_at_compared_and_timed() {
     browser.wait_for_text("collector.span(\"data\")").await;
     let hidden = "nav a[href='/run/plain/pipeline'][hidden]";
     browser.wait_for_element(hidden).await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -517,5 +517,5 @@ async fn a_handful_of_steps_is_shown_and_not_judged() {
         .wait_for_text("Only 4 steps were profiled, too few to judge data loading")
         .await;
     assert_eq!(browser.count("[data-part=bars], [data-part=heat]").await, 0);
-    browser.close().await;
+    browser.close();
 }

@@ -32,7 +32,7 @@ async fn the_sentence_leads_to_the_slices_in_two_clicks() {
     browser.goto(&server, "/run/ranks/timeline").await;
     browser.wait_for_text("4,121 slices").await;
     browser.show("timeline").await;
-    browser.close().await;
+    browser.close();
 }
 
 /// Key of the hit of the loss at a step, once it is there.
@@ -84,7 +84,7 @@ async fn a_hit_leads_to_its_step_in_the_timeline_and_that_to_curves_and_hits() {
     browser.goto_address(&url).await;
     browser.click(&format!("{links} a[href*=debugger]")).await;
     browser.wait_for_element("tr[data-severity]").await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -127,7 +127,7 @@ async fn curves_and_a_second_rank_are_beside_the_lanes() {
         .goto(&server, "/run/ranks/timeline?q=args:correlation")
         .await;
     browser.wait_for_text("in view").await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -164,5 +164,5 @@ async fn steps_operators_memory_ranks_and_differences_have_views() {
     browser.click("[data-part=step] a[href*=debugger]").await;
     browser.wait_for_text("Debugger").await;
     assert!(browser.url().await.contains("/run/ranks/debugger?step="));
-    browser.close().await;
+    browser.close();
 }

@@ -145,7 +145,7 @@ async fn terms_states_and_heads_leave_and_order_the_rows() {
             .wait_for_element(&format!("{head}[aria-sort]"))
             .await;
     }
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -214,7 +214,7 @@ async fn rows_are_chosen_by_keys_and_boxes_and_lead_on() {
         .click_text(&format!("{PANEL} a"), "Show scalars")
         .await;
     browser.wait_for_element("section[data-tag]").await;
-    browser.close().await;
+    browser.close();
 }
 
 /// Waits until the saved notebook has a text: changes are shown before they are saved.
@@ -264,7 +264,7 @@ async fn notes_words_and_hidden_runs_outlive_the_server() {
     browser.click_text(&buttons, "Hide").await;
     wait_for_names(&browser, &["a"]).await;
     wait_for_notebook(&server, "\"is_hidden\":true");
-    browser.close().await;
+    browser.close();
     drop(server);
 
     let server = lab.start();
@@ -288,7 +288,7 @@ async fn notes_words_and_hidden_runs_outlive_the_server() {
     wait_for_names(&browser, &["a", "b"]).await;
     browser.goto(&server, "/?q=tag:best").await;
     wait_for_names(&browser, &["a"]).await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -322,7 +322,7 @@ async fn the_rail_leads_from_page_to_page() {
     browser.wait_for_element("section[data-tag]").await;
     browser.click_text("nav a", "Runs").await;
     browser.wait_for_element(RUN_NAME).await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -383,7 +383,7 @@ async fn the_bar_finds_runs_and_tags_pauses_and_helps() {
     browser
         .wait_for_element("button[aria-label='Pause live update (.)']")
         .await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -425,5 +425,5 @@ async fn runs_are_found_by_what_is_wrong_and_by_what_was_noted() {
         .wait_for("the run alone", async || (rows().await == 1).then_some(()))
         .await;
     browser.show("runs-noted").await;
-    browser.close().await;
+    browser.close();
 }

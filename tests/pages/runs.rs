@@ -75,7 +75,7 @@ async fn a_column_of_last_values_is_chosen_sorted_and_kept() {
     browser.show("runs-columns").await;
 
     // The choice persists for the next visit to another server.
-    browser.close().await;
+    browser.close();
     drop(server);
     let server = lab.start();
     server.wait_for_points("c", "val/loss", 100);
@@ -91,7 +91,7 @@ async fn a_column_of_last_values_is_chosen_sorted_and_kept() {
         &[("d", "0.500"), ("b", "1.000"), ("a", "3.000"), ("c", "NaN")],
     )
     .await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -125,7 +125,7 @@ async fn a_colour_is_chosen_and_the_same_on_every_page() {
             book["runs"].as_object()?.is_empty().then_some(())
         })
         .await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -176,7 +176,7 @@ async fn a_run_keeps_its_colour_when_others_come_that_began_before_it() {
         let different: std::collections::HashSet<_> = all.map(|look| look.as_str()).collect();
         assert_eq!(different.len(), 4, "{now}");
     }
-    browser.close().await;
+    browser.close();
 }
 
 /// Waits for a number of runs in the list.
@@ -245,7 +245,7 @@ async fn rows_are_folded_chosen_hidden_and_found_by_hyper_parameters() {
             .await;
         wait_for_count(&browser, left).await;
     }
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -277,7 +277,7 @@ async fn how_to_record_is_said_for_each_way_to_do_it() {
     }
     assert_eq!(seen.len(), 8);
     assert!(seen[0].contains("trainscope.start("), "{}", seen[0]);
-    browser.close().await;
+    browser.close();
 }
 
 /// Rows in view with the health or icons of another run: runs with even numbers end with NaN and have text; of the
@@ -377,5 +377,5 @@ async fn a_row_says_the_health_of_its_own_run_however_it_came_there() {
     browser
         .wait_until(&format!("{row}.querySelector('[data-severity=error]')"))
         .await;
-    browser.close().await;
+    browser.close();
 }

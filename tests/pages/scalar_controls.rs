@@ -53,7 +53,7 @@ async fn a_run_opens_alone_and_its_folder_is_one_click_away() {
     let hues = "new Set([...document.querySelectorAll('ul[aria-label=Runs] [data-colour]')]
         .map(chip => getComputedStyle(chip).getPropertyValue('--c'))).size";
     browser.wait_until(&format!("{hues} === 3")).await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -112,7 +112,7 @@ async fn runs_at_the_left_are_added_hidden_and_shown_alone() {
             "document.querySelector(\"[role=checkbox][aria-label='a']\").ariaChecked === 'false'",
         )
         .await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -143,7 +143,7 @@ async fn the_counts_beside_tags_are_those_of_the_cards() {
         })
         .await;
     assert!(count.contains("210"), "{count}");
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -172,7 +172,7 @@ async fn runs_whose_names_end_alike_are_told_apart() {
     browser
         .wait_until(&format!("{names} === 'jax/run1,run2,torch/run1'"))
         .await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -234,7 +234,7 @@ async fn tags_at_the_left_are_ticked_folded_and_pinned() {
     browser
         .wait_until(&format!("document.querySelector(\"{pin}\")"))
         .await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -305,7 +305,7 @@ async fn the_toolbar_and_the_menu_of_a_card_change_what_is_drawn() {
         .click(&format!("{PANEL} button[aria-label='Close']"))
         .await;
     browser.wait_for_count("[data-part=panel]", 0).await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -402,7 +402,7 @@ async fn what_the_keys_do_to_the_cards_and_the_crosshair() {
     browser.fill("[role=dialog] input", "val/acc").await;
     browser.press('\u{e007}').await;
     wait_for_address(&browser, "x=tag:val").await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -442,7 +442,7 @@ async fn runs_are_grouped_by_what_they_were_given() {
             }
         }
     }
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -472,7 +472,7 @@ async fn a_smoothed_value_is_that_of_its_point_from_near_and_far() {
         let tip = browser.text_of(READOUT).await.unwrap();
         assert!(tip.contains(&wanted), "{wanted} in {tip} of {range}");
     }
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -507,5 +507,5 @@ async fn steps_that_restart_each_epoch_are_drawn_by_time() {
             browser.url().await.contains("x=relative").then_some(())
         })
         .await;
-    browser.close().await;
+    browser.close();
 }

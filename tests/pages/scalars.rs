@@ -93,7 +93,7 @@ async fn the_wheel_zooms_and_pans_and_steps_lead_back() {
     wait_until_unsaid(&browser, "loss", "step 0 to 1,000").await;
     browser.click("button[aria-label='Fit (f)']").await;
     wait_until_said(&browser, "loss", "step 0 to 1,000").await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -119,7 +119,7 @@ async fn cards_zoom_by_themselves_when_they_are_asked_to() {
         .click("section[data-tag=loss] button[aria-label='Show all of this card']")
         .await;
     wait_until_said(&browser, "loss", "step 0 to 1,000").await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -152,7 +152,7 @@ async fn differences_to_a_baseline_are_read_out() {
     wait_until_said(&browser, "loss", "1 line,").await;
     browser.run(&alone).await;
     wait_until_said(&browser, "loss", "2 lines").await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -181,7 +181,7 @@ async fn another_scalar_is_an_axis() {
     browser.click("h3").await;
     browser.drag_over(&canvas("loss"), 0.7, 0.9).await;
     wait_until_unsaid(&browser, "loss", "0 to 3,996").await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -218,7 +218,7 @@ async fn limits_stay_with_the_runs() {
                 .then_some(())
         })
         .await;
-    browser.close().await;
+    browser.close();
     // Another browser restores them from the files alone.
     let browser = Browser::open().await;
     browser.goto(&server, "/run/b/scalars").await;
@@ -227,7 +227,7 @@ async fn limits_stay_with_the_runs() {
     browser.click_text(MENU, "Thresholds…").await;
     browser.click_text("form button", "Remove").await;
     wait_until_unsaid(&browser, "acc", "0.899").await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -276,7 +276,7 @@ async fn runs_are_grouped_by_their_names() {
     ] {
         assert!(tip.contains(wanted), "{wanted} in {tip}");
     }
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -317,7 +317,7 @@ async fn what_is_drawn_follows_each_choice() {
     browser.reload().await;
     wait_until_said(&browser, "loss", "1 line").await;
     assert_eq!(browser.settled_picture(&canvas("loss")).await, last);
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -338,13 +338,13 @@ async fn the_keyboard_goes_from_card_to_card_and_pins_are_shared() {
     wait_for_address(&browser, "full=tokens").await;
     browser.press('\u{e00c}').await;
     browser.wait_for_element("section[data-tag=acc]").await;
-    browser.close().await;
+    browser.close();
     let browser = Browser::open().await;
     browser.goto(&server, "/run/a/scalars").await;
     browser.wait_for_text("pinned").await;
     let first = browser.attribute("section[data-tag]", "data-tag").await;
     assert_eq!(first, "tokens");
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -423,7 +423,7 @@ async fn cards_are_downloaded_alone_and_together() {
         let is_csv_of_all = text.lines().count() == 1 + 2 * (1_000 + 50 + 1_000);
         assert!(is_csv_of_all || text.contains("PNG"), "{words}: {text}");
     }
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -465,7 +465,7 @@ async fn odd_recordings_have_pictures_and_words() {
         .await;
     browser.hover(&canvas("flat"), 0.7).await;
     browser.wait_for_text("0.1000").await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -479,7 +479,7 @@ async fn a_link_to_a_run_that_is_no_more_says_so() {
     browser.wait_for_text("nowhere").await;
     browser.wait_for_element("a[href='/']").await;
     assert_eq!(browser.count("section[data-tag]").await, 0);
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -508,5 +508,5 @@ async fn ten_thousand_tags_with_one_prefix_are_listed_and_filtered() {
         .wait_for_element("section[data-tag='layers/tag09999']")
         .await;
     assert_eq!(browser.count("section[data-tag]").await, 1);
-    browser.close().await;
+    browser.close();
 }

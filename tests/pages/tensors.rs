@@ -385,7 +385,7 @@ async fn from_a_tensor_to_its_first_nan() {
         .wait_for_text(&format!("[0, 1, 4, 7] = {difference:?}"))
         .await;
     browser.show("tensors").await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -411,7 +411,7 @@ async fn a_comparison_has_a_tolerance_of_ones_own() {
         .fill("input[name=relative]", "1000000\u{e007}")
         .await;
     browser.wait_for_text("1 of 600 differ").await;
-    browser.close().await;
+    browser.close();
 }
 
 /// An npy file of zeros, sparse on disk.
@@ -474,7 +474,7 @@ async fn thousands_of_tensors_are_listed_as_far_as_they_are_in_view() {
     browser
         .wait_for_element("a[title='layer28.part2891'][aria-current]")
         .await;
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -499,7 +499,7 @@ async fn a_large_tensor_is_looked_at_when_somebody_asks() {
     browser.wait_for_element(bins).await;
     browser.wait_for_text("20,000,000").await;
     assert_eq!(browser.count(read_all).await, 0);
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test]
@@ -525,7 +525,7 @@ async fn tensors_of_any_rank_and_of_no_elements_have_pictures_and_words() {
             .await;
     }
     // Unreadable files are in the console.
-    browser.close_despite("/api/tensor").await;
+    browser.close_despite("/api/tensor");
 }
 
 #[tokio::test]
@@ -580,5 +580,5 @@ async fn a_step_without_values_leads_to_those_with_them() {
             "document.querySelector('[aria-label=Tensors] a') && !document.querySelector('[data-severity]:has(+ h1)')",
         )
         .await;
-    browser.close().await;
+    browser.close();
 }

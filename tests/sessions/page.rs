@@ -58,7 +58,7 @@ async fn a_training_is_controlled_from_the_page() {
     browser.wait_for_element(&in_state("finished")).await;
     browser.wait_for_text("Stopped at step").await;
     training.end();
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -111,7 +111,7 @@ async fn a_hit_pauses_and_the_page_says_which() {
     browser.click_text(BUTTON, "Continue").await;
     browser.wait_for_element(&in_state("finished")).await;
     training.end();
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -145,7 +145,7 @@ async fn activations_to_keep_are_chosen_on_the_page() {
     assert!(server.session_of("a").unwrap().keep.is_empty());
     server.command("a", &json!({"name": "stop"}));
     training.end();
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -186,7 +186,7 @@ async fn a_watchpoint_pauses_or_not_as_its_sign_says() {
     wait_for("the setting to be gone", || own().is_null().then_some(()));
     server.command("a", &json!({"name": "stop"}));
     training.end();
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -212,7 +212,7 @@ async fn a_pause_of_some_ranks_is_asked_for_first() {
     browser.wait_for_element(&in_state("waiting")).await;
     server.command("a", &json!({"name": "stop"}));
     training.end();
-    browser.close().await;
+    browser.close();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -246,5 +246,5 @@ async fn ranks_of_unequal_steps_are_held_each_by_itself_after_a_question() {
         .await;
     server.command("a", &json!({"name": "stop"}));
     training.end();
-    browser.close().await;
+    browser.close();
 }

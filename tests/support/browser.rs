@@ -504,17 +504,17 @@ impl Browser {
     }
 
     /// Ends the browser; fails if there is any error without `expected` in its text.
-    pub(crate) async fn close_despite(self, expected: &str) {
-        self.close_despite_any(&[expected]).await;
+    pub(crate) fn close_despite(self, expected: &str) {
+        self.close_despite_any(&[expected]);
     }
 
     /// Ends the browser; fails if the page reported an error.
-    pub(crate) async fn close(self) {
-        self.close_despite_any(&[]).await;
+    pub(crate) fn close(self) {
+        self.close_despite_any(&[]);
     }
 
     /// Ends the browser; fails if there is any error with none of `expected` in its text.
-    pub(crate) async fn close_despite_any(self, expected: &[&str]) {
+    pub(crate) fn close_despite_any(self, expected: &[&str]) {
         let is_expected = |complaint: &String| expected.iter().any(|text| complaint.contains(text));
         let mut complaints = self.complaints();
         complaints.retain(|complaint| !is_expected(complaint));

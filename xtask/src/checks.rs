@@ -5,15 +5,15 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, anyhow, bail, ensure};
+use anyhow::{Result, anyhow, bail};
 
 use xtask::bundle::Bundle;
 use xtask::console;
 use xtask::packages;
-use xtask::process::{cargo, find_program, run, run_reading, run_reading_errors};
+use xtask::process::{cargo, find_program, run, run_reading};
 use xtask::python::{self, Tier};
 use xtask::tensorboard;
-use xtask::workspace::{FEATURES, Workspace};
+use xtask::workspace::{EMBED, FEATURES, Workspace};
 
 /// A browser without a window, its driver, and glyphs for the two languages of the pages.
 const BROWSER_PACKAGES: [&str; 4] = [
@@ -32,10 +32,7 @@ const PARTS: [(&str, &str); 7] = [
         "documentation of the libraries, in which every link leads to an item",
     ),
     ("fuzz", "clippy over the fuzz targets"),
-    (
-        "lint",
-        "clippy over all targets of all packages, which it compiles for `rust`",
-    ),
+    ("lint", "clippy over all targets of all packages"),
     (
         "rust",
         "all tests in Rust, those in a real browser among them",
@@ -86,7 +83,7 @@ fn run_all(workspace: &Workspace, tier: Tier, wants: impl Fn(&str) -> bool) -> V
     };
     let packages = wants("python").then(|| python::prepare(workspace, tier));
     parts.extend(take("format", Box::new(formatting)));
-    // The page is built beside the documentation: each of them alone leaves a core idle at times.
+    // The page is built beside the lints: each of them alone leaves a core idle at times.
     std::thread::scope(|scope| {
         let page = wants("page").then(|| {
             scope.spawn(|| {
@@ -97,6 +94,7 @@ fn run_all(workspace: &Workspace, tier: Tier, wants: impl Fn(&str) -> bool) -> V
                 Part::take("page", workspace, Box::new(build))
             })
         });
+        parts.extend(take("lint", Box::new(lints)));
         parts.extend(take("doc", Box::new(documentation)));
         parts.extend(take("fuzz", Box::new(fuzz_targets)));
         parts.extend(page.map(|page| {
@@ -107,7 +105,6 @@ fn run_all(workspace: &Workspace, tier: Tier, wants: impl Fn(&str) -> bool) -> V
             })
         }));
     });
-    parts.extend(take("lint", Box::new(lints)));
     parts.extend(take("rust", Box::new(tests)));
     if let Some(packages) = packages {
         let python = |workspace: &Workspace| {
@@ -162,24 +159,22 @@ fn formatting(workspace: &Workspace) -> Result<Counts> {
     Ok(Counts::default())
 }
 
-/// Compiles everything, benches and examples included. The tests are then run from what was compiled here.
 fn lints(workspace: &Workspace) -> Result<Counts> {
-    let mut crates_with_warnings = 0;
-    let succeeded = run_reading_errors(
-        workspace.cargo_test().args(["--no-run", "--all-targets"]),
-        |line| crates_with_warnings += u32::from(is_count_of_warnings(line)),
-    )?;
-    ensure!(
-        succeeded && crates_with_warnings == 0,
-        "it does not compile without warnings"
-    );
+    run(cargo()
+        .current_dir(&workspace.root)
+        .env(EMBED, workspace.quick_page())
+        .args([
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--features",
+            FEATURES,
+            "--locked",
+            "--",
+            "-D",
+            "warnings",
+        ]))?;
     Ok(Counts::default())
-}
-
-/// True for the line that cargo prints for a crate with warnings, which it repeats for a crate that need not be compiled again:
-/// "warning: `trainscope` (lib) generated 2 warnings".
-fn is_count_of_warnings(line: &str) -> bool {
-    line.starts_with("warning: `") && line.contains("` (") && line.contains(") generated ")
 }
 
 /// Packages that others may depend on.
@@ -295,14 +290,7 @@ fn summarise(parts: &[Part], python: Option<&str>) -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use super::{Counts, is_count_of_warnings};
-
-    #[test]
-    fn a_crate_with_warnings_is_known_by_the_line_of_cargo() {
-        let count = "warning: `trainscope` (lib test) generated 3 warnings (2 duplicates)";
-        assert!(is_count_of_warnings(count));
-        assert!(!is_count_of_warnings("warning: unused variable: `x`"));
-    }
+    use super::Counts;
 
     #[test]
     fn results_of_test_programs_are_summed() {

@@ -2,7 +2,7 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -13,17 +13,6 @@ use crate::console;
 /// The cargo that runs this program.
 pub fn cargo() -> Command {
     Command::new(env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")))
-}
-
-/// A program of the toolchain that runs this program, such as `clippy-driver`.
-pub fn toolchain_program(name: &str) -> PathBuf {
-    let cargo = PathBuf::from(cargo().get_program());
-    let beside = cargo.with_file_name(name);
-    if beside.is_file() {
-        beside
-    } else {
-        PathBuf::from(name)
-    }
 }
 
 /// Runs `command` to its end.
@@ -38,37 +27,20 @@ pub fn run(command: &mut Command) -> Result<()> {
 
 /// Runs `command` to its end and passes each line of its standard output to `each` after printing it. Returns `true`
 /// on success.
-pub fn run_reading(command: &mut Command, each: impl FnMut(&str)) -> Result<bool> {
+pub fn run_reading(command: &mut Command, mut each: impl FnMut(&str)) -> Result<bool> {
     let shown = announce(command);
     let mut child = command
         .stdout(Stdio::piped())
         .spawn()
         .with_context(|| format!("`{shown}` cannot be started"))?;
-    read_lines(child.stdout.take(), each)?;
-    Ok(child.wait()?.success())
-}
-
-/// As [`run_reading`], for the standard error.
-pub fn run_reading_errors(command: &mut Command, each: impl FnMut(&str)) -> Result<bool> {
-    let shown = announce(command);
-    let mut child = command
-        .stderr(Stdio::piped())
-        .spawn()
-        .with_context(|| format!("`{shown}` cannot be started"))?;
-    read_lines(child.stderr.take(), each)?;
-    Ok(child.wait()?.success())
-}
-
-/// Prints each line, and passes it to `each`.
-fn read_lines(pipe: Option<impl Read>, mut each: impl FnMut(&str)) -> Result<()> {
-    let pipe = pipe.context("the pipe was just made")?;
-    for line in BufReader::new(pipe).split(b'\n') {
+    let stdout = child.stdout.take().context("the pipe was just made")?;
+    for line in BufReader::new(stdout).split(b'\n') {
         let line = line?;
         let line = String::from_utf8_lossy(&line);
         console::line(&line);
         each(&line);
     }
-    Ok(())
+    Ok(child.wait()?.success())
 }
 
 /// The trimmed standard output of `command`, which must succeed; not printed.

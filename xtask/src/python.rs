@@ -170,8 +170,6 @@ pub fn ensure(folder: &Path, wanted: &str, packages: &[impl AsRef<OsStr>]) -> Re
                 "pip",
                 "install",
                 "--quiet",
-                // Modules are compiled when they are imported, which few of them are.
-                "--no-compile",
                 "--disable-pip-version-check",
             ])
             .args(packages),
@@ -285,7 +283,6 @@ pub fn test(
             Command::new(&python)
                 .current_dir(package(workspace).join("tests"))
                 .env("OMP_NUM_THREADS", "1")
-                .env_remove("PYTHONDONTWRITEBYTECODE")
                 .env("TRAINSCOPE_WHEEL", &wheel)
                 .env("TRAINSCOPE_PROGRAM", &built)
                 .args([

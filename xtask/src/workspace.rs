@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::process::{cargo, toolchain_program};
+use crate::process::cargo;
 
 /// Optional features that are checked too.
 pub const FEATURES: &str = "trainscope-collector/candle,trainscope-collector/tracing";
@@ -38,17 +38,13 @@ impl Workspace {
         Ok(Self { root, target })
     }
 
-    /// `cargo test` over all packages, compiled by clippy, which prints its lints and leaves the code as it is. Everything that is
-    /// compiled for tests is compiled by this command, once: other packages, features or compilers would compile it again.
+    /// `cargo test` over all packages. Everything that is compiled for tests is compiled by this command: other packages or
+    /// features would compile most of it a second time.
     pub fn cargo_test(&self) -> Command {
         let mut command = cargo();
         command
             .current_dir(&self.root)
             .env(EMBED, self.quick_page())
-            .env(
-                "RUSTC_WORKSPACE_WRAPPER",
-                toolchain_program("clippy-driver"),
-            )
             .args(["test", "--workspace", "--locked", "--features", FEATURES]);
         command
     }

@@ -97,7 +97,7 @@ fn table(sizes: &BTreeMap<String, Size>) -> String {
     table
 }
 
-/// What every page needs, each page with that, and all pages.
+/// Sizes of the files of all pages, of each page with them, and of the whole bundle.
 fn sizes(bundle: &Path) -> Result<BTreeMap<String, Size>> {
     let packs = fs::read_to_string(bundle.join("packs.js"))?;
     let pages = packs
