@@ -52,7 +52,7 @@ const shared = { images: 'recorded', text: 'recorded', pr_curves: 'recorded' };
 const part = run === undefined ? (site in pages ? site : 'runs') : (shared[page] ?? page);
 for (const file of pages[part] ?? pages.overview) link('preload', file);
 await init({ module_or_path: new URL('./trainscope_web_bg.wasm', import.meta.url) });
-// That of the others goes into the browser's cache once the page has its data; it is compiled when it is opened.
+// Two seconds later, the code of all other pages goes into the browser's cache. It is compiled when its page is opened.
 setTimeout(() => {
   for (const file of new Set(Object.values(pages).flat())) link('prefetch', file);
 }, 2000);

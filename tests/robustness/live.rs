@@ -282,7 +282,7 @@ fn a_client_that_missed_notices_is_told_to_ask_again() {
     server.wait_for_points("run", "loss", 1);
     let seen = server.status().seq;
     recording.scalar("loss", 1, 1.0);
-    // Points are answered before the notice about them is sent.
+    // A client that asks before the notice is sent misses nothing.
     wait_for("a notice", || (server.status().seq > seen).then_some(()));
     let live = server.live_since(seen);
     let event = live.wait_for("what was missed", |event| event.name == "reload");

@@ -20,7 +20,7 @@ use super::wait::{DEADLINE, PAUSE};
 /// Several frames of the browser: two equal pictures this far apart are finished drawings.
 const FRAMES: Duration = Duration::from_millis(120);
 
-/// Chromium without its window, tabs and extensions, if it is installed: it starts in a tenth of the time.
+/// Chromium without its window, tabs and extensions, if it is installed: it starts in a third of the time.
 fn headless_shell() -> Option<PathBuf> {
     std::env::split_paths(&std::env::var_os("PATH")?)
         .map(|folder| folder.join("chromium-headless-shell"))
@@ -126,8 +126,8 @@ impl Browser {
         self.text_of("body").await.unwrap_or_default()
     }
 
-    /// The visible text of the first match of a selector. The page is asked, once: the driver would look at the style of every
-    /// element.
+    /// The visible text of the first match of a selector, as the page has it: the driver's own search for visible text looks at
+    /// every element.
     pub(crate) async fn text_of(&self, selector: &str) -> Option<String> {
         let script = format!("return document.querySelector({selector:?})?.innerText.trim();");
         self.run(&script).await.as_str().map(str::to_owned)

@@ -27,12 +27,12 @@ const BROWSER_PACKAGES: [&str; 4] = [
 const PARTS: [(&str, &str); 7] = [
     ("format", "formatting"),
     ("page", "the page in a quick build, for `rust` and `python`"),
+    ("lint", "clippy over all targets of all packages"),
     (
         "doc",
         "documentation of the libraries, in which every link leads to an item",
     ),
     ("fuzz", "clippy over the fuzz targets"),
-    ("lint", "clippy over all targets of all packages"),
     (
         "rust",
         "all tests in Rust, those in a real browser among them",
@@ -160,20 +160,22 @@ fn formatting(workspace: &Workspace) -> Result<Counts> {
 }
 
 fn lints(workspace: &Workspace) -> Result<Counts> {
-    run(cargo()
+    let mut clippy = cargo();
+    // As for the tests: with another page, the server would be compiled again by each.
+    clippy
         .current_dir(&workspace.root)
-        .env(EMBED, workspace.quick_page())
-        .args([
-            "clippy",
-            "--workspace",
-            "--all-targets",
-            "--features",
-            FEATURES,
-            "--locked",
-            "--",
-            "-D",
-            "warnings",
-        ]))?;
+        .env(EMBED, workspace.quick_page());
+    run(clippy.args([
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--features",
+        FEATURES,
+        "--locked",
+        "--",
+        "-D",
+        "warnings",
+    ]))?;
     Ok(Counts::default())
 }
 

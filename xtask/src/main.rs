@@ -29,8 +29,7 @@ usage: cargo xtask <command>
   web [--dev]        build the page alone, into web/dist; --dev: quickly, into target/web-dev, for
                      `trainscope start --web-dir target/web-dev`
   wheel              build the Python package with the program in it, into target/wheels
-  dist [--tag TAG]   make all files of a release from a clean checkout, in target/dist; with the tag that it is made for;
-                     --sizes: only write the sizes of the page into the chapter on performance
+  dist [--tag TAG]   make all files of a release from a clean checkout, in target/dist; with the tag that it is made for
   bench [-- flags]   run the benches, then measure the program as a whole; --peer VENV beside TensorBoard's data server
                      (VENV: python3 -m venv, pip install tensorboard), --rounds N; --part packages, loading, requests
                      or pages measures that alone; --program FILE instead of a build

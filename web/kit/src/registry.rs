@@ -21,7 +21,7 @@ pub enum SitePage {
     Lineage,
 }
 
-/// A part of the program that holds one page, or pages of one kind. `boot.js` and the bundler know it by its name in small letters.
+/// A part of the program that holds one page, or pages of one kind. `boot.js` and the bundler use its name in lower case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chunk {
     Runs,
