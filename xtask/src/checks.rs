@@ -13,7 +13,7 @@ use xtask::packages;
 use xtask::process::{cargo, find_program, run, run_reading};
 use xtask::python::{self, Tier};
 use xtask::tensorboard;
-use xtask::workspace::{EMBED, FEATURES, Workspace};
+use xtask::workspace::{FEATURES, Workspace};
 
 /// A browser without a window, its driver, and glyphs for the two languages of the pages.
 const BROWSER_PACKAGES: [&str; 4] = [
@@ -27,12 +27,15 @@ const BROWSER_PACKAGES: [&str; 4] = [
 const PARTS: [(&str, &str); 7] = [
     ("format", "formatting"),
     ("page", "the page in a quick build, for `rust` and `python`"),
-    ("lint", "clippy over all targets of all packages"),
     (
         "doc",
         "documentation of the libraries, in which every link leads to an item",
     ),
     ("fuzz", "clippy over the fuzz targets"),
+    (
+        "lint",
+        "clippy over all targets of all packages, which compiles the tests of `rust`",
+    ),
     (
         "rust",
         "all tests in Rust, those in a real browser among them",
@@ -83,7 +86,7 @@ fn run_all(workspace: &Workspace, tier: Tier, wants: impl Fn(&str) -> bool) -> V
     };
     let packages = wants("python").then(|| python::prepare(workspace, tier));
     parts.extend(take("format", Box::new(formatting)));
-    // The page is built beside the lints: each of them alone leaves a core idle at times.
+    // The page is built beside the documentation: each of them alone leaves a core idle at times.
     std::thread::scope(|scope| {
         let page = wants("page").then(|| {
             scope.spawn(|| {
@@ -94,7 +97,6 @@ fn run_all(workspace: &Workspace, tier: Tier, wants: impl Fn(&str) -> bool) -> V
                 Part::take("page", workspace, Box::new(build))
             })
         });
-        parts.extend(take("lint", Box::new(lints)));
         parts.extend(take("doc", Box::new(documentation)));
         parts.extend(take("fuzz", Box::new(fuzz_targets)));
         parts.extend(page.map(|page| {
@@ -105,6 +107,7 @@ fn run_all(workspace: &Workspace, tier: Tier, wants: impl Fn(&str) -> bool) -> V
             })
         }));
     });
+    parts.extend(take("lint", Box::new(lints)));
     parts.extend(take("rust", Box::new(tests)));
     if let Some(packages) = packages {
         let python = |workspace: &Workspace| {
@@ -160,22 +163,13 @@ fn formatting(workspace: &Workspace) -> Result<Counts> {
 }
 
 fn lints(workspace: &Workspace) -> Result<Counts> {
-    let mut clippy = cargo();
-    // As for the tests: with another page, the server would be compiled again by each.
-    clippy
+    let targets = ["--no-run", "--tests", "--benches", "--examples"];
+    run(workspace.cargo_test().args(targets))?;
+    // No test needs these two: nothing but their types is checked.
+    run(cargo()
         .current_dir(&workspace.root)
-        .env(EMBED, workspace.quick_page());
-    run(clippy.args([
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--features",
-        FEATURES,
-        "--locked",
-        "--",
-        "-D",
-        "warnings",
-    ]))?;
+        .args(["clippy", "--locked", "--package", "trainscope-web"])
+        .args(["--package", "trainscope-python", "--", "-D", "warnings"]))?;
     Ok(Counts::default())
 }
 

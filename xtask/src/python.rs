@@ -171,6 +171,8 @@ pub fn ensure(folder: &Path, wanted: &str, packages: &[impl AsRef<OsStr>]) -> Re
                 "install",
                 "--quiet",
                 "--disable-pip-version-check",
+                // Python compiles the modules that are imported, a few of the 40,000 of the frameworks.
+                "--no-compile",
             ])
             .args(packages),
     )
@@ -283,6 +285,8 @@ pub fn test(
             Command::new(&python)
                 .current_dir(package(workspace).join("tests"))
                 .env("OMP_NUM_THREADS", "1")
+                // What a test compiles of the frameworks, the next one imports.
+                .env_remove("PYTHONDONTWRITEBYTECODE")
                 .env("TRAINSCOPE_WHEEL", &wheel)
                 .env("TRAINSCOPE_PROGRAM", &built)
                 .args([

@@ -14,6 +14,15 @@ pub const FEATURES: &str = "trainscope-collector/candle,trainscope-collector/tra
 /// The variable with the folder of a bundle that the server embeds in place of `web/dist`.
 pub const EMBED: &str = "TRAINSCOPE_EMBED";
 
+/// The compiler with the lints of clippy.
+const CLIPPY: &str = "clippy-driver";
+
+/// The variable in which `cargo clippy` passes what follows its `--`, with `-D warnings`.
+const CLIPPY_ARGUMENTS: (&str, &str) = (
+    "CLIPPY_ARGS",
+    "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__",
+);
+
 /// The folders of the checkout.
 pub struct Workspace {
     /// Folder of the root manifest.
@@ -38,13 +47,16 @@ impl Workspace {
         Ok(Self { root, target })
     }
 
-    /// `cargo test` over all packages. Everything that is compiled for tests is compiled by this command: other packages or
-    /// features would compile most of it a second time.
+    /// `cargo test` over all packages, compiled by clippy: the code is that of the compiler, and warnings are errors.
+    /// Everything that is compiled for tests is compiled by this command: other packages, features or compilers would compile most
+    /// of it a second time.
     pub fn cargo_test(&self) -> Command {
         let mut command = cargo();
         command
             .current_dir(&self.root)
             .env(EMBED, self.quick_page())
+            .env("RUSTC_WORKSPACE_WRAPPER", CLIPPY)
+            .env(CLIPPY_ARGUMENTS.0, CLIPPY_ARGUMENTS.1)
             .args(["test", "--workspace", "--locked", "--features", FEATURES]);
         command
     }
@@ -62,5 +74,31 @@ impl Workspace {
     /// A path relative to the workspace, for messages.
     pub fn relative<'a>(&self, path: &'a Path) -> std::path::Display<'a> {
         path.strip_prefix(&self.root).unwrap_or(path).display()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::process::Command;
+
+    use super::{CLIPPY, CLIPPY_ARGUMENTS};
+
+    /// The variable is an agreement between two programs of clippy, which they could change.
+    #[test]
+    fn a_warning_of_clippy_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let compile = |source: &str| {
+            let path = folder.path().join("lib.rs");
+            fs::write(&path, source).unwrap();
+            let mut clippy = Command::new(CLIPPY);
+            clippy.env(CLIPPY_ARGUMENTS.0, CLIPPY_ARGUMENTS.1);
+            clippy.args(["rustc", "--crate-type=lib", "--emit=metadata", "--out-dir"]);
+            clippy.arg(folder.path()).arg(&path).output().unwrap()
+        };
+        let sound = compile("pub fn first(of: &[u8]) -> Option<&u8> { of.first() }");
+        assert!(sound.status.success(), "{sound:?}");
+        let warned = compile("pub fn first(of: &[u8]) -> Option<&u8> { of.get(0) }");
+        assert!(!warned.status.success(), "{warned:?}");
     }
 }
