@@ -1,4 +1,4 @@
-//! Embeds the page into the program: the folder in `TRAINSCOPE_EMBED`, or `web/dist` if it was built, else a page with build instructions.
+//! Embeds the page into the program: the files of `web/dist` if they were built, else a page with build instructions.
 //!
 //! Each file is compressed here, once, instead of for every client. This script never runs cargo.
 
@@ -13,28 +13,24 @@ use std::path::{Path, PathBuf};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// The variable with the folder of another bundle to embed: tests embed one that is built quickly.
-const EMBED: &str = "TRAINSCOPE_EMBED";
+/// Folder of the bundle.
+const DIST: &str = "../web/dist";
 /// Page served without a bundle.
 const MISSING: &str = "src/http/missing.html";
 
 fn main() -> io::Result<()> {
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
-    println!("cargo::rerun-if-env-changed={EMBED}");
-    let dist = env::var_os(EMBED).map_or_else(|| PathBuf::from("../web/dist"), PathBuf::from);
-    let dist = dist.as_path();
+    let dist = Path::new(DIST);
     let mut files = Vec::new();
     println!("cargo::rerun-if-changed=build.rs");
     if dist.join("index.html").is_file() {
         // A folder counts with all its files.
-        println!("cargo::rerun-if-changed={}", dist.display());
+        println!("cargo::rerun-if-changed={DIST}");
         collect(dist, dist, &mut files)?;
         files.sort();
     } else {
         // A path that does not exist runs this script on every build. The parent of `web/dist` changes when that appears.
-        let is_named = env::var_os(EMBED).is_some();
-        let awaited = if is_named { dist } else { Path::new("../web") };
-        println!("cargo::rerun-if-changed={}", awaited.display());
+        println!("cargo::rerun-if-changed=../web");
         println!("cargo::rerun-if-changed={MISSING}");
         files.push(("index.html".to_owned(), PathBuf::from(MISSING)));
     }

@@ -1,6 +1,6 @@
 //! The page of comparisons: from a run that went wrong to the setting that differs from its healthy neighbour.
 
-use crate::support::lab::copy_folder;
+use crate::support::lab::{copy_folder, workspace_root};
 use crate::support::terminal::Dump;
 use crate::support::{Browser, Lab, Server, wait_for};
 
@@ -48,6 +48,26 @@ async fn three_presses_lead_from_a_run_to_the_setting_that_differs() {
     browser
         .wait_until("location.search.includes('runs=healthy,hp-adam')")
         .await;
+    browser.close();
+}
+
+#[tokio::test]
+async fn a_run_that_overflows_parts_from_its_healthy_neighbour_at_the_first_step() {
+    let lab = Lab::new();
+    let folder = lab.path("sample-runs");
+    copy_folder(&workspace_root().join("sample-runs"), &folder);
+    let server = lab.start_on(&[&folder], &[]);
+    wait_for("the runs to be read", || {
+        server.status().ingest.idle.then_some(())
+    });
+    let browser = Browser::open().await;
+    browser
+        .goto(&server, "/compare?runs=mlp/healthy,mlp/overflow")
+        .await;
+    browser.wait_for_text("first in the weight fc1.bias").await;
+    browser.wait_for_text("2 nodes differ").await;
+    browser.settled_picture("[data-part=map] canvas").await;
+    browser.show("compare").await;
     browser.close();
 }
 

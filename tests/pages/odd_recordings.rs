@@ -1,6 +1,7 @@
 //! Odd recordings, and a server that stops and starts, on the pages in a real browser.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 
 use trainscope_format::Histogram;
 use trainscope_format::encode::{Moment, RecordWriter};
@@ -330,14 +331,13 @@ async fn a_page_whose_code_cannot_be_fetched_says_so_and_tries_again() {
     let web = lab.path("web");
     copy_folder(&bundle_folder(), &web);
     let part = web.join("page-tensors.bin");
-    let code = fs::read(&part).unwrap();
-    fs::remove_file(&part).unwrap();
+    fs::set_permissions(&part, Permissions::from_mode(0o000)).unwrap();
     let server = lab.start_with(&["--web-dir", web.to_str().unwrap()]);
     server.wait_for_points("run", "loss", 50);
     let browser = Browser::open().await;
     open(&browser, &server, "run", "tensors").await;
     browser.wait_for_text("This page could not be loaded").await;
-    fs::write(&part, code).unwrap();
+    fs::set_permissions(&part, Permissions::from_mode(0o644)).unwrap();
     browser.click("main button").await;
     browser.wait_for_text("No tensors were recorded").await;
     browser.close_despite("page-tensors.bin");

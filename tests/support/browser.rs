@@ -458,9 +458,19 @@ impl Browser {
     }
 
     /// Writes a screenshot to the folder in `TRAINSCOPE_PICTURES`, if it is set: the pictures of the documents are made
-    /// this way.
+    /// this way. The temporary folder of the test becomes the home folder of a user.
     pub(crate) async fn show(&self, name: &str) {
         if let Some(folder) = std::env::var_os("TRAINSCOPE_PICTURES") {
+            let script = format!(
+                r"const folder = new RegExp({:?} + '/\\.tmp\\w+', 'g');
+                const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+                while (texts.nextNode()) {{
+                    const shown = texts.currentNode.data.replace(folder, '~');
+                    if (shown !== texts.currentNode.data) texts.currentNode.data = shown;
+                }}",
+                std::env::temp_dir().display().to_string()
+            );
+            self.run(&script).await;
             let path = PathBuf::from(folder).join(name).with_extension("png");
             std::fs::write(path, self.client.screenshot().await.unwrap()).unwrap();
         }

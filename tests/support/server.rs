@@ -21,13 +21,10 @@ use super::wait::{DEADLINE, wait_for};
 
 /// The variable with the folder of a bundle to test, in place of the one that the program was built with.
 const WEB_DIR: &str = "TRAINSCOPE_WEB_DIR";
-/// The variable with the folder of the bundle that the program was built with, if it is not `web/dist`.
-const EMBED: &str = "TRAINSCOPE_EMBED";
 
 /// Folder of the bundle that is tested.
 pub(crate) fn bundle_folder() -> PathBuf {
-    let named = std::env::var_os(WEB_DIR).or_else(|| std::env::var_os(EMBED));
-    let folder = named.unwrap_or_else(|| "web/dist".into());
+    let folder = std::env::var_os(WEB_DIR).unwrap_or_else(|| "web/dist".into());
     workspace_root().join(folder)
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, bail};
 
-use xtask::bundle::Bundle;
+use xtask::bundle::{BUNDLER, Bundle};
 use xtask::console;
 use xtask::packages;
 use xtask::process::{cargo, find_program, run, run_reading};
@@ -86,29 +86,41 @@ fn run_all(workspace: &Workspace, tier: Tier, wants: impl Fn(&str) -> bool) -> V
     };
     let packages = wants("python").then(|| python::prepare(workspace, tier));
     parts.extend(take("format", Box::new(formatting)));
-    // The page is built beside the documentation: each of them alone leaves a core idle at times.
+    let mut peers = Ok(());
+    // The page is compiled beside everything else: much of the time it keeps one core busy only.
     std::thread::scope(|scope| {
+        let preparing = wants("rust").then(|| scope.spawn(|| ensure_peers(workspace)));
         let page = wants("page").then(|| {
             scope.spawn(|| {
-                let build = |workspace: &Workspace| {
-                    Bundle::Quick.build(workspace)?;
+                let compile = |workspace: &Workspace| {
+                    Bundle::Quick.compile(workspace)?;
                     Ok(Counts::default())
                 };
-                Part::take("page", workspace, Box::new(build))
+                Part::take("page", workspace, Box::new(compile))
             })
         });
         parts.extend(take("doc", Box::new(documentation)));
         parts.extend(take("fuzz", Box::new(fuzz_targets)));
+        parts.extend(take("lint", Box::new(lints)));
         parts.extend(page.map(|page| {
             page.join().unwrap_or_else(|_| Part {
                 name: "page",
                 took: Duration::ZERO,
-                outcome: Err(anyhow!("the thread that built it panicked")),
+                outcome: Err(anyhow!("the thread that compiled it panicked")),
             })
         }));
+        if let Some(preparing) = preparing {
+            let panicked = |_| Err(anyhow!("the installation of a browser panicked"));
+            peers = preparing.join().unwrap_or_else(panicked);
+        }
     });
-    parts.extend(take("lint", Box::new(lints)));
-    parts.extend(take("rust", Box::new(tests)));
+    if let Some(page) = parts.iter_mut().find(|part| part.name == "page") {
+        page.goes_on(workspace, assemble_page);
+    }
+    parts.extend(take(
+        "rust",
+        Box::new(|workspace| peers.and_then(|()| tests(workspace))),
+    ));
     if let Some(packages) = packages {
         let python = |workspace: &Workspace| {
             let (passed, failed) = python::test(workspace, tier, packages)?;
@@ -140,6 +152,22 @@ impl Part {
             outcome,
         }
     }
+
+    /// Does more for a part that has not failed.
+    fn goes_on(&mut self, workspace: &Workspace, action: fn(&Workspace) -> Result<Counts>) {
+        if self.outcome.is_ok() {
+            let more = Self::take(self.name, workspace, Box::new(action));
+            self.took += more.took;
+            self.outcome = more.outcome;
+        }
+    }
+}
+
+/// Puts the compiled page together.
+fn assemble_page(workspace: &Workspace) -> Result<Counts> {
+    run(workspace.cargo("build").args(["--bin", BUNDLER]))?;
+    Bundle::Quick.assemble(workspace, "debug")?;
+    Ok(Counts::default())
 }
 
 /// A browser and TensorBoard, which the tests drive.
@@ -164,7 +192,7 @@ fn formatting(workspace: &Workspace) -> Result<Counts> {
 
 fn lints(workspace: &Workspace) -> Result<Counts> {
     let targets = ["--no-run", "--tests", "--benches", "--examples"];
-    run(workspace.cargo_test().args(targets))?;
+    run(workspace.cargo("test").args(targets))?;
     // No test needs these two: nothing but their types is checked.
     run(cargo()
         .current_dir(&workspace.root)
@@ -207,11 +235,10 @@ fn fuzz_targets(workspace: &Workspace) -> Result<Counts> {
 }
 
 fn tests(workspace: &Workspace) -> Result<Counts> {
-    ensure_peers(workspace)?;
     let mut counts = Counts::default();
     let succeeded = run_reading(
         workspace
-            .cargo_test()
+            .cargo("test")
             .env("TRAINSCOPE_PEER", tensorboard::folder(workspace))
             .arg("--no-fail-fast"),
         |line| counts.add(line),

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Result, bail};
 
@@ -34,6 +35,9 @@ fn missing<'a>(names: &[&'a str]) -> Vec<&'a str> {
     names.filter(|name| !is_installed(name)).collect()
 }
 
+/// Held while packages are installed: apt-get refuses to run twice.
+static INSTALLING: Mutex<()> = Mutex::new(());
+
 /// Installs the newest available versions of `names`, upgrading older ones.
 pub fn install_newest(names: &[&str]) -> Result<()> {
     let list = names.join(" ");
@@ -42,6 +46,7 @@ pub fn install_newest(names: &[&str]) -> Result<()> {
             "these packages are missing or too old: {list}\n  as root: apt-get update && apt-get install {list}"
         );
     }
+    let _installing = INSTALLING.lock().unwrap_or_else(PoisonError::into_inner);
     console::step(&format!("install packages: {list}"));
     // An old package list names versions that are gone, or compilers that are too old.
     if let Err(error) = run(apt_get().args(["update"])) {

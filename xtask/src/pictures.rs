@@ -15,7 +15,7 @@ pub(crate) fn take(workspace: &Workspace) -> Result<()> {
     let taken = workspace.target.join("pictures");
     fs::create_dir_all(&taken)?;
     run(workspace
-        .cargo_test()
+        .cargo("test")
         .env("TRAINSCOPE_PICTURES", &taken)
         .args(["--test", "workspace", "--", "pages::"]))?;
     for entry in fs::read_dir(workspace.root.join("web/pictures"))? {

@@ -12,7 +12,7 @@ use crate::bundle::Bundle;
 use crate::console;
 use crate::packages;
 use crate::process::{cargo, find_program, output_of, run};
-use crate::workspace::Workspace;
+use crate::workspace::{WEB_DIR, Workspace};
 
 /// Builds wheels.
 const MATURIN: &str = "maturin>=1.9,<2";
@@ -258,7 +258,7 @@ pub fn test(
     prepared.map_err(|_| anyhow!("the installation of packages has panicked"))??;
     // Nothing to compile after the part `rust`: the same features, and so the same program.
     run(workspace
-        .cargo_test()
+        .cargo("test")
         .args(["--no-run", "--test", "workspace"]))?;
     let built = workspace.target.join("debug/trainscope");
     // Ten times smaller without the tables for backtraces.
@@ -285,9 +285,10 @@ pub fn test(
             Command::new(&python)
                 .current_dir(package(workspace).join("tests"))
                 .env("OMP_NUM_THREADS", "1")
-                // What a test compiles of the frameworks, the next one imports.
+                // Tests compile the modules of the frameworks once, and share them.
                 .env_remove("PYTHONDONTWRITEBYTECODE")
                 .env("TRAINSCOPE_WHEEL", &wheel)
+                .env(WEB_DIR, workspace.quick_page())
                 .env("TRAINSCOPE_PROGRAM", &built)
                 .args([
                     "-m",

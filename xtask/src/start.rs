@@ -9,7 +9,7 @@ use xtask::bundle::{BUNDLER, Bundle};
 use xtask::console;
 use xtask::process::{cargo, run};
 use xtask::toolchain::WasmCompiler;
-use xtask::workspace::Workspace;
+use xtask::workspace::{WEB_DIR, Workspace};
 
 /// Time, memory and disk of a first build on two idle cores; `docs/src/performance.md` has the figures.
 const QUICK_BOUND: &str = "5 to 7 minutes, 3 GB of memory and 3 GB of disk";
@@ -25,7 +25,7 @@ pub(crate) fn start(workspace: &Workspace, is_release: bool, flags: &[String]) -
     } else {
         let program = build_quickly(workspace)?;
         let mut server = Command::new(program);
-        server.env("TRAINSCOPE_WEB_DIR", Bundle::Quick.folder(workspace));
+        server.env(WEB_DIR, Bundle::Quick.folder(workspace));
         server
     };
     console::step("4 of 4: start the server");

@@ -11,8 +11,8 @@ use crate::process::cargo;
 /// Optional features that are checked too.
 pub const FEATURES: &str = "trainscope-collector/candle,trainscope-collector/tracing";
 
-/// The variable with the folder of a bundle that the server embeds in place of `web/dist`.
-pub const EMBED: &str = "TRAINSCOPE_EMBED";
+/// The variable with the folder of a page that the server serves in place of its own.
+pub const WEB_DIR: &str = "TRAINSCOPE_WEB_DIR";
 
 /// The compiler with the lints of clippy.
 const CLIPPY: &str = "clippy-driver";
@@ -47,18 +47,18 @@ impl Workspace {
         Ok(Self { root, target })
     }
 
-    /// `cargo test` over all packages, compiled by clippy: the code is that of the compiler, and warnings are errors.
-    /// Everything that is compiled for tests is compiled by this command: other packages, features or compilers would compile most
-    /// of it a second time.
-    pub fn cargo_test(&self) -> Command {
-        let mut command = cargo();
-        command
+    /// `cargo build` or `cargo test` over all packages, compiled by clippy: the code is that of the compiler, and warnings are
+    /// errors. All that tests need is compiled this way: other packages, features or compilers would compile most of it a second
+    /// time.
+    pub fn cargo(&self, command: &str) -> Command {
+        let mut cargo = cargo();
+        cargo
             .current_dir(&self.root)
-            .env(EMBED, self.quick_page())
+            .env(WEB_DIR, self.quick_page())
             .env("RUSTC_WORKSPACE_WRAPPER", CLIPPY)
             .env(CLIPPY_ARGUMENTS.0, CLIPPY_ARGUMENTS.1)
-            .args(["test", "--workspace", "--locked", "--features", FEATURES]);
-        command
+            .args([command, "--workspace", "--locked", "--features", FEATURES]);
+        cargo
     }
 
     /// Folder of the bundle that is built quickly.

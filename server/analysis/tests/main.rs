@@ -8,6 +8,8 @@ mod graph;
 mod importance;
 mod judgements;
 mod keras;
+mod noise;
+mod results;
 mod scalars;
 mod support;
 mod traces;

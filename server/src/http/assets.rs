@@ -1,12 +1,13 @@
 //! The page: embedded files, or those of `--web-dir`.
 //!
 //! Every URL that is neither a file nor part of the API is a place *on* the page, so it gets `index.html`. That
-//! requests the embedded files by name and version, so that browsers can cache them for good.
+//! requests the files by name and version, so that browsers can cache them for good.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, ErrorKind, Read as _};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{OriginalUri, State};
@@ -57,16 +58,18 @@ static EMBEDDED: &[EmbeddedFile] = include!(concat!(env!("OUT_DIR"), "/assets.rs
 
 /// Source of the page's files.
 #[derive(Clone, Debug)]
-pub struct Assets {
-    source: Source,
-    /// First part of the path of files that never change; empty if they do.
-    version: String,
-}
+pub struct Assets(Source);
 
 #[derive(Clone, Debug)]
 enum Source {
-    BuiltIn(Arc<[(&'static str, Asset)]>),
-    Folder { dir: PathBuf, prefix: String },
+    BuiltIn {
+        files: Arc<[(&'static str, Asset)]>,
+        version: String,
+    },
+    Folder {
+        dir: PathBuf,
+        prefix: String,
+    },
 }
 
 /// One file. Cloning is cheap.
@@ -102,14 +105,14 @@ impl Assets {
             let mut asset = Asset::new(file.name, content, file.tag, prefix);
             if file.name == INDEX {
                 let names = EMBEDDED.iter().map(|file| file.name);
-                let page = with_version(&asset.content.bytes, names, &version);
-                asset.content = Content::plain(page);
-                asset.tag.push_str(&version);
+                asset.ask_by_version(names, &version);
             }
             (file.name, asset)
         });
-        let source = Source::BuiltIn(files.collect());
-        Self { source, version }
+        Self(Source::BuiltIn {
+            files: files.collect(),
+            version: version.clone(),
+        })
     }
 
     /// The page in `dir`, below `prefix`, read again for each request.
@@ -117,20 +120,24 @@ impl Assets {
         if !dir.join(INDEX).is_file() {
             return Err(AssetsError::NoIndex(dir.to_owned()));
         }
-        let source = Source::Folder {
+        Ok(Self(Source::Folder {
             dir: dir.to_owned(),
             prefix: prefix.to_owned(),
-        };
-        Ok(Self {
-            source,
-            version: String::new(),
-        })
+        }))
+    }
+
+    /// The part of a path after `v/` that names these files; may block on the disk.
+    fn version(&self) -> String {
+        match &self.0 {
+            Source::BuiltIn { version, .. } => version.clone(),
+            Source::Folder { dir, .. } => version_of_files(&files_in(dir)),
+        }
     }
 
     /// Finds a file; may block on the disk. `None` if it does not exist.
     fn find(&self, name: &str) -> Result<Option<Asset>, Failure> {
-        match &self.source {
-            Source::BuiltIn(files) => Ok(files
+        match &self.0 {
+            Source::BuiltIn { files, .. } => Ok(files
                 .iter()
                 .find(|(known, _)| *known == name)
                 .map(|(_, asset)| asset.clone())),
@@ -149,7 +156,13 @@ impl Assets {
                         bytes.hash(&mut hasher);
                         let tag = format!("{:016x}", hasher.finish());
                         let content = Content::plain(bytes.into());
-                        Ok(Some(Asset::new(name, content, &tag, prefix)))
+                        let mut asset = Asset::new(name, content, &tag, prefix);
+                        if name == INDEX {
+                            let files = files_in(dir);
+                            let names = files.iter().map(|file| file.name.as_str());
+                            asset.ask_by_version(names, &version_of_files(&files));
+                        }
+                        Ok(Some(asset))
                     }
                     Err(error)
                         if matches!(
@@ -171,7 +184,55 @@ impl Assets {
     }
 }
 
+/// A file of a folder, as it is now.
+#[derive(Hash)]
+struct FileState {
+    /// Path below the folder, with `/` between parts.
+    name: String,
+    len_bytes: u64,
+    modified: Option<SystemTime>,
+}
+
+/// Files below a folder, sorted by name.
+fn files_in(dir: &Path) -> Vec<FileState> {
+    let mut files = Vec::new();
+    collect(dir, "", &mut files);
+    files.sort_by(|a, b| a.name.cmp(&b.name));
+    files
+}
+
+fn collect(dir: &Path, prefix: &str, files: &mut Vec<FileState>) {
+    let entries = std::fs::read_dir(dir).into_iter().flatten();
+    for entry in entries.filter_map(Result::ok) {
+        let (Ok(metadata), Ok(name)) = (entry.metadata(), entry.file_name().into_string()) else {
+            continue;
+        };
+        let name = format!("{prefix}{name}");
+        if metadata.is_dir() {
+            collect(&entry.path(), &format!("{name}/"), files);
+        } else {
+            files.push(FileState {
+                name,
+                len_bytes: metadata.len(),
+                modified: metadata.modified().ok(),
+            });
+        }
+    }
+}
+
+fn version_of_files(files: &[FileState]) -> String {
+    let mut hasher = DefaultHasher::new();
+    files.hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
+}
+
 impl Asset {
+    /// Has the page ask for these files by their version.
+    fn ask_by_version<'a>(&mut self, names: impl Iterator<Item = &'a str>, version: &str) {
+        self.content = Content::plain(with_version(&self.content.bytes, names, version));
+        self.tag.push_str(version);
+    }
+
     fn new(name: &str, mut content: Content<Bytes>, tag: &str, prefix: &str) -> Self {
         if name == INDEX
             && let Ok(page) = std::str::from_utf8(&content.bytes)
@@ -322,12 +383,12 @@ pub(super) async fn get(
     }
     let path = uri.path().trim_start_matches('/');
     let (version, name) = version_of(path).unwrap_or(("", path));
-    let is_kept = !version.is_empty() && version == site.assets.version;
-    let is_of_another = !version.is_empty() && !is_kept;
-    let name = name.to_owned();
+    let (version, name) = (version.to_owned(), name.to_owned());
     let assets = site.assets.clone();
     let found = blocking(move || {
         let name = if name.is_empty() { INDEX } else { &name };
+        let is_kept = !version.is_empty() && version == assets.version();
+        let is_of_another = !version.is_empty() && !is_kept;
         match assets.find(name)? {
             // Parts of two builds do not fit: a page that was opened before an update must not get ours.
             _ if is_of_another && is_file_name(name) => Ok(None),

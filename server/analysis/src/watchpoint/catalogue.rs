@@ -8,6 +8,7 @@ pub(super) mod answers;
 pub(super) mod design;
 pub(super) mod gradients;
 pub(super) mod profile;
+pub(super) mod results;
 pub(super) mod run;
 pub(super) mod scalars;
 pub(super) mod tensors;
@@ -72,6 +73,9 @@ pub static CONDITIONS: &[&Condition] = &[
     &scalars::INITIAL_LOSS,
     &scalars::OVERFIT,
     &scalars::UNDERFIT,
+    &results::CONSTANT_METRIC,
+    &results::POLICY_UPDATE_TOO_LARGE,
+    &results::CONSTANT_ENTROPY,
     &scalars::BATCHNORM_DRIFT,
     &scalars::LOSSSCALE_THRASH,
     &scalars::LEARNING_RATE_JUMP,
@@ -135,6 +139,7 @@ const BASE: Condition = Condition {
     rule: None,
     profile_rule: None,
     watches: None,
+    reads_scalars: &[],
     reads_histograms: false,
     formula: None,
     judge: None,

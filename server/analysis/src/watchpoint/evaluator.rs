@@ -204,7 +204,7 @@ impl Evaluator {
         let known = known.and_then(|ranks| ranks.iter().find(|own| own.0 == rank));
         let place = match known {
             Some((_, place)) => *place,
-            None => self.place_of_tag(rank, tag),
+            None => self.begin_tag(rank, tag),
         };
         match place {
             Place::Series(index) => {
@@ -327,22 +327,14 @@ impl Evaluator {
         }
     }
 
-    fn place_of_tag(&mut self, rank: u32, tag: &str) -> Place {
-        let is_it = |own_rank: u32, own: &str| own_rank == rank && own == tag;
-        let known = self.scalars.iter().position(|s| is_it(s.rank, &s.tag));
-        let other = || self.others.iter().position(|o| is_it(o.rank, &o.tag));
-        let place = match (known, other()) {
-            (Some(index), _) => Place::Series(index),
-            (None, Some(index)) => Place::Other(index),
-            (None, None) => {
-                if let Some(meaning) = meaning_of(tag) {
-                    self.scalars.push(Series::new(rank, tag, meaning));
-                    Place::Series(self.scalars.len() - 1)
-                } else {
-                    self.others.push(OtherScalar::new(rank, tag));
-                    Place::Other(self.others.len() - 1)
-                }
-            }
+    /// Begins the curve of a tag that a rank writes for the first time.
+    fn begin_tag(&mut self, rank: u32, tag: &str) -> Place {
+        let place = if let Some(meaning) = meaning_of(tag) {
+            self.scalars.push(Series::new(rank, tag, meaning));
+            Place::Series(self.scalars.len() - 1)
+        } else {
+            self.others.push(OtherScalar::new(rank, tag));
+            Place::Other(self.others.len() - 1)
         };
         let ranks = self.by_tag.entry(tag.into()).or_default();
         ranks.push((rank, place));

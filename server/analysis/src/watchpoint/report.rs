@@ -61,7 +61,7 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
     let (series, others) = run.scalar_counts();
     let is_without_data = |index: u32, watchpoint: &Watchpoint| match watchpoint.condition.target {
         Target::Scalar if watchpoint.condition.is_of_any_scalar() => series + others == 0,
-        Target::Scalar => series == 0,
+        Target::Scalar => !has_scalar_of(run, watchpoint),
         Target::Run => !has_data_of(run, watchpoint),
         Target::Profile => profile::outcomes(run, index, watchpoint).next().is_none(),
         Target::Tensor | Target::Weight | Target::Gradient | Target::Activation => {
@@ -192,6 +192,13 @@ fn has_data_of(run: &Run<'_>, watchpoint: &Watchpoint) -> bool {
         return remarks.any(|own| own.rule == rule && own.state > State::Unknown);
     }
     run.scalar_counts().0 > 0 || watchpoint.tensors_of(run).next().is_some()
+}
+
+/// True if a scalar was recorded that the condition judges.
+fn has_scalar_of(run: &Run<'_>, watchpoint: &Watchpoint) -> bool {
+    let wanted = watchpoint.condition.reads_scalars;
+    run.series()
+        .any(|own| wanted.is_empty() || wanted.contains(&own.meaning))
 }
 
 /// The condition about NaN in any scalar.

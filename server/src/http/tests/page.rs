@@ -101,10 +101,24 @@ async fn the_page_answers_every_place_on_it() {
 
 #[tokio::test]
 async fn files_of_a_version_are_kept_for_good_and_others_are_asked_for() {
-    let server = Server::new();
+    let web = tempfile::tempdir().unwrap();
+    std::fs::create_dir(web.path().join("icons")).unwrap();
+    let index = r#"<head></head><img src="icons/a.svg"><script src="boot.js"></script>"#;
+    std::fs::write(web.path().join("index.html"), index).unwrap();
+    std::fs::write(web.path().join("icons/a.svg"), "<svg/>").unwrap();
+    std::fs::write(web.path().join("boot.js"), "1").unwrap();
+    let server = Server::made(ServerOptions {
+        web_dir: Some(web.path().to_owned()),
+        ..ServerOptions::default()
+    });
     let page = server.get("/").await;
-    // Without a bundle the embedded page has no files.
-    for part in page.text().split('"').filter(|part| part.starts_with("v/")) {
+    let text = page.text();
+    let parts: Vec<&str> = text
+        .split('"')
+        .filter(|part| part.starts_with("v/"))
+        .collect();
+    assert_eq!(parts.len(), 2, "{text}");
+    for part in &parts {
         let kept = server.get(&format!("/{part}")).await;
         assert!(kept.header("cache-control").contains("immutable"), "{part}");
         let name = part.splitn(3, '/').nth(2).unwrap();
@@ -119,6 +133,13 @@ async fn files_of_a_version_are_kept_for_good_and_others_are_asked_for() {
         let place = server.get(&format!("/{place}")).await;
         assert_eq!(place.header("cache-control"), "no-cache");
     }
+    // Another build has another version.
+    std::fs::write(web.path().join("boot.js"), "22").unwrap();
+    let later = server.get("/").await;
+    assert_ne!(later.text(), text);
+    assert_ne!(later.header("etag"), page.header("etag"));
+    let before = server.get(&format!("/{}", parts[0])).await;
+    before.fails(404, ErrorCode::UnknownPath);
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use trainscope_format::Severity;
 use super::{BASE, Condition, Key, Need, Prose, Range, Target, limit};
 use crate::diagnosis::Topic;
 use crate::watchpoint::checks::{answers, contradiction};
+use crate::watchpoint::model::scalars::Meaning;
 use crate::watchpoint::model::subject::Class;
 
 pub(crate) static UNREACHABLE_TARGETS: Condition = Condition {
@@ -107,6 +108,7 @@ pub(crate) static FRACTIONAL_CLASSES: Condition = Condition {
 pub(crate) static LOSS_CONTRADICTION: Condition = Condition {
     id: "loss_contradiction",
     target: Target::Scalar,
+    reads_scalars: &[Meaning::Loss, Meaning::HeldOutLoss],
     parameters: &[
         limit(Key::ExcessGt, Range::NotNegative)
             .says(
@@ -147,6 +149,7 @@ pub(crate) static LOSS_CONTRADICTION: Condition = Condition {
 pub(crate) static CONSTANT_LOSS: Condition = Condition {
     id: "constant_loss",
     target: Target::Scalar,
+    reads_scalars: &[Meaning::Loss],
     parameters: &[limit(Key::ChangeLte, Range::NotNegative)
         .says(
             "(greatest − least) / greatest at most",

@@ -132,14 +132,14 @@ pub(crate) static GRAD_NORM_ZSCORE: Condition = Condition {
     judge: Some(explosion::zscore),
     en: Prose {
         says: "gradient norm outlier",
-        checks: "ln of the norm exceeds the median of the window by more than z_gt robust standard deviations (median absolute deviation / 0.6745).",
+        checks: "ln of the norm exceeds the median of the window by more than z_gt robust standard deviations (median absolute deviation / 0.6745), and so does its rise from the norm before among the changes of the window.",
         matters: "Detects outliers among steady norms that a fixed factor misses.",
         not_judged: "Fewer than 16 previous norms.",
         advice: "Inspect the batch of that step.",
     },
     zh: Prose {
         says: "梯度范数离群",
-        checks: "范数的对数高于窗口中位数超过 z_gt 个稳健标准差。",
+        checks: "范数的对数高于窗口中位数超过 z_gt 个稳健标准差，其相对前一范数的增幅在窗口内的变化中也是如此。",
         matters: "在范数平稳时能发现固定倍数遗漏的异常。",
         not_judged: "此前少于 16 个范数。",
         advice: "查看该迭代的批次。",

@@ -74,14 +74,14 @@ pub(crate) static STALLED: Condition = Condition {
         says: "recording stalled",
         checks: "The interval between two points exceeds secs_gt seconds and factor_gt times the usual interval.",
         matters: "A hanging job costs as much as a running one.",
-        not_judged: "Wall times were not recorded.",
+        not_judged: "Wall times were not recorded; the time until a training was started again, which writes another file.",
         advice: "Check the data loader, checkpointing and collective operations at that time.",
     },
     zh: Prose {
         says: "记录停滞",
         checks: "两点之间超过 secs_gt 秒且超过通常间隔的 factor_gt 倍。",
         matters: "停滞与训练一样花钱。",
-        not_judged: "没有记录时间。",
+        not_judged: "没有记录时间；训练重新启动之前的时间（重启会写入新文件）。",
         advice: "查看当时的数据加载、检查点与集合通信。",
     },
     ..BASE

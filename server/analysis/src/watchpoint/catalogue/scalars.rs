@@ -7,7 +7,13 @@ use super::{
 };
 use crate::diagnosis::Topic;
 use crate::watchpoint::checks::{held_out, initial, loss, plateau, precision, rate};
+use crate::watchpoint::model::scalars::Meaning;
 use crate::watchpoint::model::subject::Class;
+
+/// The losses that are minimised.
+const LOSS: &[Meaning] = &[Meaning::Loss];
+/// These, and those on held-out data.
+const LOSSES: &[Meaning] = &[Meaning::Loss, Meaning::HeldOutLoss];
 
 /// Points of a curve that a rule needs.
 const POINTS: Parameter =
@@ -16,6 +22,7 @@ const POINTS: Parameter =
 pub(crate) static LOSS_NAN: Condition = Condition {
     id: "loss_nan",
     target: Target::Scalar,
+    reads_scalars: LOSSES,
     topic: Topic::Loss,
     finds_not_finite: true,
     severity: Severity::Error,
@@ -67,6 +74,7 @@ pub(crate) static SCALAR_NOT_FINITE: Condition = Condition {
 pub(crate) static LOSS_SPIKE: Condition = Condition {
     id: "loss_spike",
     target: Target::Scalar,
+    reads_scalars: LOSS,
     parameters: &[
         limit(Key::ZGt, Range::Positive)
             .says("robust z-score above", "稳健 z 值大于")
@@ -107,6 +115,7 @@ pub(crate) static LOSS_SPIKE: Condition = Condition {
 pub(crate) static LOSS_DIVERGENCE: Condition = Condition {
     id: "loss_divergence",
     target: Target::Scalar,
+    reads_scalars: LOSS,
     parameters: &[limit(Key::FactorGt, Range::Positive)
         .says("loss / best loss above", "损失与最好值之比大于")
         .at(2.0)],
@@ -117,16 +126,16 @@ pub(crate) static LOSS_DIVERGENCE: Condition = Condition {
     judge: Some(loss::divergence),
     en: Prose {
         says: "loss diverges",
-        checks: "The loss is above factor_gt times its best value and 1.2 times its initial value, at 3 consecutive points (9 if neighboring points scatter by more than 20 %) or until it is NaN; or the median of its last 15 % of points is above 3 times its best and half the way back to its initial value, above 4 times the noise, and does not fall. A loss with negative values: it ends as far above its initial value as it had fallen, by at least 10 times the noise (from second differences, Gasser et al. 1986).",
+        checks: "The loss is above factor_gt times its best value and 1.2 times its initial value, at 3 consecutive points (9 if neighboring points scatter by more than 20 %) or until it is NaN; or the median of its last 15 % of points is above 3 times its best and half the way back to its initial value, above 4 times the noise, and does not fall. A loss with negative values: it ends as far above its initial value as it had fallen, by at least 10 times the noise (from second differences, Gasser et al. 1986). The rise is 5.5 times what a random walk of the same steps is expected to reach.",
         matters: "The model gets worse.",
-        not_judged: "A classifier below chance level; a rise after the learning rate was raised (warm restart). Only a note, below a factor of 1e6, for losses of reinforcement learning (td, q, critic, value, policy, actor, advantage, entropy, or a reward or return beside it), of adversarial networks, and for regularization terms (kl, aux, penalty): they may rise in a healthy run.",
+        not_judged: "A classifier below chance level; a rise after the learning rate was raised (warm restart). Below a factor of 1e6 also: losses of reinforcement learning (td, q, critic, value, policy, actor, advantage, entropy, or a reward or return beside it), of adversarial networks, regularization terms (kl, aux, penalty), and a part of a loss whose total does not rise: they may rise in a healthy run.",
         advice: "Lower the learning rate; check the sign of the loss, and that gradients are zeroed.",
     },
     zh: Prose {
         says: "损失发散",
-        checks: "损失连续 3 点（相邻点波动超过 20 % 时为 9 点，或直到变为 NaN）大于最好值的 factor_gt 倍且大于起始的 1.2 倍；或最后 15 % 点的中位数大于最好值的 3 倍、回升过半、超出噪声 4 倍且不再下降。含负值的损失：最终高出起始值的幅度不小于曾下降的幅度，且至少为噪声（由二阶差分估计，Gasser 等 1986）的 10 倍。",
+        checks: "损失连续 3 点（相邻点波动超过 20 % 时为 9 点，或直到变为 NaN）大于最好值的 factor_gt 倍且大于起始的 1.2 倍；或最后 15 % 点的中位数大于最好值的 3 倍、回升过半、超出噪声 4 倍且不再下降。含负值的损失：最终高出起始值的幅度不小于曾下降的幅度，且至少为噪声（由二阶差分估计，Gasser 等 1986）的 10 倍。上升幅度须达到同样步长随机游走预期的 5.5 倍。",
         matters: "模型在变差。",
-        not_judged: "分类器低于随机猜测水平时；学习率上调（热重启）之后的上升。强化学习的损失（td、q、critic、value、policy、actor、advantage、entropy，或同时记录了 reward/return）、对抗网络的损失和正则项（kl、aux、penalty）在正常训练中也会上升，百万倍以内仅作提示。",
+        not_judged: "分类器低于随机猜测水平时；学习率上调（热重启）之后的上升。百万倍以内还包括：强化学习的损失（td、q、critic、value、policy、actor、advantage、entropy，或同时记录了 reward/return）、对抗网络的损失、正则项（kl、aux、penalty），以及总损失并未上升的分项损失：它们在正常训练中也会上升。",
         advice: "降低学习率；检查损失符号，以及梯度是否清零。",
     },
     ..BASE
@@ -135,12 +144,13 @@ pub(crate) static LOSS_DIVERGENCE: Condition = Condition {
 pub(crate) static LOSS_PLATEAU: Condition = Condition {
     id: "loss_plateau",
     target: Target::Scalar,
+    reads_scalars: LOSS,
     parameters: &[
         POINTS.at(100.0).support(),
         limit(Key::ChangeLt, Range::Share)
             .says(
-                "change between first and last third below",
-                "首尾三分之一之间的变化小于",
+                "largest change from the first fifth below",
+                "与首个五分之一相比的最大变化小于",
             )
             .at(0.05),
     ],
@@ -149,14 +159,14 @@ pub(crate) static LOSS_PLATEAU: Condition = Condition {
     judge: Some(plateau::flat),
     en: Prose {
         says: "loss plateau",
-        checks: "The medians of the first and the last third of the points differ by less than change_lt; a warning if they are at chance level, ln(classes): within 15 % with an accuracy recorded, within 5 % if only the first loss (within 5 % of ln(classes)) or integer labels (within 25 %) show that it is a cross entropy.",
+        checks: "The medians of all fifths of the points differ from that of the first by less than change_lt; a warning if they are at chance level, ln(classes): within 15 % with an accuracy recorded, within 5 % if only the first loss (within 5 % of ln(classes)) or integer labels (within 25 %) show that it is a cross entropy.",
         matters: "Labels may not match their inputs, or the model cannot learn.",
         not_judged: "Too few points; a loss that fell before it became flat.",
         advice: "Check that labels match their inputs; try to overfit a single batch; raise the learning rate.",
     },
     zh: Prose {
         says: "损失停滞",
-        checks: "首尾三分之一的点的中位数相差小于 change_lt；处于随机猜测水平 ln(类别数) 时为警告：记录了准确率时相差 15 % 以内；仅由初始损失（相差 5 % 以内）或整数标签（相差 25 % 以内）判断为交叉熵时相差 5 % 以内。",
+        checks: "各五分之一的点的中位数与首个相差均小于 change_lt；处于随机猜测水平 ln(类别数) 时为警告：记录了准确率时相差 15 % 以内；仅由初始损失（相差 5 % 以内）或整数标签（相差 25 % 以内）判断为交叉熵时相差 5 % 以内。",
         matters: "标签与输入不符，或模型无法学习。",
         not_judged: "点数不足。先下降后平坦不算。",
         advice: "检查标签与输入是否对应；故意过拟合一个批次；提高学习率。",
@@ -167,6 +177,7 @@ pub(crate) static LOSS_PLATEAU: Condition = Condition {
 pub(crate) static SLOW_CONVERGENCE: Condition = Condition {
     id: "slow_convergence",
     target: Target::Scalar,
+    reads_scalars: LOSS,
     parameters: &[
         POINTS.at(200.0).support(),
         limit(Key::FallLt, Range::Share)
@@ -178,14 +189,14 @@ pub(crate) static SLOW_CONVERGENCE: Condition = Condition {
     judge: Some(plateau::slow),
     en: Prose {
         says: "slow convergence",
-        checks: "Over all recorded points, at least the minimum number, the loss has fallen by less than fall_lt.",
+        checks: "Over all recorded points, at least the minimum number, the loss has fallen by less than fall_lt, and further than a random walk would.",
         matters: "Much time for little progress.",
         not_judged: "Too few points; a loss that was low from the start.",
         advice: "Raise the learning rate, or use an adaptive optimizer.",
     },
     zh: Prose {
         says: "收敛缓慢",
-        checks: "在全部记录点（不少于所需点数）内损失下降不足 fall_lt。",
+        checks: "在全部记录点（不少于所需点数）内损失下降不足 fall_lt，但超过随机游走所及。",
         matters: "耗时多而进展少。",
         not_judged: "点数不足；一开始就很低的损失。",
         advice: "提高学习率，或使用自适应优化器。",
@@ -196,10 +207,11 @@ pub(crate) static SLOW_CONVERGENCE: Condition = Condition {
 pub(crate) static LOSS_OSCILLATION: Condition = Condition {
     id: "loss_oscillation",
     target: Target::Scalar,
+    reads_scalars: LOSS,
     parameters: &[
         limit(Key::ShareGt, Range::Share)
             .says("share of reversals above", "转向比例大于")
-            .at(0.5),
+            .at(0.9),
         limit(Key::Points, Range::Count)
             .says("number of last points to judge", "考察的点数")
             .at(50.0)
@@ -210,14 +222,14 @@ pub(crate) static LOSS_OSCILLATION: Condition = Condition {
     judge: Some(plateau::swinging),
     en: Prose {
         says: "loss oscillates",
-        checks: "The share of reversals of direction among the last points, smoothed over 3, is above share_gt.",
+        checks: "The share of reversals of direction among the last points is above share_gt, and the loss swings by more than 1 % of its level. Independent noise reverses at two of three points, and at nine of ten of 50 points in fewer than one of 50,000 curves.",
         matters: "Updates overshoot the minimum.",
         not_judged: "Too few points.",
         advice: "Lower the learning rate, or use larger batches.",
     },
     zh: Prose {
         says: "损失震荡",
-        checks: "最近若干点（三点平滑）中转向比例大于 share_gt。",
+        checks: "最近若干点中转向比例大于 share_gt，且摆动超过其水平的 1%。独立噪声约在三分之二的点上转向；50 个点中有九成转向的，五万条曲线中不到一条。",
         matters: "更新越过了极小值。",
         not_judged: "点数不足。",
         advice: "降低学习率，或增大批次。",
@@ -228,6 +240,7 @@ pub(crate) static LOSS_OSCILLATION: Condition = Condition {
 pub(crate) static INITIAL_LOSS: Condition = Condition {
     id: "initial_loss",
     target: Target::Scalar,
+    reads_scalars: LOSS,
     parameters: &[limit(Key::DistanceGt, Range::Positive)
         .says(
             "relative distance from chance level above",
@@ -256,6 +269,7 @@ pub(crate) static INITIAL_LOSS: Condition = Condition {
 pub(crate) static OVERFIT: Condition = Condition {
     id: "overfit",
     target: Target::Scalar,
+    reads_scalars: &[Meaning::HeldOutLoss],
     parameters: &[limit(Key::GapGt, Range::Positive)
         .says(
             "(validation − training) / training above",
@@ -268,16 +282,16 @@ pub(crate) static OVERFIT: Condition = Condition {
     judge: Some(held_out::overfit),
     en: Prose {
         says: "overfitting",
-        checks: "The validation loss has risen above its best value at several measurements while the training loss fell, and (validation - training) / training is above gap_gt; a warning if it has risen by half.",
+        checks: "The validation loss has risen above its best value at several measurements while the training loss fell, and (validation - training) / training is above gap_gt; a warning if it has risen by half. The rise is 5.5 times what a random walk of the same steps is expected to reach.",
         matters: "The model memorizes its training data.",
-        not_judged: "Too few measurements.",
+        not_judged: "Too few measurements; a validation loss with negative values, of which there are no multiples.",
         advice: "Stop earlier, regularize, or use more data.",
     },
     zh: Prose {
         says: "过拟合",
-        checks: "验证损失多次高于其最好值而训练损失继续下降，且 (验证 - 训练) / 训练 大于 gap_gt；上升一半时为警告。",
+        checks: "验证损失多次高于其最好值而训练损失继续下降，且 (验证 - 训练) / 训练 大于 gap_gt；上升一半时为警告。上升幅度须达到同样步长随机游走预期的 5.5 倍。",
         matters: "模型在死记训练数据。",
-        not_judged: "测量次数不足。",
+        not_judged: "测量次数不足；含负值的验证损失，倍数没有意义。",
         advice: "提前停止、正则化，或增加数据。",
     },
     ..BASE
@@ -286,6 +300,7 @@ pub(crate) static OVERFIT: Condition = Condition {
 pub(crate) static UNDERFIT: Condition = Condition {
     id: "underfit",
     target: Target::Scalar,
+    reads_scalars: LOSS,
     parameters: &[
         POINTS.at(500.0).support(),
         limit(Key::LeftGt, Range::Share)
@@ -352,6 +367,7 @@ pub(crate) static BATCHNORM_DRIFT: Condition = Condition {
 pub(crate) static LOSSSCALE_THRASH: Condition = Condition {
     id: "lossscale_thrash",
     target: Target::Scalar,
+    reads_scalars: &[Meaning::LossScale],
     topic: Topic::Hyperparameters,
     needs: &[Need::History],
     judge: Some(precision::thrash_judge),
@@ -376,6 +392,7 @@ pub(crate) static LOSSSCALE_THRASH: Condition = Condition {
 pub(crate) static LEARNING_RATE_JUMP: Condition = Condition {
     id: "learning_rate_jump",
     target: Target::Scalar,
+    reads_scalars: &[Meaning::LearningRate],
     parameters: &[limit(Key::FactorGt, Range::Positive)
         .says("rate / previous maximum above", "与此前最大值之比大于")
         .at(10.0)],
@@ -402,6 +419,7 @@ pub(crate) static LEARNING_RATE_JUMP: Condition = Condition {
 pub(crate) static LEARNING_RATE_RANGE: Condition = Condition {
     id: "learning_rate_range",
     target: Target::Scalar,
+    reads_scalars: &[Meaning::LearningRate],
     parameters: &[
         limit(Key::RateGt, Range::Positive)
             .says("learning rate above", "学习率大于")

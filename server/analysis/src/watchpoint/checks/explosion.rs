@@ -282,7 +282,10 @@ pub(crate) fn zscore(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgemen
                 continue;
             };
             let score = (norm.ln() - middle) / spread(&before, middle).max(LEAST_SPREAD);
-            if score > limit {
+            // Norms that wander get far from their median in small steps.
+            let steps: Vec<f64> = before.windows(2).map(|w| w[1] - w[0]).collect();
+            let jump = norm.ln() - before.last().copied().unwrap_or(middle);
+            if score > limit && jump > limit * spread(&steps, 0.0) {
                 found.push(hit(
                     &norms,
                     step,

@@ -7,7 +7,7 @@ use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::new_hit::{NewHit, number, warning_if};
 use crate::watchpoint::model::run::{FEW_SAMPLES_SHARE, LATE_FLOW, Run, high_level};
-use crate::watchpoint::model::scalars::{FEWEST, Meaning, Series, TINY, median};
+use crate::watchpoint::model::scalars::{FEWEST, Meaning, Series, TINY, median, outruns_walk};
 use crate::watchpoint::model::subject::{Class, Family};
 use crate::watchpoint::model::tensor::Tensor;
 
@@ -29,6 +29,9 @@ pub(crate) fn overfit(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgeme
     let patience = watchpoint.patience as usize;
     let mut found = Vec::new();
     for held_out in run.scalars(Meaning::HeldOutLoss) {
+        if held_out.has_negative() {
+            continue;
+        }
         // The same tag if both were recorded by one program: `epoch_loss` counts epochs, and `batch_loss` batches.
         let of_same = run.scalars(Meaning::Loss).find(|training| {
             training.rank == held_out.rank && held_out.tag.ends_with(&*training.tag)
@@ -54,7 +57,8 @@ pub(crate) fn overfit(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgeme
         };
         let distance = (now - trained) / trained.max(TINY);
         let has_risen = after.iter().filter(|p| p.1 > RISEN * best).count() >= patience;
-        if !(has_risen && distance > gap && trained < then) {
+        let risen: Vec<f64> = points[at..].iter().map(|p| p.1).collect();
+        if !(has_risen && distance > gap && trained < then && outruns_walk(&risen)) {
             continue;
         }
         let level = high_level(run, held_out);

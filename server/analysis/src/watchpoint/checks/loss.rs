@@ -9,7 +9,7 @@ use crate::watchpoint::model::run::{
     FEW_SAMPLES_SHARE, Flow, LATE_FLOW, LOSS_FLOW, Run, high_level,
 };
 use crate::watchpoint::model::scalars::{
-    FEWEST, Meaning, NotFinite, Series, TINY, median, noise, spread,
+    FEWEST, Meaning, NotFinite, Series, TINY, median, noise, outruns_walk, spread,
 };
 
 /// Losses that are NaN or infinite. For a held-out loss, only if it stays so: some programs write NaN for *not
@@ -163,31 +163,55 @@ pub(crate) fn spike(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
     judged
 }
 
-/// Losses that diverge, or lose the progress made. A note for losses that may rise in a healthy training.
+/// Losses that diverge, or lose the progress made. Losses that may rise in a healthy training do not, up to
+/// [`EXPLOSION`].
 pub(crate) fn divergence(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let mut found = Vec::new();
     for series in run.scalars(Meaning::Loss) {
-        let rise = if series.has_negative() {
-            climb(series)
-        } else {
-            runaway(run, series, watchpoint).or_else(|| relapse(run, series))
+        let Some(rise) = rise_of(run, series, watchpoint) else {
+            continue;
         };
-        let Some(rise) = rise else { continue };
+        let may_rise = is_relative(run, series) || is_outweighed(run, series, watchpoint);
+        if may_rise && rise.to <= EXPLOSION * rise.begun.abs().max(1.0) {
+            continue;
+        }
         let last = series.steps.last().copied().unwrap_or(rise.step);
-        let is_fault = !is_relative(run, series) || rise.to > EXPLOSION * rise.begun.abs().max(1.0);
-        let severity = warning_if(is_fault);
         let hit = NewHit::of_scalar(series, rise.step, LOSS_FLOW, (Key::FactorGt, rise.times));
         let hit = NewHit {
             limit: rise.limit,
             ..hit
         };
         let (tag, to, best) = (&series.tag, number(rise.to), number(rise.best));
-        found.push(hit.until(last).called(severity).saying(
+        found.push(hit.until(last).saying(
             format!("{tag} diverges: {to}, after a best of {best}"),
             format!("{tag} 发散：{to}，此前最好为 {best}"),
         ));
     }
     found.into()
+}
+
+/// A rise that a random walk would not make.
+fn rise_of(run: &Run<'_>, series: &Series, watchpoint: &Watchpoint) -> Option<Rise> {
+    let rise = if series.has_negative() {
+        climb(series)
+    } else {
+        runaway(run, series, watchpoint).or_else(|| relapse(run, series))
+    };
+    rise.filter(|rise| {
+        let lowest = series.before(rise.step).filter(|p| p.1.is_finite());
+        let lowest = lowest.min_by(|a, b| a.1.total_cmp(&b.1));
+        let from = lowest.map_or(i64::MIN, |point| point.0);
+        let since = series.since(from).map(|p| p.1).filter(|v| v.is_finite());
+        outruns_walk(&since.collect::<Vec<f64>>())
+    })
+}
+
+/// True for a part of a loss whose total does not rise: `loss_box_reg` beside `total_loss`.
+fn is_outweighed(run: &Run<'_>, series: &Series, watchpoint: &Watchpoint) -> bool {
+    let total = run.scalar(series.rank, Meaning::Loss);
+    total.is_some_and(|total| {
+        total.doubt < series.doubt && rise_of(run, total, watchpoint).is_none()
+    })
 }
 
 /// Factor that no policy loss reaches: it rises with the square of the returns, which grow from 1 to 1000 at most.

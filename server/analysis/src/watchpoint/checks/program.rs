@@ -45,11 +45,13 @@ pub(crate) fn operator_overflow(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) 
 /// Minimum number of intervals for a usual one. Chosen.
 const MIN_PAUSES: usize = 8;
 
-/// Times between two records that are far longer than usual.
+/// Times between two records of one attempt that are far longer than usual: one hit a rank for all losses that stop.
 pub(crate) fn stalled(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let least_secs = watchpoint.limits.value(Key::SecsGt);
     let factor = watchpoint.limits.value(Key::FactorGt);
     let mut found = Vec::new();
+    // Rank, and times around a pause.
+    let mut reported: Vec<(u32, f64, f64)> = Vec::new();
     for series in run.scalars(Meaning::Loss) {
         let times = &series.wall_times_secs;
         let pauses: Vec<f64> = times.windows(2).map(|w| w[1] - w[0]).collect();
@@ -57,11 +59,19 @@ pub(crate) fn stalled(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgeme
             continue;
         };
         let limit = least_secs.max(factor * usual);
-        let stall = pauses.iter().enumerate().find(|(_, pause)| **pause > limit);
+        let is_within = |index: usize| !series.begins.contains(&series.steps[index + 1]);
+        let mut stalls = pauses.iter().enumerate();
+        let stall = stalls.find(|(index, pause)| **pause > limit && is_within(*index));
         let Some((index, pause)) = stall.filter(|_| pauses.len() >= MIN_PAUSES) else {
             continue;
         };
-        let step = series.steps.get(index).copied().unwrap_or(0);
+        let (from, to) = (times[index], times[index + 1]);
+        let is_known = |own: &(u32, f64, f64)| own.0 == series.rank && own.1 < to && from < own.2;
+        if reported.iter().any(is_known) {
+            continue;
+        }
+        reported.push((series.rank, from, to));
+        let step = series.steps[index];
         let hit = NewHit::of_scalar(series, step, LATE_FLOW, (Key::SecsGt, *pause)).against(limit);
         let (tag, pause, usual) = (&series.tag, digits::span(*pause), digits::span(usual));
         found.push(hit.saying(

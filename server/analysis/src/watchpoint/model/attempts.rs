@@ -40,6 +40,8 @@ pub(crate) struct Curve {
     pub(crate) points: Points,
     /// Superseded points, and those of other writers: step and value, in the order of recording.
     pub(crate) others: Vec<(i64, f64)>,
+    /// Steps of the curve whose point is in another file than the one before: there another attempt begins.
+    pub(crate) begins: Vec<i64>,
 }
 
 /// Points of a scalar by file, in the order of the files.
@@ -119,12 +121,16 @@ impl Attempts {
             .iter()
             .map(|(_, points)| vec![false; points.steps.len()])
             .collect();
+        let mut last_file = None;
         for (number, (step, order, point)) in live.iter().enumerate() {
             // Of equal steps the newest.
             if live.get(number + 1).is_some_and(|next| next.0 == *step) {
                 continue;
             }
             let at = main[*order];
+            if last_file.replace(at).is_some_and(|last| last != at) {
+                curve.begins.push(*step);
+            }
             let points = &self.files[at].1;
             is_part[at][*point] = true;
             let (time, value) = (points.wall_times_secs[*point], points.values[*point]);
@@ -166,6 +172,7 @@ mod tests {
         let curve = all.curve(&[]);
         assert!(curve.points.steps.iter().copied().eq(0..15));
         assert_eq!(curve.points.values[4..6], [1.0, 2.0]);
+        assert_eq!(curve.begins, [5]);
         assert_eq!(curve.others, range(5..10, 1.0));
     }
 

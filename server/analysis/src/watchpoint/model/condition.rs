@@ -15,6 +15,7 @@ use super::new_hit::NewHit;
 use super::observation::{Needs, Observation};
 use super::parameter::{Evidence, Limits, Parameter};
 use super::run::Run;
+use super::scalars::Meaning;
 use super::subject::{Subject, Target};
 use super::tensor::Tensor;
 use crate::diagnosis::{Rule, Topic};
@@ -69,6 +70,8 @@ pub struct Condition {
     pub profile_rule: Option<advice::Rule>,
     /// True for tensors that it applies to, by their subject, with or without context; `None`: all those of its target.
     pub(crate) watches: Option<fn(&Subject, bool) -> bool>,
+    /// Scalars that it judges; none: those of any meaning.
+    pub(crate) reads_scalars: &'static [Meaning],
     /// True if a histogram of a tensor is enough for the formula.
     pub(crate) reads_histograms: bool,
     /// Formula for each tensor at each step.

@@ -38,7 +38,7 @@ keys! {
     Atol = "atol",
     /// Number of calls a step at least.
     CallsGe = "calls_ge",
-    /// Change between first and last third below.
+    /// Largest change from the first fifth below.
     ChangeLt = "change_lt",
     /// Greatest less least, by the greatest, at most.
     ChangeLte = "change_lte",
@@ -66,8 +66,12 @@ keys! {
     GrowthGt = "growth_gt",
     /// Idle share above.
     IdleGt = "idle_gt",
+    /// Share of clipped samples above.
+    ClippedGt = "clipped_gt",
     /// Number of kernels above.
     KernelsGt = "kernels_gt",
+    /// Kullback-Leibler divergence above.
+    KlGt = "kl_gt",
     /// Loss / chance level above.
     LeftGt = "left_gt",
     /// Largest logit above.

@@ -19,7 +19,43 @@ pub(crate) enum Meaning {
     LossScale,
     /// Objective of reinforcement learning: the reward, or the return of an episode.
     Return,
+    /// A measure of answers other than the accuracy, best at 1: precision, recall, mAP, `IoU`, F1, Dice, AUC.
+    Score,
+    /// Estimated divergence of the new policy from the old one in an update.
+    PolicyChange,
+    /// Share of samples for which an update of the policy was clipped.
+    ClippedShare,
+    /// Entropy of the actions.
+    ActionEntropy,
 }
+
+/// Words of scores: names of Keras, torchmetrics, YOLO and Detectron2.
+const SCORES: [&str; 11] = [
+    "precision",
+    "recall",
+    "map50",
+    "map75",
+    "iou",
+    "miou",
+    "f1",
+    "dice",
+    "auc",
+    "auroc",
+    "ap",
+];
+
+/// Words of coefficients and targets of an entropy, which are constant on purpose.
+const NO_ENTROPY: [&str; 9] = [
+    "cross",
+    "coef",
+    "coeff",
+    "coefficient",
+    "alpha",
+    "target",
+    "bonus",
+    "weight",
+    "beta",
+];
 
 /// Words of losses that may rise in a healthy training: those of reinforcement learning, which change with the states
 /// that the policy visits (names of Stable-Baselines3, `RLlib` and `CleanRL`), of two adversarial networks (the DCGAN
@@ -87,7 +123,11 @@ pub(crate) fn meaning_of(tag: &str) -> Option<(Meaning, u8)> {
         "dev",
     ]);
     let extra = u8::try_from(words.len()).unwrap_or(u8::MAX);
-    let meaning = if has("scale") && has_any(&["loss", "grad", "scaler"]) || has("lossscale") {
+    let meaning = if has("approxkl") || has("approx") && has("kl") && !has("old") {
+        Meaning::PolicyChange
+    } else if has("clipfrac") || has("clip") && has_any(&["frac", "fraction"]) {
+        Meaning::ClippedShare
+    } else if has("scale") && has_any(&["loss", "grad", "scaler"]) || has("lossscale") {
         Meaning::LossScale
     } else if has_any(&["lr", "learningrate"]) || has("learning") && has("rate") {
         Meaning::LearningRate
@@ -107,8 +147,15 @@ pub(crate) fn meaning_of(tag: &str) -> Option<(Meaning, u8)> {
         } else {
             Meaning::Accuracy
         }
-    } else if has_any(&["reward", "rewards", "return", "returns", "rew"]) {
+    } else if has_any(&["reward", "rewards", "return", "returns", "rew", "eprewmean"]) {
         Meaning::Return
+    } else if has("entropy") && !has_any(&NO_ENTROPY) {
+        Meaning::ActionEntropy
+    } else if has_any(&SCORES)
+        // Layers have maps of features.
+        || has("map") && (held_out || tag.contains("mAP") || words.len() == 1)
+    {
+        Meaning::Score
     } else {
         return None;
     };
@@ -137,6 +184,8 @@ pub(crate) struct Series {
     pub(crate) wall_times_secs: Vec<f64>,
     /// Points outside of the curve: superseded ones, and those of other writers.
     pub(crate) beside: Vec<(i64, f64)>,
+    /// Steps at which another attempt of the training begins.
+    pub(crate) begins: Vec<i64>,
     /// File of the points, as long as there is only one.
     file: u32,
     /// All points, if several files have some, or steps go back: then the columns are empty until [`Self::settled`].
@@ -156,6 +205,7 @@ impl Series {
             values: Vec::new(),
             wall_times_secs: Vec::new(),
             beside: Vec::new(),
+            begins: Vec::new(),
             file: 0,
             attempts: None,
             has_not_finite: false,
@@ -227,7 +277,11 @@ impl Series {
             one = Attempts::of(self.file, points);
             &one
         };
-        let Curve { points, others } = attempts.curve(starts);
+        let Curve {
+            points,
+            others,
+            begins,
+        } = attempts.curve(starts);
         Self {
             rank: self.rank,
             tag: Arc::clone(&self.tag),
@@ -237,6 +291,7 @@ impl Series {
             values: points.values,
             wall_times_secs: points.wall_times_secs,
             beside: others,
+            begins,
             file: self.file,
             attempts: None,
             has_not_finite: self.has_not_finite,
@@ -405,6 +460,37 @@ pub(crate) fn noise(values: &[f64]) -> f64 {
     NORMAL * median(bends).unwrap_or(0.0) / BEND_VARIANCE.sqrt()
 }
 
+/// A rise from a minimum in units of what a random walk of the same steps is expected to reach. From its minimum a walk gets
+/// beyond 3 of them in one of 90 curves (Rayleigh distribution, exp(−3² / 2)); nearly twice that, because steps are estimated. Chosen.
+const BEYOND_WALK: f64 = 5.5;
+/// Number of parts of a rise whose medians are compared: noise around a trend cancels in each. Chosen.
+const RISE_PARTS: usize = 12;
+
+/// True if values rise, from their first to their last, by more than a random walk does from its minimum: in one jump, by the
+/// usual step, or steadily, by the t statistic of the steps between the medians of their parts.
+pub(crate) fn outruns_walk(values: &[f64]) -> bool {
+    let steps = |of: &[f64]| of.windows(2).map(|w| w[1] - w[0]).collect::<Vec<f64>>();
+    let (Some(first), Some(last)) = (
+        values.first(),
+        median(values.iter().rev().take(FEWEST).copied()),
+    ) else {
+        return false;
+    };
+    let single = steps(values);
+    let usual = NORMAL * median(single.iter().map(|step| step.abs())).unwrap_or(0.0);
+    if last - first > BEYOND_WALK * usual * (single.len() as f64).sqrt() {
+        return true;
+    }
+    let parts = values.chunks(values.len().div_ceil(RISE_PARTS));
+    let levels: Vec<f64> = parts.filter_map(|of| median(of.iter().copied())).collect();
+    let steps = steps(&levels);
+    let count = steps.len() as f64;
+    let mean = steps.iter().sum::<f64>() / count;
+    let squares = steps.iter().map(|step| (step - mean).powi(2)).sum::<f64>();
+    let deviation = (squares / (count - 1.0).max(1.0)).sqrt();
+    mean > 0.0 && mean * count.sqrt() > BEYOND_WALK * deviation
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -424,6 +510,15 @@ mod tests {
             ("grad_norm", Some(Meaning::GradientNorm)),
             ("loss_scale", Some(Meaning::LossScale)),
             ("rollout/ep_rew_mean", Some(Meaning::Return)),
+            ("metrics/mAP_0.5", Some(Meaning::Score)),
+            ("metrics/mAP50-95(B)", Some(Meaning::Score)),
+            ("val/f1", Some(Meaning::Score)),
+            ("feature_map", None),
+            ("train/approx_kl", Some(Meaning::PolicyChange)),
+            ("losses/old_approx_kl", None),
+            ("train/clip_fraction", Some(Meaning::ClippedShare)),
+            ("losses/entropy", Some(Meaning::ActionEntropy)),
+            ("ent_coef", None),
             ("layer_norm", None),
             ("steps_per_second", None),
         ] {
@@ -458,6 +553,21 @@ mod tests {
             .map(|i| f64::from(i * i * 7919 % 101) / 5.0)
             .collect();
         assert!((1.5..6.0).contains(&noise(&rough)), "{}", noise(&rough));
+    }
+
+    #[test]
+    fn a_trend_and_a_jump_outrun_a_walk_and_a_walk_does_not() {
+        let trend: Vec<f64> = (0..40)
+            .map(|i| f64::from(i) + f64::from(i * 7919 % 11))
+            .collect();
+        assert!(outruns_walk(&trend));
+        let jump: Vec<f64> = (0..40).map(|i| f64::from(i % 3 + i / 20 * 90)).collect();
+        assert!(outruns_walk(&jump));
+        let there_and_back: Vec<f64> = (0..40)
+            .map(|i| f64::from(20 - (i - 20_i32).abs()))
+            .collect();
+        assert!(!outruns_walk(&there_and_back));
+        assert!(!outruns_walk(&[1.0]) && !outruns_walk(&[]));
     }
 
     #[test]

@@ -1,0 +1,102 @@
+//! Conditions about metrics, and about policies in reinforcement learning.
+
+use trainscope_format::Severity;
+
+use super::{BASE, Condition, Key, Need, Parameter, Prose, Range, Target, limit};
+use crate::diagnosis::Topic;
+use crate::watchpoint::checks::{metric, policy};
+use crate::watchpoint::model::scalars::Meaning;
+
+/// Points of a curve that these rules need.
+const POINTS: Parameter = limit(Key::Points, Range::Count)
+    .says("minimum number of points", "所需点数")
+    .at(10.0)
+    .support();
+
+pub(crate) static CONSTANT_METRIC: Condition = Condition {
+    id: "constant_metric",
+    target: Target::Scalar,
+    reads_scalars: &[Meaning::Accuracy, Meaning::HeldOutAccuracy, Meaning::Score],
+    parameters: &[POINTS],
+    topic: Topic::Metric,
+    needs: &[Need::History],
+    judge: Some(metric::constant),
+    en: Prose {
+        says: "constant metric",
+        checks: "An accuracy, precision, recall, mAP, IoU, F1, Dice or AUC is the same to the last bit at all points, at least the minimum number, while the training loss falls by a tenth. A warning if it is exactly 0; so is a validation loss of exactly 0.",
+        matters: "A model that learns changes its answers. A metric of 0 from the first measurement to the last is computed from nothing: an empty validation set, missing labels, or classes that do not match.",
+        not_judged: "Too few points; a training loss that does not fall; a metric at its best end, 1 or 100.",
+        advice: "Print one batch of the validation set with its labels and the answers of the model.",
+    },
+    zh: Prose {
+        says: "指标始终不变",
+        checks: "准确率、精确率、召回率、mAP、IoU、F1、Dice 或 AUC 在全部点（不少于所需点数）上逐位相同，而训练损失下降了一成以上。恰好为 0 时为警告；验证损失恰好为 0 也是。",
+        matters: "模型学习时预测会变化。始终为 0 的指标是凭空算出的：验证集为空、缺少标签，或类别不匹配。",
+        not_judged: "点数不足；训练损失没有下降；指标处于最好值 1 或 100。",
+        advice: "打印一个验证批次及其标签和模型的预测。",
+    },
+    ..BASE
+};
+
+pub(crate) static POLICY_UPDATE_TOO_LARGE: Condition = Condition {
+    id: "policy_update_too_large",
+    target: Target::Scalar,
+    reads_scalars: &[Meaning::PolicyChange, Meaning::ClippedShare],
+    parameters: &[
+        POINTS,
+        limit(Key::KlGt, Range::Positive)
+            .says(
+                "estimated KL divergence of an update above",
+                "单次更新的 KL 散度估计大于",
+            )
+            .at(1.0),
+        limit(Key::ClippedGt, Range::Share)
+            .says("share of clipped samples above", "被裁剪样本的比例大于")
+            .at(0.6),
+    ],
+    topic: Topic::Loss,
+    severity: Severity::Warning,
+    needs: &[Need::History],
+    judge: Some(policy::update_too_large),
+    en: Prose {
+        says: "policy updates too large",
+        checks: "At more than half of the points, approx_kl is above kl_gt or the clip fraction above clipped_gt.",
+        matters: "Proximal policy optimization assumes small updates: a target of 0.01 to 0.05 is usual for the divergence (Schulman et al. 2017), and a clip fraction of 0.1 to 0.3. Far beyond, each update replaces the policy, and what the samples say no longer holds for it.",
+        not_judged: "Too few points; neither was recorded.",
+        advice: "Lower the learning rate, take fewer epochs per update, or set a target for the divergence (target_kl). Check that advantages and observations are normalized.",
+    },
+    zh: Prose {
+        says: "策略更新过大",
+        checks: "一半以上的点上 approx_kl 大于 kl_gt，或裁剪比例大于 clipped_gt。",
+        matters: "近端策略优化假定每次更新很小：散度目标通常为 0.01 到 0.05（Schulman 等 2017），裁剪比例为 0.1 到 0.3。远超此值时，每次更新都在替换策略，采样数据对它不再成立。",
+        not_judged: "点数不足；两者都未记录。",
+        advice: "降低学习率，减少每次更新的轮数，或设置散度目标（target_kl）。检查优势和观测是否已归一化。",
+    },
+    ..BASE
+};
+
+pub(crate) static CONSTANT_ENTROPY: Condition = Condition {
+    id: "constant_entropy",
+    target: Target::Scalar,
+    reads_scalars: &[Meaning::ActionEntropy],
+    parameters: &[POINTS],
+    topic: Topic::Loss,
+    severity: Severity::Warning,
+    needs: &[Need::History],
+    judge: Some(policy::constant_entropy),
+    en: Prose {
+        says: "random policy",
+        checks: "The entropy of the actions is ln n for a whole number n up to 1000, to 5 digits, at all points, at least the minimum number.",
+        matters: "ln n is the entropy of n equally likely actions: after all updates the policy still chooses at random.",
+        not_judged: "Too few points; the entropy was not recorded.",
+        advice: "Does the gradient of the policy loss reach the network, and does the optimizer have its weights? Are all rewards equal?",
+    },
+    zh: Prose {
+        says: "策略一直随机",
+        checks: "动作的熵在全部点（不少于所需点数）上都等于某个不超过 1000 的整数 n 的 ln n（精确到 5 位）。",
+        matters: "ln n 是 n 个等概率动作的熵：经过所有更新，策略仍在随机选择。",
+        not_judged: "点数不足；没有记录熵。",
+        advice: "策略损失的梯度能否到达网络，优化器是否包含其权重？奖励是否全部相同？",
+    },
+    ..BASE
+};
