@@ -92,7 +92,7 @@ fn a_policy_that_stays_random_has_the_entropy_of_its_number_of_actions() {
         found(&findings_of(&[(tag, curve)], 40), "constant_entropy")
     };
     for (tag, sign) in [("entropy", 1.0), ("train/entropy_loss", -1.0)] {
-        let random = of(tag, &|_| sign * f64::from(7_f64.ln() as f32));
+        let random = of(tag, &|_| sign * f64::from(7_f32.ln()));
         assert!(random[0].1.contains("ln 7"), "{random:?}");
     }
     assert!(of("entropy", &|step| 7_f64.ln() - 0.01 * step).is_empty());

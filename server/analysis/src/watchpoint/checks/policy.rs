@@ -46,8 +46,8 @@ pub(crate) fn update_too_large(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -
 /// Relative distance from the logarithm of a number of actions, beyond which an entropy is another: single precision
 /// keeps 7 digits. Chosen.
 const ROUNDING: f64 = 1e-5;
-/// Maximum number of actions to choose from that an entropy is compared with. Chosen.
-const MAX_ACTIONS: f64 = 1000.0;
+/// Numbers of actions to choose from that an entropy is compared with. Chosen.
+const ACTIONS: std::ops::RangeInclusive<f64> = 2.0..=1000.0;
 
 /// An entropy of the actions that is ln n from the first point to the last: n actions, chosen at random.
 pub(crate) fn constant_entropy(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
@@ -80,7 +80,7 @@ pub(crate) fn constant_entropy(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -
 /// The number of actions whose logarithm the entropy is at all points.
 fn actions_of(series: &Series) -> Option<u32> {
     let actions = series.values.first()?.abs().exp().round();
-    let is_possible = (2.0..=MAX_ACTIONS).contains(&actions);
+    let is_possible = ACTIONS.contains(&actions);
     let entropy = actions.ln();
     let is_it = |value: &f64| (value.abs() / entropy - 1.0).abs() < ROUNDING;
     #[expect(

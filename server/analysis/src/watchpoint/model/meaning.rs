@@ -1,0 +1,218 @@
+//! Meaning of a scalar, inferred from its tag: loss, learning rate, …
+
+/// Meaning of a scalar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Meaning {
+    Loss,
+    HeldOutLoss,
+    Accuracy,
+    HeldOutAccuracy,
+    LearningRate,
+    GradientNorm,
+    LossScale,
+    /// Objective of reinforcement learning: the reward, or the return of an episode.
+    Return,
+    /// A measure of answers other than the accuracy, best at 1: precision, recall, mAP, `IoU`, F1, Dice, AUC.
+    Score,
+    /// Estimated divergence of the new policy from the old one in an update.
+    PolicyChange,
+    /// Share of samples for which an update of the policy was clipped.
+    ClippedShare,
+    /// Entropy of the actions.
+    ActionEntropy,
+}
+
+/// Words of scores: names of Keras, torchmetrics, YOLO and Detectron2.
+const SCORES: [&str; 11] = [
+    "precision",
+    "recall",
+    "map50",
+    "map75",
+    "iou",
+    "miou",
+    "f1",
+    "dice",
+    "auc",
+    "auroc",
+    "ap",
+];
+
+/// Words of coefficients and targets of an entropy, which are constant on purpose.
+const NO_ENTROPY: [&str; 9] = [
+    "cross",
+    "coef",
+    "coeff",
+    "coefficient",
+    "alpha",
+    "target",
+    "bonus",
+    "weight",
+    "beta",
+];
+
+/// Words of losses that may rise in a healthy training: those of reinforcement learning, which change with the states
+/// that the policy visits (names of Stable-Baselines3, `RLlib` and `CleanRL`), of two adversarial networks (the DCGAN
+/// example of `PyTorch`), and terms that counterbalance another one.
+const RELATIVE: [&str; 34] = [
+    "td",
+    "q",
+    "qf",
+    "critic",
+    "value",
+    "v",
+    "vf",
+    "policy",
+    "pg",
+    "pi",
+    "actor",
+    "advantage",
+    "surrogate",
+    "entropy",
+    "ent",
+    "alpha",
+    "d",
+    "g",
+    "disc",
+    "discriminator",
+    "gen",
+    "generator",
+    "adv",
+    "adversarial",
+    "gan",
+    "kl",
+    "kld",
+    "aux",
+    "commit",
+    "commitment",
+    "reg",
+    "regularization",
+    "penalty",
+    "balance",
+];
+
+/// Doubt added for such a loss: any other is more likely the one that is minimised.
+const RELATIVE_DOUBT: u8 = 8;
+
+/// Words of a tag in lower case, without the number at their end.
+pub(crate) fn words_of(lower: &str) -> Vec<&str> {
+    let words = lower.split(|c: char| !c.is_ascii_alphanumeric());
+    words.filter(|word| !word.is_empty()).collect()
+}
+
+/// The most likely meaning of a tag, and its doubt: of several tags the lowest doubt wins. `None` for scalars that are
+/// not judged.
+pub(crate) fn meaning_of(tag: &str) -> Option<(Meaning, u8)> {
+    let lower = tag.to_ascii_lowercase();
+    let words = words_of(&lower);
+    let has = |word: &str| words.contains(&word);
+    let has_any = |of: &[&str]| of.iter().any(|word| has(word));
+    let held_out = has_any(&[
+        "val",
+        "valid",
+        "validation",
+        "eval",
+        "evaluation",
+        "test",
+        "dev",
+    ]);
+    let extra = u8::try_from(words.len()).unwrap_or(u8::MAX);
+    let meaning = if has("approxkl") || has("approx") && has("kl") && !has("old") {
+        Meaning::PolicyChange
+    } else if has("clipfrac") || has("clip") && has_any(&["frac", "fraction"]) {
+        Meaning::ClippedShare
+    } else if has("scale") && has_any(&["loss", "grad", "scaler"]) || has("lossscale") {
+        Meaning::LossScale
+    } else if has_any(&["lr", "learningrate"]) || has("learning") && has("rate") {
+        Meaning::LearningRate
+    } else if has("norm") && has_any(&["grad", "gradient", "grads", "gradients"])
+        || has_any(&["gradnorm", "gnorm"])
+    {
+        Meaning::GradientNorm
+    } else if has_any(&["loss", "nll", "cost"]) {
+        if held_out {
+            Meaning::HeldOutLoss
+        } else {
+            Meaning::Loss
+        }
+    } else if has_any(&["accuracy", "acc", "top1"]) {
+        if held_out {
+            Meaning::HeldOutAccuracy
+        } else {
+            Meaning::Accuracy
+        }
+    } else if has_any(&["reward", "rewards", "return", "returns", "rew", "eprewmean"]) {
+        Meaning::Return
+    } else if has("entropy") && !has_any(&NO_ENTROPY) {
+        Meaning::ActionEntropy
+    } else if has_any(&SCORES)
+        // Layers have maps of features.
+        || has("map") && (held_out || tag.contains("mAP") || words.len() == 1)
+    {
+        Meaning::Score
+    } else {
+        return None;
+    };
+    let is_doubtful = meaning == Meaning::Loss && is_relative(&words);
+    let doubt = if is_doubtful { RELATIVE_DOUBT } else { 0 };
+    Some((meaning, extra.saturating_add(doubt)))
+}
+
+pub(crate) fn is_relative(words: &[&str]) -> bool {
+    let digits = |c: char| c.is_ascii_digit();
+    words
+        .iter()
+        .any(|word| RELATIVE.contains(&word.trim_end_matches(digits)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_of_several_frameworks_say_what_they_are() {
+        for (tag, meaning) in [
+            ("loss/train", Some(Meaning::Loss)),
+            ("train/loss", Some(Meaning::Loss)),
+            ("loss", Some(Meaning::Loss)),
+            ("val_loss", Some(Meaning::HeldOutLoss)),
+            ("loss/val", Some(Meaning::HeldOutLoss)),
+            ("val/accuracy", Some(Meaning::HeldOutAccuracy)),
+            ("train/accuracy", Some(Meaning::Accuracy)),
+            ("learning_rate", Some(Meaning::LearningRate)),
+            ("train/lr", Some(Meaning::LearningRate)),
+            ("grad_norm", Some(Meaning::GradientNorm)),
+            ("loss_scale", Some(Meaning::LossScale)),
+            ("rollout/ep_rew_mean", Some(Meaning::Return)),
+            ("metrics/mAP_0.5", Some(Meaning::Score)),
+            ("metrics/mAP50-95(B)", Some(Meaning::Score)),
+            ("val/f1", Some(Meaning::Score)),
+            ("feature_map", None),
+            ("train/approx_kl", Some(Meaning::PolicyChange)),
+            ("losses/old_approx_kl", None),
+            ("train/clip_fraction", Some(Meaning::ClippedShare)),
+            ("losses/entropy", Some(Meaning::ActionEntropy)),
+            ("ent_coef", None),
+            ("layer_norm", None),
+            ("steps_per_second", None),
+        ] {
+            assert_eq!(meaning_of(tag).map(|m| m.0), meaning, "{tag}");
+        }
+    }
+
+    #[test]
+    fn losses_that_may_rise_are_known_by_their_names() {
+        for (tag, is_it) in [
+            ("loss/td", true),
+            ("losses/qf1_loss", true),
+            ("train/value_loss", true),
+            ("loss_D", true),
+            ("train/loss", false),
+            ("loss/total", false),
+        ] {
+            let lower = tag.to_ascii_lowercase();
+            assert_eq!(is_relative(&words_of(&lower)), is_it, "{tag}");
+        }
+        let doubt = |tag| meaning_of(tag).map(|m| m.1);
+        assert!(doubt("loss/kl") > doubt("loss/reconstruction"));
+    }
+}
