@@ -190,7 +190,7 @@ pub(crate) fn divergence(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judg
     found.into()
 }
 
-/// A rise that a random walk would not make.
+/// A rise that a random walk would not make. A walk is smooth: neighbouring points of single batches differ by more.
 fn rise_of(run: &Run<'_>, series: &Series, watchpoint: &Watchpoint) -> Option<Rise> {
     let rise = if series.has_negative() {
         climb(series)
@@ -202,7 +202,9 @@ fn rise_of(run: &Run<'_>, series: &Series, watchpoint: &Watchpoint) -> Option<Ri
         let lowest = lowest.min_by(|a, b| a.1.total_cmp(&b.1));
         let from = lowest.map_or(i64::MIN, |point| point.0);
         let since = series.since(from).map(|p| p.1).filter(|v| v.is_finite());
-        outruns_walk(&since.collect::<Vec<f64>>())
+        let since: Vec<f64> = since.collect();
+        let is_rough = !series.has_negative() && scatter(&since) > ROUGH;
+        is_rough || outruns_walk(&since)
     })
 }
 
