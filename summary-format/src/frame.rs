@@ -22,6 +22,10 @@ const CHECKSUMS_PER_BYTE: u64 = 64;
 const BAD_HEADER: &str = "the checksum of a record's length is wrong";
 const BAD_LENGTH: &str = "a record claims to be longer than 1 GiB";
 const BAD_PAYLOAD: &str = "the checksum of a record is wrong";
+const LFS_POINTER: &str =
+    "it is a pointer of Git LFS in place of the file: `git lfs pull` downloads the file";
+/// First bytes of such a pointer, `version https://git-lfs.github.com/spec/v1`.
+const LFS_HEADER: &[u8; HEADER_LEN] = b"version http";
 
 /// Finds the frames in the bytes of one file.
 #[derive(Debug)]
@@ -211,7 +215,8 @@ impl FrameReader {
             return Err(BAD_LENGTH);
         }
         if !is_right(header) {
-            return Err(BAD_HEADER);
+            let is_pointer = self.position == 0 && header == LFS_HEADER;
+            return Err(if is_pointer { LFS_POINTER } else { BAD_HEADER });
         }
         if len > MAX_PAYLOAD_LEN {
             return Err(BAD_LENGTH);

@@ -247,6 +247,10 @@ async fn watchpoints_are_added_edited_and_switched_off() {
 
     // From the catalogue, as a sentence whose blank is empty, then wrong.
     browser.click("button[title='Add a watchpoint']").await;
+    // What is typed finds a condition at once.
+    browser
+        .wait_until("document.activeElement.getAttribute('aria-label') === 'Find a condition'")
+        .await;
     browser
         .fill("input[aria-label='Find a condition']", "tensor_too_large")
         .await;

@@ -1,5 +1,8 @@
 //! The overview of a run in a real browser: the verdict, its links, and updates of a growing run.
 
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+
 use crate::support::lab::{copy_folder, workspace_root};
 use crate::support::parts::{HIT, SELECTED_HIT};
 use crate::support::terminal::Dump;
@@ -261,5 +264,52 @@ async fn of_a_long_curve_the_first_and_the_best_value_are_those_of_the_file() {
     // The card shows all of it.
     let canvas = "[data-card='scalars'] canvas[role=img]";
     browser.wait_for_element(canvas).await;
+    browser.close();
+}
+
+/// The state of its files is the first sentence about a run, and leaves no tick.
+#[tokio::test]
+async fn files_that_cannot_be_read_come_first() {
+    let lab = Lab::new();
+    let lfs = lab.base().join("pointers");
+    fs::create_dir_all(&lfs).unwrap();
+    for number in 1..=3 {
+        let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n";
+        let name = format!("events.out.tfevents.{number}.host");
+        fs::write(lfs.join(name), pointer).unwrap();
+    }
+    let mut flipped = lab.record("flipped");
+    flipped.curve("loss", 0..50, |step| 1.0 / (step as f32 + 1.0));
+    flipped.bytes(&[0xa5; 3_000]);
+    flipped.curve("loss", 50..80, |step| 1.0 / (step as f32 + 1.0));
+    let hidden = lab.record("hidden").path().to_owned();
+    fs::set_permissions(&hidden, Permissions::from_mode(0o000)).unwrap();
+    let server = lab.start();
+    let browser = Browser::open().await;
+    for (run, sentences) in [
+        (
+            "pointers",
+            ["3 files could not be read in full", "git lfs pull"],
+        ),
+        (
+            "flipped",
+            [
+                "could not be read in full, byte ",
+                "No problems found in 1 scalar",
+            ],
+        ),
+        ("hidden", ["could not be read in full", "ermission denied"]),
+    ] {
+        browser.goto(&server, &format!("/run/{run}/overview")).await;
+        for sentence in sentences {
+            wait_for_verdict(&browser, sentence).await;
+        }
+        browser
+            .wait_for_element("[data-part=verdict] > .warn")
+            .await;
+        let title = browser.run("return document.title").await;
+        assert_eq!(title, format!("Overview · {run} · trainscope"));
+    }
+    browser.show("overview-damaged").await;
     browser.close();
 }

@@ -5,6 +5,8 @@
 
 pub use trainscope_api::table::Direction;
 
+use crate::watchpoint::is_boosted;
+
 /// The tag that is most likely the training loss.
 pub fn loss<'a>(tags: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     best(tags, loss_rank)
@@ -38,6 +40,9 @@ fn held_out(tag: &str) -> bool {
 }
 
 fn loss_rank(tag: &str) -> Option<u8> {
+    if is_boosted(tag) {
+        return Some(4);
+    }
     if !words(tag).any(|word| matches!(word, "loss" | "nll" | "cost"))
         || words(tag).any(|word| word == "scale")
     {
@@ -76,10 +81,9 @@ pub fn direction(tag: &str) -> Option<Direction> {
         "perplexity" | "ppl" | "error" | "err" | "mae" | "mse" | "rmse" | "wer" | "cer" | "fid" => {
             Some(Direction::Less)
         }
-        "accuracy" | "acc" | "top1" | "top5" | "map" | "miou" | "iou" | "f1" | "auc" | "bleu"
-        | "rouge" | "dice" | "psnr" | "ssim" | "reward" | "score" | "precision" | "recall" => {
-            Some(Direction::More)
-        }
+        "accuracy" | "acc" | "top1" | "top5" | "map" | "map50" | "miou" | "iou" | "f1" | "auc"
+        | "bleu" | "rouge" | "dice" | "psnr" | "ssim" | "reward" | "score" | "precision"
+        | "recall" => Some(Direction::More),
         _ => None,
     })
 }
@@ -87,7 +91,7 @@ pub fn direction(tag: &str) -> Option<Direction> {
 fn metric_rank(tag: &str) -> Option<u8> {
     let word = words(tag).find_map(|word| match word {
         "accuracy" | "acc" | "top1" => Some(0),
-        "map" | "miou" | "iou" | "f1" | "auc" | "bleu" | "rouge" | "dice" => Some(2),
+        "map" | "map50" | "miou" | "iou" | "f1" | "auc" | "bleu" | "rouge" | "dice" => Some(2),
         "perplexity" | "ppl" | "psnr" | "reward" | "score" => Some(4),
         _ => None,
     })?;
@@ -129,6 +133,7 @@ mod tests {
                 Some("train/loss"),
             ),
             (vec!["val_loss"], Some("val_loss")),
+            (vec!["AUC", "Logloss"], Some("Logloss")),
             (vec!["glossary", "lr"], None),
         ] {
             assert_eq!(loss(tags.iter().copied()), expected, "{tags:?}");
@@ -145,6 +150,8 @@ mod tests {
             metric(["epoch_accuracy"].into_iter()),
             Some("epoch_accuracy")
         );
+        let yolo = ["metrics/precision(B)", "metrics/mAP50(B)", "val/box_loss"];
+        assert_eq!(metric(yolo.into_iter()), Some("metrics/mAP50(B)"));
         assert_eq!(metric(["loss"].into_iter()), None);
     }
 }

@@ -25,9 +25,10 @@ pub use evaluator::{Evaluator, SCALAR_POINTS};
 pub use fresh::FreshHit;
 pub use model::condition::{Condition, Watchpoint};
 pub use model::finding::{
-    Cause, Coverage, Figures, Findings, FirstCause, Hit, Inconclusive, UnreadTensor,
+    Cause, Coverage, Damage, Figures, Findings, FirstCause, Hit, Inconclusive, UnreadTensor,
 };
 pub use model::key::Key;
+pub(crate) use model::meaning::is_boosted;
 pub use model::measure;
 pub use model::missing::Missing;
 pub use model::observation::{Needs, Observation, channel_axis};

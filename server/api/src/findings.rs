@@ -65,8 +65,11 @@ pub struct Findings {
     pub progress: Option<Progress>,
     /// The state of the run as a whole.
     pub verdict: Verdict,
-    /// The verdict as a sentence, with the number of tensors and scalars checked.
+    /// The verdict in sentences, with the number of tensors and scalars checked. It begins with `damage`.
     pub summary: Words,
+    /// Files that could not be read in full, as a sentence; `null` if there are none.
+    #[serde(default)]
+    pub damage: Option<Words>,
     /// First cause, if anything is wrong.
     pub first_cause: Option<FirstCause>,
     /// Hits that match the query: by step, then by rank, then in the order of data flow.

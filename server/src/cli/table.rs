@@ -69,6 +69,9 @@ pub(super) fn styled(style: Style, text: impl Into<String>) -> Cell {
     Cell(text.into(), style)
 }
 
+/// Maximum length of a text in columns of a terminal: a name in a file may have any.
+const MAX_CELL_LEN: usize = 1_000;
+
 /// A table whose rows are added one after the other.
 pub(super) struct Table {
     columns: Vec<Column>,
@@ -118,6 +121,11 @@ impl Table {
     pub(super) fn write(mut self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
         /// Least width of the column that shrinks.
         const LEAST: usize = 20;
+        for Cell(text, _) in self.rows.iter_mut().flatten() {
+            if text.len() > MAX_CELL_LEN {
+                *text = words::name(text, Some(MAX_CELL_LEN));
+            }
+        }
         let mut widths = vec![0; self.columns.len()];
         for (at, (column, width)) in self.columns.iter().zip(&mut widths).enumerate() {
             let cells = self.rows.iter().map(|row| row[at].0.width());
@@ -166,7 +174,8 @@ impl Table {
                 continue;
             }
             let before = spaces + if column.is_right { free } else { 0 };
-            write!(out, "{:before$}{style}{text}{style:#}", "")?;
+            // A width of a format has 16 bits, and names may be longer.
+            write!(out, "{}{style}{text}{style:#}", " ".repeat(before))?;
             spaces = GAP + if column.is_right { 0 } else { free };
         }
         writeln!(out)
@@ -199,6 +208,19 @@ mod tests {
         table.row(["a".into(), "".into(), "".into()]);
         table.row(["b".into(), "".into(), "c".into()]);
         assert_eq!(text(table), "  a\n  b  c\n");
+    }
+
+    #[test]
+    fn names_of_any_length_are_cut() {
+        let mut table = Table::new([Column::left("TENSOR"), Column::right("FOUND")]);
+        table.row(["T".repeat(70_000).into(), "NaN".into()]);
+        table.row(["loss".into(), "1".into()]);
+        let lines = text(table);
+        assert!(
+            lines.lines().all(|line| line.chars().count() < 1_100),
+            "{}",
+            lines.len()
+        );
     }
 
     #[test]

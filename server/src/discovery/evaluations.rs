@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::runs::{EventSource, RunFiles};
 
 /// Folder names of training runs, and of evaluation runs beside them.
-const TRAINING: [&str; 2] = ["train", "training"];
+const TRAINING: [&str; 3] = ["train", "training", "learn"];
 const EVALUATIONS: [&str; 7] = [
     "validation",
     "valid",
@@ -17,7 +17,7 @@ const EVALUATIONS: [&str; 7] = [
     "dev",
 ];
 
-/// Keras and many other programs write `train` and `validation` as two runs of one folder, with the same tags: a loss
+/// Keras and many other programs write `train` and `validation` as two runs of one folder (`CatBoost`: `learn` and `test`), with the same tags: a loss
 /// that rises in only one of them has another meaning. The training is judged together with its evaluation.
 pub(super) fn pair(runs: &mut BTreeMap<Vec<String>, RunFiles>) {
     let is_training = |folders: &&Vec<String>| {

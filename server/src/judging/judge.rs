@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use trainscope_analysis::diagnosis::{Framework, Remark};
 use trainscope_analysis::dump::own_source;
 use trainscope_analysis::watchpoint::{
-    Context, Findings, Needs, Observation, Surroundings, Watchpoints,
+    Context, Damage, Findings, Needs, Observation, Surroundings, Watchpoints,
 };
 use trainscope_format::{Role, TensorSummary};
 
@@ -452,6 +452,7 @@ impl Judging {
         judged.damaged.extend(self.profiles.faults().cloned());
         judged.remarks = self.observer.examiner.remarks(self.framework());
         judged.findings = self.observer.evaluator.findings_with(&judged.remarks);
+        judged.findings.damage = damage(&judged.damaged);
         judged.sources = self.sources(&judged.findings);
         judged
     }
@@ -552,4 +553,16 @@ impl Item {
         let summary = reader.summary(place, before, &self.needs, self.next.is_some())?;
         Ok(Box::new(summary))
     }
+}
+
+/// Files with places that could not be read.
+fn damage(places: &[Fault]) -> Option<Damage> {
+    let files: FxHashSet<&str> = places.iter().map(|own| &*own.file).collect();
+    let first = places.first()?;
+    Some(Damage {
+        files: files.len() as u64,
+        file: Arc::clone(&first.file),
+        offset: first.offset,
+        reason: first.reason.clone(),
+    })
 }

@@ -83,6 +83,7 @@ pub(crate) fn answer(judged: &JudgedRun, query: &FindingsQuery, limit: usize) ->
         progress: None,
         verdict: verdict(findings),
         summary: words(&findings.summary()),
+        damage: findings.damaged().as_ref().map(words),
         first_cause,
         total: page.hits.len() as u64,
         lines: page.lines(),

@@ -42,6 +42,20 @@ fn a_wrong_payload_costs_its_record() {
 }
 
 #[test]
+fn a_pointer_of_git_lfs_is_named() {
+    let pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 12345\n";
+    for cut in 0..pointer.len() {
+        let seen = feed(Format::Tfevents.decoder(""), pointer, &[cut]);
+        let damage = seen.open_damage.unwrap();
+        assert_eq!(damage.offset, 0);
+        assert!(damage.reason.contains("git lfs pull"), "{}", damage.reason);
+    }
+    // The same text elsewhere is damage as any other.
+    let seen = read(&[record(0), pointer.to_vec(), record(2)].concat());
+    assert!(!seen.batch.damages[0].reason.contains("git lfs"));
+}
+
+#[test]
 fn a_wrong_header_costs_its_record() {
     for byte in 0..12 {
         let mut wrong = record(1);

@@ -44,8 +44,6 @@ pub struct Live {
     pub connection: RwSignal<Connection>,
     /// `true` while live updates are paused. Change it with [`Live::pause`].
     pub paused: RwSignal<bool>,
-    /// Arrival of the newest points, in milliseconds since 1970: the time of the newest record at first.
-    pub updated_millis: RwSignal<f64>,
     /// Reading progress of the server; `None` before the first event. Updated during a pause.
     pub ingest: RwSignal<Option<Ingest>>,
     /// Version of the list of runs: incremented when runs are added, removed or judged, or a note changes. Growth of
@@ -102,7 +100,6 @@ impl Live {
             seq: RwSignal::new(0),
             connection: RwSignal::new(Connection::Opening),
             paused: RwSignal::new(false),
-            updated_millis: RwSignal::new(format::now_millis()),
             ingest: RwSignal::new(None),
             list_version: RwSignal::new(0),
             sessions_version: RwSignal::new(0),
@@ -165,14 +162,6 @@ impl Live {
         known.map_or_else(|| self.run_version(run).get(), |version| version.get())
     }
 
-    /// Records the time of the newest data in the first list. A time in the future counts as now.
-    pub fn data_is_from(self, newest_secs: Option<f64>) {
-        if let Some(secs) = newest_secs {
-            self.updated_millis
-                .update(|millis| *millis = millis.min(secs * 1_000.0));
-        }
-    }
-
     /// True if the server cannot be reached; reactive.
     pub fn is_lost(self) -> bool {
         matches!(self.connection.get(), Connection::Lost { .. })
@@ -200,9 +189,6 @@ impl Live {
         if held.reload {
             self.reload_all();
         } else {
-            if !held.runs.is_empty() {
-                self.has_data();
-            }
             for run in &held.runs {
                 self.bump(run);
             }
@@ -215,11 +201,6 @@ impl Live {
     pub fn retry_now(self) {
         self.attempts.set_value(0);
         self.open();
-    }
-
-    /// Notes that points of runs have arrived: what people note about runs is no news of them.
-    fn has_data(self) {
-        self.updated_millis.set(format::now_millis());
     }
 
     fn bump(self, run: &str) {
@@ -267,9 +248,6 @@ impl Live {
             return;
         }
         self.seq.set(notice.seq);
-        if !notice.runs.is_empty() {
-            self.has_data();
-        }
         for change in &notice.runs {
             self.bump(&change.run);
         }

@@ -253,9 +253,6 @@ impl AppState {
             match list {
                 Ok(list) => {
                     colours.give(&list);
-                    if self.load.get_untracked() != Load::Ready(()) {
-                        live.data_is_from(newest_secs(&list));
-                    }
                     self.runs.set(Arc::new(list));
                     self.load.set(Load::Ready(()));
                 }
@@ -277,12 +274,6 @@ impl AppState {
             );
         });
     }
-}
-
-/// When the newest record of all runs was written, in seconds since 1970; `None` if there is none.
-fn newest_secs(list: &RunList) -> Option<f64> {
-    let times = list.runs.iter().filter_map(|run| run.last_wall_time_secs);
-    times.filter(|secs| secs.is_finite()).reduce(f64::max)
 }
 
 /// The live stream and the state, provided in the order in which they need each other.

@@ -32,7 +32,7 @@ pub(super) fn Bar() -> impl IntoView {
     view! {
         <header class="bar" class:searching=move || frame.searching.get()>
             {move || match run.get() {
-                Some(run) => view! { <RunTitle run=run /> }.into_any(),
+                Some(run) => view! { <RunTitle run=run place=place /> }.into_any(),
                 None => view! { <SiteTitle place=place /> }.into_any(),
             }}
             <span class="grow"></span>
@@ -47,7 +47,7 @@ pub(super) fn Bar() -> impl IntoView {
                     frame.focus_search.update(|count| *count += 1);
                 }
             />
-            <LiveAge />
+            <LiveAge run=run />
             <span class="flex gap4">
                 <LanguageButton />
                 <ThemeButton />
@@ -67,13 +67,19 @@ fn set_title(title: &str, waits: bool, i18n: I18n) {
 }
 
 #[component]
-fn RunTitle(run: String) -> impl IntoView {
+fn RunTitle(run: String, place: Memo<Place>) -> impl IntoView {
     let i18n = use_i18n();
     let state = use_app_state();
-    let (sessions, title) = (use_sessions(), format!("{run} · trainscope"));
-    let own = run.clone();
+    let sessions = use_sessions();
+    let (own, named) = (run.clone(), run.clone());
     let waits = Memo::new(move |_| sessions.is_waiting(Some(&own)));
-    Effect::new(move || set_title(&title, waits.get(), i18n));
+    Effect::new(move || {
+        let page = match place.with(Place::page) {
+            Some(Page::Run(page)) => (page.entry().title)(i18n.texts()),
+            _ => "",
+        };
+        set_title(&format!("{page} · {named} · trainscope"), waits.get(), i18n);
+    });
     let (folder, name) = split_name(&run);
     let folder = if folder.is_empty() {
         String::new()
@@ -171,8 +177,9 @@ fn SiteTitle(place: Memo<Place>) -> impl IntoView {
     }
 }
 
+/// The connection, and the age of the last record: of the run of the page, or of all runs.
 #[component]
-fn LiveAge() -> impl IntoView {
+fn LiveAge(run: Memo<Option<String>>) -> impl IntoView {
     let i18n = use_i18n();
     let live = use_live();
     let now = use_now_secs();
@@ -181,7 +188,16 @@ fn LiveAge() -> impl IntoView {
         let is_live = |run: &Run| run.status == RunStatus::Live;
         state.runs.with(|list| list.runs.iter().any(is_live))
     });
-    let has_runs = Memo::new(move |_| state.runs.with(|list| !list.runs.is_empty()));
+    let last = Memo::new(move |_| match run.get() {
+        Some(run) => state
+            .run(&run)?
+            .last_wall_time_secs
+            .filter(|secs| secs.is_finite()),
+        None => state.runs.with(|list| {
+            let all = list.runs.iter().filter_map(|run| run.last_wall_time_secs);
+            all.filter(|secs| secs.is_finite()).reduce(f64::max)
+        }),
+    });
     let text = move || {
         let texts = &i18n.texts().frame;
         if live.is_lost() {
@@ -190,11 +206,11 @@ fn LiveAge() -> impl IntoView {
         if live.paused.get() {
             return texts.paused.to_owned();
         }
-        if !has_runs.get() {
-            return String::new();
-        }
-        let updated = live.updated_millis.get() / 1_000.0;
-        (texts.updated)(&i18n::age(updated, now.get(), i18n.locale()))
+        last.get().map_or_else(String::new, |last| {
+            // Clocks of other machines may be ahead.
+            let now = now.get();
+            (texts.updated)(&i18n::age(last.min(now), now, i18n.locale()))
+        })
     };
     let dot = move || {
         if live.is_lost() {

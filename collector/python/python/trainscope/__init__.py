@@ -54,6 +54,17 @@ from trainscope.report import Report
 from trainscope.run import Run, Step, TrainingStopped
 from trainscope.tensorboard import SummaryWriter
 
+
+
+def __getattr__(name: str) -> str:
+    """The version, on request: to look it up takes longer than to import the package."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("trainscope")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 __all__ = [
     "Report",
     "Run",

@@ -15,7 +15,7 @@ from typing import Any, SupportsFloat, TypeVar
 from trainscope import _lost, _options, _process
 from trainscope._native import Flow
 from trainscope.report import Report
-from trainscope.run import Run
+from trainscope.run import ReplacedRun, Run, Steps
 
 T = TypeVar("T")
 
@@ -79,7 +79,8 @@ def start(
 
     Raises OSError if the folder cannot be made, TypeError or ValueError for wrong options. Nothing else ever raises because
     of recording, unless `strict`. Called again while a run is open (a notebook cell that is run again), it finishes that one
-    first, and a note in the new run says so.
+    first, and a note in the new run says so; a program that still records into the first is warned. Runs that are open at the
+    same time are made by `Run(folder)`.
     """
     global _run
     before = _run if _run is not None and not _run._is_finished and not _run._is_forked() else None
@@ -116,6 +117,7 @@ def start(
     )
     if before is not None:
         before.finish()
+        before.__class__ = ReplacedRun
         run.note(f"The run in {before.folder} was still open: this one was started after it in the same process.")
     _run = run
     _process.register(run)
@@ -317,10 +319,10 @@ def step(number: int | None = None) -> AbstractContextManager[Any]:
     return run.step(number) if run is not None else contextlib.nullcontext()
 
 
-def steps(batches: Iterable[T], *, start: int = 0) -> Iterator[T]:
+def steps(batches: Iterable[T], *, start: int | None = None) -> Steps[T]:
     """`Run.steps` of the run started last."""
     run = _get("steps")
-    return run.steps(batches, start=start) if run is not None else iter(batches)
+    return run.steps(batches, start=start) if run is not None else Steps(batches, iter(batches))
 
 
 def phase(name: str) -> AbstractContextManager[None]:

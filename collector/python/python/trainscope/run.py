@@ -51,6 +51,10 @@ class Run(Recorder):
         self._is_finished = False
         self._has_failed = False
 
+    def __repr__(self) -> str:
+        state = "finished" if self._is_finished else "recording"
+        return f"<trainscope run {self.folder}, {state}; `trainscope start --summary-base-dir {self.folder}` shows it>"
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Run:
         """The run itself: copies of a model that holds it record into the same one."""
         return self
@@ -175,15 +179,18 @@ class Run(Recorder):
         """
         return Step(self, self._next_step if number is None else number)
 
-    def steps(self, batches: Iterable[T], *, start: int = 0) -> Iterator[T]:
-        """Iterates over `batches`, each in a step of its own, numbered from `start`.
+    def steps(self, batches: Iterable[T], *, start: int | None = None) -> Steps[T]:
+        """Iterates over `batches`, each in a step of its own, numbered from `start`: by default one more than the last step,
+        so that the second epoch goes on where the first has ended.
 
         Records a span `data` for the wait and `step` for the body of the loop. Closes the iterator of `batches` when the
-        loop is left.
+        loop is left. The result has the length of `batches`, for progress bars.
         """
-        iterator = iter(batches)
+        return Steps(batches, self._in_steps(iter(batches), start))
+
+    def _in_steps(self, iterator: Iterator[T], start: int | None) -> Iterator[T]:
         try:
-            start = operator.index(start)
+            start = self._next_step if start is None else operator.index(start)
         except TypeError as error:
             self._count_invalid(f"steps: start: {error}")
             start = 0
@@ -253,7 +260,6 @@ class Run(Recorder):
         for watch in list(self._watches):
             if model is None or watch.model is model:
                 watch.close()
-                self._watches.remove(watch)
 
     def phase(self, name: str) -> AbstractContextManager[None]:
         """Context manager for an evaluation: watched tensors are called `<name>/…` in it, also without gradients."""
@@ -347,7 +353,7 @@ class Run(Recorder):
 
         `status`: "success" or "failure". A second call changes nothing.
         """
-        for watch in self._watches:
+        for watch in list(self._watches):
             watch.close()
         self._watches.clear()
         status = status if isinstance(status, str) else type(status).__name__
@@ -375,6 +381,25 @@ class Run(Recorder):
             self.note(_sentence_of(error))
 
 
+class Steps(Iterator[T]):
+    """Batches, each in a step of its own; `Run.steps` creates them."""
+
+    def __init__(self, batches: Iterable[T], in_steps: Iterator[T]) -> None:
+        self._batches = batches
+        self._in_steps = in_steps
+
+    def __iter__(self) -> Iterator[T]:
+        # The loop holds the generator, which ends its step when the loop is left.
+        return self._in_steps
+
+    def __next__(self) -> T:
+        return next(self._in_steps)
+
+    def __len__(self) -> int:
+        """Number of batches. Raises TypeError if they do not know it."""
+        return len(self._batches)  # type: ignore[arg-type]
+
+
 class Step(AbstractContextManager["Step"]):
     """A step of a training; `Run.step` creates one."""
 
@@ -399,6 +424,26 @@ class Step(AbstractContextManager["Step"]):
             self._run.gate()
         else:
             self._run._end_step()
+
+
+_RECORDS = frozenset(
+    "scalar values log log_tree image audio text histogram tensor counter dataset hparams lineage graph span step steps".split()
+)
+"""Methods that record."""
+
+
+class ReplacedRun(Run):
+    """A run that `start` has finished because it began another one. What is still recorded into it is lost."""
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in _RECORDS:
+            folder = super().__getattribute__("folder")
+            warn(
+                self,
+                f"the run in {folder} ended when `start` began another one, and this is lost: runs that are open at the same "
+                "time are made by trainscope.Run(folder)",
+            )
+        return super().__getattribute__(name)
 
 
 class TrainingStopped(SystemExit):

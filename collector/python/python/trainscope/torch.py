@@ -216,6 +216,8 @@ class Watch:
     def close(self) -> None:
         """Removes all hooks, and records what is still on its way from a device. May be called twice."""
         _WATCHES.discard(self)
+        if self in self._run._watches:
+            self._run._watches.remove(self)
         self._remove_forward_hooks()
         self._set_target(None)
         self._kept.close()

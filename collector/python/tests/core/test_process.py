@@ -391,7 +391,8 @@ def test_the_run_before_is_finished_when_another_is_started(tmp_path: Path) -> N
     first.scalar("x", 1.0, 0)
     second = trainscope.start(tmp_path / "second")
     assert first.report().is_closed
-    first.scalar("x", 2.0, 1)
+    with pytest.warns(trainscope.TrainscopeWarning, match=r"ended when `start` began another one.*trainscope.Run\(folder\)"):
+        first.scalar("x", 2.0, 1)
     trainscope.scalar("y", 3.0, 1)
     assert first.finish().lost == {"after_finish": 1}
     assert second.finish().lost == {}

@@ -226,6 +226,17 @@ def test_a_loop_over_steps_counts_them_and_closes_its_iterator_when_it_is_left(r
     assert recorded(run)["x"] == [(5, 97), (6, 98), (7, 99)]
 
 
+def test_steps_of_the_second_epoch_follow_those_of_the_first(run: Run) -> None:
+    for epoch in range(3):
+        batches = run.steps(range(4))
+        assert len(batches) == 4
+        for batch in batches:
+            run.scalar("x", 10 * epoch + batch)
+    assert recorded(run)["x"] == [(step, 10 * (step // 4) + step % 4) for step in range(12)]
+    with pytest.raises(TypeError):
+        len(run.steps(iter("ab")))
+
+
 def test_after_a_loop_over_steps_no_step_is_open(run: Run) -> None:
     for _ in run.steps(range(3)):
         assert run._open_step() is not None
@@ -280,3 +291,10 @@ def test_the_end_of_the_batches_is_no_step(tmp_path: Path) -> None:
         assert list(run.steps("abc", start=4)) == ["a", "b", "c"]
         assert run._step() == 6
     assert spans == [("data", 4, "data"), ("data", 5, "data"), ("data", 6, "data")]
+
+
+def test_a_run_says_where_it_is_and_how_to_see_it(run: Run) -> None:
+    assert str(run.folder) in repr(run) and "recording" in repr(run) and "trainscope start" in repr(run)
+    run.finish()
+    assert "finished" in repr(run)
+    assert trainscope.__version__.count(".") == 2

@@ -612,3 +612,24 @@ def test_shards_of_fsdp_are_recorded(tmp_path: Path) -> None:
     rows = statistics(tmp_path / "run")
     assert list(rows["0.weight"]) == list(rows["2.bias.grad"]) == list(rows["1"]) == [0, 1]
     assert str(rows["0.weight"][0]["shape"]) == "8x4" and rows["0.weight"][0]["l2"] > 0
+
+
+def test_a_watch_that_is_closed_stays_closed(tmp_path: Path) -> None:
+    run = begin(tmp_path)
+    model = Net()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    with run.watch(model, optimizer) as watch:  # type: ignore[union-attr]
+        with run.step(0):
+            backward(model)
+            optimizer.step()
+    assert run._watches == []
+    with run.step(1):
+        backward(model)
+        optimizer.step()
+    assert not any(module._forward_hooks for module in model.modules())
+    # A notebook cell that is run again.
+    for _ in range(3):
+        watch = run.watch(model, optimizer)
+    assert run._watches == [watch]
+    run.finish()
+    assert {step for steps in statistics(tmp_path).values() for step in steps} == {0}

@@ -116,6 +116,7 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
         without_data,
         unread: Vec::new(),
         inputs: inputs.count() as u64,
+        damage: None,
         judged: Coverage {
             tensors,
             histograms,

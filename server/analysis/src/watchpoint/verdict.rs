@@ -4,7 +4,8 @@ use serde::Serialize;
 use trainscope_format::Severity;
 use trainscope_format::digits::count;
 
-use super::model::finding::Findings;
+use super::catalogue::weights::FROZEN_WEIGHTS;
+use super::model::finding::{Damage, Findings};
 use crate::text::Sentence;
 
 /// The state of a run as a whole.
@@ -15,7 +16,7 @@ pub enum Verdict {
     #[default]
     Nothing,
     /// No problem, but either no tensor was checked, or only histograms were recorded for some, which show NaN,
-    /// Inf and unchanged weights only.
+    /// Inf and unchanged weights only, or files could not be read in full, or weights are the same in too few steps.
     InPart,
     /// No problem in tensors, nor in scalars if there are any.
     NoProblem,
@@ -33,7 +34,11 @@ impl Findings {
             .any(|hit| hit.severity >= Severity::Warning)
         {
             Verdict::Problem
-        } else if judged.tensors > 0 && judged.histograms == 0 {
+        } else if judged.tensors > 0
+            && judged.histograms == 0
+            && self.damage.is_none()
+            && !self.has_undecided_weights()
+        {
             Verdict::NoProblem
         } else if judged.tensors + judged.scalars + judged.histograms + judged.profiles > 0 {
             Verdict::InPart
@@ -42,13 +47,59 @@ impl Findings {
         }
     }
 
-    /// The verdict as a sentence: the first cause, else the amount of data checked and not checked.
+    /// True if weights are the same in too few steps to tell whether they learn.
+    fn has_undecided_weights(&self) -> bool {
+        let mut open = self.inconclusive.iter();
+        open.any(|own| own.condition == &FROZEN_WEIGHTS)
+    }
+
+    /// The verdict in sentences: files that could not be read, then the first cause, else the amount of data checked and not
+    /// checked.
     pub fn summary(&self) -> Sentence {
-        match self.verdict() {
+        let verdict = match self.verdict() {
             Verdict::Problem => self.problem(),
             Verdict::Nothing => self.nothing(),
             Verdict::InPart | Verdict::NoProblem => self.no_problem(),
+        };
+        match self.damaged() {
+            None => verdict,
+            Some(damaged) => Sentence {
+                en: format!("{} {}", damaged.en, verdict.en),
+                zh: format!("{}{}", damaged.zh, verdict.zh),
+            },
         }
+    }
+
+    /// The state of files that could not be read in full, as a sentence.
+    pub fn damaged(&self) -> Option<Sentence> {
+        let Damage {
+            files,
+            file,
+            offset,
+            reason,
+        } = self.damage.as_ref()?;
+        let reason = reason.trim_end_matches('.');
+        let (place, place_zh) = match offset {
+            0 => (String::new(), String::new()),
+            offset => (
+                format!(", byte {}", count(*offset)),
+                format!(" 第 {} 字节", count(*offset)),
+            ),
+        };
+        Some(if *files == 1 {
+            Sentence {
+                en: format!("{file} could not be read in full{place}: {reason}."),
+                zh: format!("{file}{place_zh}未能完整读取：{reason}。"),
+            }
+        } else {
+            let files = count(*files);
+            Sentence {
+                en: format!(
+                    "{files} files could not be read in full, the first is {file}{place}: {reason}."
+                ),
+                zh: format!("{files} 个文件未能完整读取，首个为 {file}{place_zh}：{reason}。"),
+            }
+        })
     }
 
     fn problem(&self) -> Sentence {
@@ -76,6 +127,10 @@ impl Findings {
                     plural(unread, "tensor")
                 ),
                 format!("{} 个张量的元素类型不受支持", count(unread)),
+            ),
+            0 if self.damage.is_some() => (
+                "no tensor or scalar could be read".to_owned(),
+                "没有可读取的张量或标量".to_owned(),
             ),
             0 => (
                 "no tensor or scalar was recorded".to_owned(),
@@ -222,6 +277,33 @@ mod tests {
         let expected = "No problems found in 1 scalar over 80 steps. No tensors were checked. 1,200 overwritten points \
                         were checked for NaN and Inf only.";
         assert_eq!(findings.summary().en, expected);
+    }
+
+    #[test]
+    fn files_that_could_not_be_read_come_first_and_leave_no_tick() {
+        let damage = |files, offset| Damage {
+            files,
+            file: "run/events.1".into(),
+            offset,
+            reason: "permission denied".into(),
+        };
+        let mut findings = Findings {
+            damage: Some(damage(1, 0)),
+            ..Findings::default()
+        };
+        let expected = "run/events.1 could not be read in full: permission denied. Nothing was checked: no tensor or \
+                        scalar could be read.";
+        assert_eq!(findings.summary().en, expected);
+        findings.judged = Coverage {
+            tensors: 2,
+            steps: 9,
+            ..Coverage::default()
+        };
+        findings.damage = Some(damage(3, 4_096));
+        let expected = "3 files could not be read in full, the first is run/events.1, byte 4,096: permission denied. No \
+                        problems found in 2 tensors over 9 steps.";
+        assert_eq!(findings.summary().en, expected);
+        assert_eq!(findings.verdict(), Verdict::InPart);
     }
 
     fn of(tensors: u64, histograms: u64, scalars: u64, unwatched: u64) -> (Verdict, String) {

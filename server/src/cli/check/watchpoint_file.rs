@@ -59,9 +59,9 @@ fn mistake(wrong: Wrong, path: &Path, text: &str) -> Mistake {
     let hint = wrong.hint;
     mistake
         .at(format!(
-            "{:width$} │ {:column$}{ERROR}{marks}{ERROR:#}{}{hint}",
+            "{:width$} │ {}{ERROR}{marks}{ERROR:#}{}{hint}",
             "",
-            "",
+            " ".repeat(column),
             if hint.is_empty() { "" } else { " " }
         ))
         .at("")

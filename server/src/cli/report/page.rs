@@ -167,7 +167,7 @@ fn sentence(pen: Pen, contents: &Contents) -> (Sign, String) {
     let Findings {
         first_cause,
         counts,
-        damaged,
+        damage,
         verdict,
         summary,
         ..
@@ -182,9 +182,8 @@ fn sentence(pen: Pen, contents: &Contents) -> (Sign, String) {
         return (worst, pen.words(&cause.sentence).to_owned());
     }
     let said = pen.words(summary);
-    if !damaged.is_empty() {
-        let said = format!("{said}{}", pen.texts.only_damaged);
-        return (Sign::Warning, said);
+    if damage.is_some() {
+        return (Sign::Warning, said.to_owned());
     }
     let sign = match verdict {
         Verdict::Problem => Sign::Warning,

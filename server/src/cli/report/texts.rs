@@ -68,7 +68,6 @@ texts! {
     damaged: Text = "Damaged", "损坏";
     offset: Text = "byte", "字节";
     no_script: Text = "one file, no script, nothing is loaded from elsewhere", "单个文件，无脚本，不加载外部资源";
-    only_damaged: Text = " Some files could not be read.", "部分文件无法读取。";
     compared_with: Text = "Compared with", "对比";
     first_partings: Text = "First to part", "最先出现差异";
     difference: Text = "Difference", "差异";

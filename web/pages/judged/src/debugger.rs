@@ -47,7 +47,14 @@ pub fn DebuggerPage() -> impl IntoView {
     let model = Model::provide();
     let i18n = use_i18n();
     let watching = WatchpointsState::provide(model.run);
+    let is_listed = move || watching.mode.get_untracked() == Mode::List;
     use_keys(move |key, _| match key {
+        "Escape" if !is_listed() => {
+            watching.mode.set(Mode::List);
+            true
+        }
+        // A letter beside the fields of an open form is no command.
+        _ if !is_listed() => false,
         "j" => model.move_by(1),
         "k" => model.move_by(-1),
         "e" => {
@@ -57,10 +64,6 @@ pub fn DebuggerPage() -> impl IntoView {
                 watching.edit(index);
             }
             index.is_some()
-        }
-        "Escape" if watching.mode.get_untracked() != Mode::List => {
-            watching.mode.set(Mode::List);
-            true
         }
         _ => false,
     });

@@ -159,16 +159,16 @@ pub(crate) static FROZEN_WEIGHTS: Condition = Condition {
     counts: text("frozen weights", "个冻结的权重"),
     en: Prose {
         says: "frozen weights",
-        checks: "The hash of a weight is the same at all recorded steps, at least 3; no gradient is recorded for it; and other weights of the run change. One note for all such weights.",
+        checks: "The hash of a weight is the same at all recorded steps; no gradient is recorded for it; and other weights of the run change. One note for all such weights.",
         matters: "Usual in fine-tuning (frozen backbones, adapters), and a mistake where the whole model should learn.",
-        not_judged: "Fewer than 3 steps; no hashes; the program itself gives the role of a frozen weight; no weight changes at all, which is weight_not_changed.",
+        not_judged: "Fewer than 3 steps, which the note says; no hashes; the program itself gives the role of a frozen weight; no weight changes at all, which is weight_not_changed.",
         advice: "If it is not meant: set requires_grad to true, and give the weights to the optimizer.",
     },
     zh: Prose {
         says: "冻结的权重",
-        checks: "权重的哈希在所有记录的迭代（至少 3 次）中都相同，没有记录其梯度，而其他权重有变化。所有这类权重合为一条提示。",
+        checks: "权重的哈希在所有记录的迭代中都相同，没有记录其梯度，而其他权重有变化。所有这类权重合为一条提示。",
         matters: "微调中很常见（冻结主干、适配器）；若整个模型都应学习，则是错误。",
-        not_judged: "少于 3 次迭代；没有哈希；程序已声明为冻结权重；所有权重都不变（见 weight_not_changed）。",
+        not_judged: "少于 3 次迭代（提示中会说明）；没有哈希；程序已声明为冻结权重；所有权重都不变（见 weight_not_changed）。",
         advice: "若非有意：请设 requires_grad 为 true，并将这些权重交给优化器。",
     },
     ..BASE

@@ -5,6 +5,7 @@ use trainscope_format::Severity;
 use super::{Evidence, Judgement};
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::key::Key;
+use crate::watchpoint::model::meaning::BOOSTED_DOUBT;
 use crate::watchpoint::model::new_hit::{NewHit, number, warning_if};
 use crate::watchpoint::model::run::{FEW_SAMPLES_SHARE, LATE_FLOW, Run, high_level};
 use crate::watchpoint::model::scalars::{FEWEST, Meaning, Series, TINY, median, outruns_walk};
@@ -36,7 +37,10 @@ pub(crate) fn overfit(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgeme
         let of_same = run.scalars(Meaning::Loss).find(|training| {
             training.rank == held_out.rank && held_out.tag.ends_with(&*training.tag)
         });
-        let Some(training) = of_same.or_else(|| run.scalar(held_out.rank, Meaning::Loss)) else {
+        // Of an error such as RMSE no other loss is the counterpart.
+        let is_loss = held_out.doubt < BOOSTED_DOUBT;
+        let any = || run.scalar(held_out.rank, Meaning::Loss).filter(|_| is_loss);
+        let Some(training) = of_same.or_else(any) else {
             continue;
         };
         let points: Vec<(i64, f64)> = held_out.points().filter(|p| p.1.is_finite()).collect();

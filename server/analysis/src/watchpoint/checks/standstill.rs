@@ -5,6 +5,7 @@ use trainscope_format::Severity;
 use super::Judgement;
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::key::Key;
+use crate::watchpoint::model::missing::Missing;
 use crate::watchpoint::model::new_hit::NewHit;
 use crate::watchpoint::model::run::{Run, high_level};
 use crate::watchpoint::model::scalars::{Meaning, median};
@@ -123,16 +124,17 @@ fn unchanged_histograms(run: &Run<'_>, rank: u32, watchpoint: &Watchpoint) -> Op
     ))
 }
 
-/// Minimum number of recorded steps before a weight is reported as frozen. Chosen.
+/// Minimum number of recorded steps for a judgement about weights that never change. Chosen.
 const FROZEN_STEPS: usize = 3;
 
-/// Weights that never change, and have no gradient, beside others that do: one note per rank.
+/// Weights that never change, and have no gradient, beside others that do: one note per rank. Of fewer than [`FROZEN_STEPS`]
+/// the note says that they are too few, and the weights count as not judged.
 pub(crate) fn frozen(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
-    let mut found = Vec::new();
+    let mut judged = Judgement::default();
     for rank in ranks_with_changes(run) {
         let of_rank = watchpoint.tensors_of(run).filter(|t| t.rank == rank);
         let weights: Vec<&Tensor> = of_rank
-            .filter(|t| t.subject.class == Class::Weight && t.history.len() >= FROZEN_STEPS)
+            .filter(|t| t.subject.class == Class::Weight && t.history.len() > 1)
             .collect();
         let is_frozen =
             |t: &&&Tensor| never_changes(t) && run.partner(t, Class::Gradient).is_none();
@@ -153,6 +155,28 @@ pub(crate) fn frozen(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgemen
             0 => (String::new(), String::new()),
             left => (format!(" and {left} more"), format!(" 等另外 {left} 个")),
         };
+        let steps = first.history.len();
+        if steps < FROZEN_STEPS {
+            for tensor in &frozen {
+                let why = (Missing::TooShort, begins, steps as u64);
+                judged.missing.push((rank, tensor.name.clone(), why));
+            }
+            let is = if count == 1 {
+                "weight is"
+            } else {
+                "weights are"
+            };
+            judged.found.push(hit.called(Severity::Info).saying(
+                format!(
+                    "{count} of {all} {is} the same in all {steps} recorded steps: frozen, or too few steps to judge \
+                     ({names}{more})"
+                ),
+                format!(
+                    "{all} 个权重中有 {count} 个在全部 {steps} 个记录的迭代中相同：已冻结，或迭代数过少而无法判断（{names}{more_zh}）"
+                ),
+            ));
+            continue;
+        }
         let (en, zh) = if count == 1 {
             (
                 "weight never changes and nothing updates it",
@@ -164,12 +188,12 @@ pub(crate) fn frozen(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgemen
                 "个权重从未变化，也没有更新它们的操作",
             )
         };
-        found.push(hit.called(Severity::Info).saying(
+        judged.found.push(hit.called(Severity::Info).saying(
             format!("{count} of {all} {en}: frozen? ({names}{more})"),
             format!("{all} 个权重中有 {count} {zh}：是否已冻结？（{names}{more_zh}）"),
         ));
     }
-    found.into()
+    judged
 }
 
 /// Number of frozen weights listed by name; the others are counted.

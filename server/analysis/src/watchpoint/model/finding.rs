@@ -33,6 +33,21 @@ pub struct Findings {
     pub judged: Coverage,
     /// Number of recorded inputs of the model, counted per rank.
     pub inputs: u64,
+    /// Files that could not be read in full, if there are any: set by the reader of the files.
+    pub damage: Option<Damage>,
+}
+
+/// Files of a run that could not be read in full.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Damage {
+    /// Number of the files.
+    pub files: u64,
+    /// The first of them, as a path.
+    pub file: Arc<str>,
+    /// Offset of its first damage, in bytes.
+    pub offset: u64,
+    /// Description of that damage, without the file's name.
+    pub reason: String,
 }
 
 /// A tensor of an unsupported element type: complex numbers, text, some 4-bit and 8-bit numbers.

@@ -93,6 +93,33 @@ const RELATIVE: [&str; 34] = [
 /// Doubt added for such a loss: any other is more likely the one that is minimised.
 const RELATIVE_DOUBT: u8 = 8;
 
+/// Losses by which `CatBoost` names its curves, in lower case: the whole tag, or what stands before its parameters.
+const BOOSTED: [&str; 14] = [
+    "logloss",
+    "crossentropy",
+    "multiclass",
+    "multiclassonevsall",
+    "rmse",
+    "multirmse",
+    "mae",
+    "mape",
+    "quantile",
+    "poisson",
+    "huber",
+    "tweedie",
+    "expectile",
+    "focal",
+];
+
+/// Doubt added for such a name: beside a loss it is a metric.
+pub(crate) const BOOSTED_DOUBT: u8 = 4;
+
+/// True for the name of a curve of `CatBoost`, in lower case: `rmse`, `quantile:alpha=0.5`, `test/logloss`.
+pub(crate) fn is_boosted(lower: &str) -> bool {
+    let name = lower.strip_prefix("test/").unwrap_or(lower);
+    BOOSTED.contains(&name.split(':').next().unwrap_or(name))
+}
+
 /// Words of a tag in lower case, without the number at their end.
 pub(crate) fn words_of(lower: &str) -> Vec<&str> {
     let words = lower.split(|c: char| !c.is_ascii_alphanumeric());
@@ -128,7 +155,7 @@ pub(crate) fn meaning_of(tag: &str) -> Option<(Meaning, u8)> {
         || has_any(&["gradnorm", "gnorm"])
     {
         Meaning::GradientNorm
-    } else if has_any(&["loss", "nll", "cost"]) {
+    } else if has_any(&["loss", "nll", "cost"]) || is_boosted(&lower) {
         if held_out {
             Meaning::HeldOutLoss
         } else {
@@ -152,8 +179,13 @@ pub(crate) fn meaning_of(tag: &str) -> Option<(Meaning, u8)> {
     } else {
         return None;
     };
-    let is_doubtful = meaning == Meaning::Loss && is_relative(&words);
-    let doubt = if is_doubtful { RELATIVE_DOUBT } else { 0 };
+    let doubt = if meaning == Meaning::Loss && is_relative(&words) {
+        RELATIVE_DOUBT
+    } else if is_boosted(&lower) {
+        BOOSTED_DOUBT
+    } else {
+        0
+    };
     Some((meaning, extra.saturating_add(doubt)))
 }
 
@@ -183,6 +215,10 @@ mod tests {
             ("grad_norm", Some(Meaning::GradientNorm)),
             ("loss_scale", Some(Meaning::LossScale)),
             ("rollout/ep_rew_mean", Some(Meaning::Return)),
+            ("Logloss", Some(Meaning::Loss)),
+            ("test/RMSE", Some(Meaning::HeldOutLoss)),
+            ("Quantile:alpha=0.9", Some(Meaning::Loss)),
+            ("val/rmse", None),
             ("metrics/mAP_0.5", Some(Meaning::Score)),
             ("metrics/mAP50-95(B)", Some(Meaning::Score)),
             ("val/f1", Some(Meaning::Score)),

@@ -59,10 +59,6 @@ pub(super) fn sentence(report: &Report, run: &Judgement) -> String {
     if report.known > 0 {
         said = said.replacen("No problems", "No new problems", 1);
     }
-    if findings.first_cause.is_none() && !run.damaged.is_empty() {
-        let places = words::plural(run.damaged.len() as u64, "place", "places");
-        said = format!("{said} {places} could not be read.");
-    }
     said
 }
 

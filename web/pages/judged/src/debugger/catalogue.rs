@@ -13,6 +13,13 @@ pub(super) fn CatalogueList() -> impl IntoView {
     let watching = use_watching();
     let i18n = use_i18n();
     let wanted = RwSignal::new(String::new());
+    let field = NodeRef::<html::Input>::new();
+    Effect::new(move || {
+        if let Some(field) = field.get() {
+            // A field that cannot take the focus is still there to be clicked.
+            let _ignored = field.focus();
+        }
+    });
     let rows = move || {
         let all = watching.catalogue.get();
         let wanted = wanted.with(|text| text.trim().to_lowercase());
@@ -70,6 +77,7 @@ pub(super) fn CatalogueList() -> impl IntoView {
             {fixed_icon(IconName::Search, 14)}
             <input
                 type="search"
+                node_ref=field
                 placeholder=i18n.text(|t| t.debugger.find_condition)
                 aria-label=i18n.text(|t| t.debugger.find_condition)
                 on:input=move |event| wanted.set(event_target_value(&event))

@@ -75,6 +75,7 @@ pub(super) fn view(model: Model) -> AnyView {
 
 fn icon_of(findings: &Findings) -> (&'static str, IconName) {
     match &findings.first_cause {
+        _ if findings.damage.is_some() => ("warn", IconName::File),
         Some(cause) => {
             let worst = findings.hits.iter().map(|hit| hit.severity).max();
             severity_icon(worst.unwrap_or(cause.hit.severity).max(cause.hit.severity))
@@ -107,7 +108,10 @@ fn sentence(model: Model, findings: &Findings, i18n: I18n) -> AnyView {
         }
     });
     let step = (texts.at_step)(&format::integer(cause.hit.step));
+    let damage = findings.damage.as_ref();
+    let damage = damage.map(|damage| format!("{}{}", i18n.words(damage), texts.gap));
     view! {
+        {damage}
         <a class="link" href=href.clone()>
             {step}
         </a>
