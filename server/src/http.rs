@@ -49,6 +49,7 @@ mod tensors;
 #[cfg(test)]
 mod tests;
 mod timeline;
+mod token_page;
 mod watchpoints;
 
 pub use assets::{Assets, AssetsError};

@@ -6,6 +6,8 @@ use crate::support::lab::{copy_folder, workspace_root};
 use crate::support::parts::canvas;
 use crate::support::{Browser, Lab, Recording, Server};
 
+const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+
 async fn open_samples(lab: &Lab) -> (Server, Browser) {
     let folder = lab.path("sample-runs");
     copy_folder(&workspace_root().join("sample-runs"), &folder);
@@ -319,4 +321,29 @@ async fn everything_works_below_a_prefix() {
             .contains("/behind/a/proxy/run/run/scalars")
     );
     browser.close();
+}
+
+/// A link that was shared leads to its place once the token is given, which no address holds.
+#[tokio::test]
+async fn a_link_survives_the_question_for_the_token() {
+    let lab = Lab::new();
+    lab.record("run")
+        .curve("loss", 0..50, |step| 1.0 / (step as f32 + 1.0));
+    let file = lab.path("token");
+    std::fs::write(&file, TOKEN).unwrap();
+    let server = lab.start_with(&["--host", "0.0.0.0", "--token-file", file.to_str().unwrap()]);
+    let browser = Browser::open().await;
+    let place = "/run/run/scalars?x=relative";
+    browser.goto(&server, place).await;
+    browser.wait_for_text("This server asks for a token").await;
+    browser.wait_for_text(place).await;
+    browser.show("token").await;
+    browser.fill("input[name=token]", "wrong").await;
+    browser.click("button").await;
+    browser.wait_for_text("That is not the token").await;
+    browser.fill("input[name=token]", TOKEN).await;
+    browser.click("button").await;
+    wait_for_curve(&browser, "loss", 0.15).await;
+    assert!(browser.url().await.ends_with(place));
+    browser.close_despite("401");
 }

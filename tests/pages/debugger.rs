@@ -247,10 +247,8 @@ async fn watchpoints_are_added_edited_and_switched_off() {
 
     // From the catalogue, as a sentence whose blank is empty, then wrong.
     browser.click("button[title='Add a watchpoint']").await;
-    // What is typed finds a condition at once.
-    browser
-        .wait_until("document.activeElement.getAttribute('aria-label') === 'Find a condition'")
-        .await;
+    let focused = "document.activeElement.getAttribute('aria-label') === 'Find a condition'";
+    browser.wait_until(focused).await;
     browser
         .fill("input[aria-label='Find a condition']", "tensor_too_large")
         .await;

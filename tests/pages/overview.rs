@@ -275,8 +275,11 @@ async fn files_that_cannot_be_read_come_first() {
     fs::create_dir_all(&lfs).unwrap();
     for number in 1..=3 {
         let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n";
-        let name = format!("events.out.tfevents.{number}.host");
-        fs::write(lfs.join(name), pointer).unwrap();
+        fs::write(
+            lfs.join(format!("events.out.tfevents.{number}.host.1.0")),
+            pointer,
+        )
+        .unwrap();
     }
     let mut flipped = lab.record("flipped");
     flipped.curve("loss", 0..50, |step| 1.0 / (step as f32 + 1.0));
@@ -305,7 +308,7 @@ async fn files_that_cannot_be_read_come_first() {
             wait_for_verdict(&browser, sentence).await;
         }
         browser
-            .wait_for_element("[data-part=verdict] > .warn")
+            .wait_for_element("[data-part=verdict][data-damaged]")
             .await;
         let title = browser.run("return document.title").await;
         assert_eq!(title, format!("Overview · {run} · trainscope"));

@@ -5,7 +5,29 @@
 
 pub use trainscope_api::table::Direction;
 
-use crate::watchpoint::is_boosted;
+/// Losses by which `CatBoost` names its curves, in lower case: the whole tag, or its part before the parameters.
+const BOOSTED: [&str; 14] = [
+    "logloss",
+    "crossentropy",
+    "multiclass",
+    "multiclassonevsall",
+    "rmse",
+    "multirmse",
+    "mae",
+    "mape",
+    "quantile",
+    "poisson",
+    "huber",
+    "tweedie",
+    "expectile",
+    "focal",
+];
+
+/// True for the name of a curve of `CatBoost`, in lower case: `rmse`, `quantile:alpha=0.5`, `test/logloss`.
+pub(crate) fn is_boosted(lower: &str) -> bool {
+    let name = lower.strip_prefix("test/").unwrap_or(lower);
+    BOOSTED.contains(&name.split(':').next().unwrap_or(name))
+}
 
 /// The tag that is most likely the training loss.
 pub fn loss<'a>(tags: impl Iterator<Item = &'a str>) -> Option<&'a str> {

@@ -28,7 +28,6 @@ pub use model::finding::{
     Cause, Coverage, Damage, Figures, Findings, FirstCause, Hit, Inconclusive, UnreadTensor,
 };
 pub use model::key::Key;
-pub(crate) use model::meaning::is_boosted;
 pub use model::measure;
 pub use model::missing::Missing;
 pub use model::observation::{Needs, Observation, channel_axis};

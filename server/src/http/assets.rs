@@ -432,22 +432,6 @@ pub(super) async fn outside(State(site): State<Site>, OriginalUri(uri): Original
     unknown_path(uri).await.into_response()
 }
 
-/// The page that asks for the token; `refused` after a wrong one.
-pub(super) fn token_page(prefix: &str, refused: bool) -> String {
-    let said = if refused {
-        "<p><strong>That is not the token of this server.</strong></p>\n"
-    } else {
-        ""
-    };
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>trainscope</title></head>\n<body>\n\
-         <h1>trainscope</h1>\n{said}<form action=\"{prefix}/\" method=\"get\">\n\
-         <p><label>Token of this server <input type=\"password\" name=\"token\" required autofocus></label> \
-         <button>Open</button></p>\n</form>\n\
-         <p>It is in the file that <code>trainscope start</code> has named.</p>\n</body>\n</html>\n"
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::{accepts_gzip, is_file_name, with_base, with_version};

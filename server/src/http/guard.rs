@@ -3,22 +3,18 @@
 use std::net::SocketAddr;
 
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::header::{
-    self, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, COOKIE, HOST, LOCATION, ORIGIN, SET_COOKIE,
-    WWW_AUTHENTICATE,
-};
-use axum::http::{
-    Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, Version,
-};
+use axum::http::header::{self, AUTHORIZATION, COOKIE, HOST, ORIGIN, WWW_AUTHENTICATE};
+use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, Version};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tower_http::compression::predicate::Predicate;
 use trainscope_api::error::ErrorCode;
 
+use super::Site;
 use super::access::{Access, Token};
 use super::error::Failure;
-use super::headers::{NO_STORE, POLICY};
-use super::{Site, assets};
+use super::headers::POLICY;
+use super::token_page::{self, query_token, welcome};
 
 /// Size below which answers are not compressed.
 const COMPRESS_FROM_BYTES: u64 = 64 << 10;
@@ -59,10 +55,16 @@ pub(super) async fn guard(State(site): State<Site>, request: Request, next: Next
     let mut response = match check(&site, &request) {
         Pass::On => next.run(request).await,
         Pass::Answer(response) => response,
+        Pass::Ask(token) => {
+            let cookie_name = cookie_name(&request);
+            token_page::answer(&site.prefix, &token, &cookie_name, request).await
+        }
     };
     let headers = response.headers_mut();
+    headers
+        .entry(header::CONTENT_SECURITY_POLICY)
+        .or_insert(HeaderValue::from_static(POLICY));
     for (name, value) in [
-        (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
         (
@@ -83,6 +85,8 @@ pub(super) async fn guard(State(site): State<Site>, request: Request, next: Next
 enum Pass {
     On,
     Answer(Response),
+    /// The page that asks for this token.
+    Ask(Token),
 }
 
 fn check(site: &Site, request: &Request) -> Pass {
@@ -107,7 +111,7 @@ fn check(site: &Site, request: &Request) -> Pass {
         && request.method() == Method::GET
         && token.is(given)
     {
-        return Pass::Answer(welcome(site, request.uri(), token, &cookie_name));
+        return Pass::Answer(welcome(&site.prefix, request.uri(), token, &cookie_name));
     }
     if is_api {
         let failure = Failure::new(
@@ -116,19 +120,7 @@ fn check(site: &Site, request: &Request) -> Pass {
         );
         return Pass::Answer(([(WWW_AUTHENTICATE, "Bearer")], failure).into_response());
     }
-    let page = assets::token_page(&site.prefix, given.is_some());
-    Pass::Answer(
-        (
-            StatusCode::UNAUTHORIZED,
-            [
-                (CONTENT_TYPE, "text/html; charset=utf-8"),
-                NO_STORE,
-                (WWW_AUTHENTICATE, "Bearer"),
-            ],
-            page,
-        )
-            .into_response(),
-    )
+    Pass::Ask(token.clone())
 }
 
 fn check_names(access: &Access, request: &Request) -> Result<(), Failure> {
@@ -195,41 +187,4 @@ fn is_known(token: &Token, headers: &HeaderMap, cookie_name: &str) -> bool {
         .flat_map(|value| value.split(';'))
         .filter_map(|cookie| cookie.trim().split_once('='))
         .any(|(name, given)| name == cookie_name && token.is(given))
-}
-
-/// The token in the query; it needs no decoding.
-fn query_token(uri: &Uri) -> Option<&str> {
-    uri.query()?
-        .split('&')
-        .find_map(|pair| pair.strip_prefix("token="))
-}
-
-/// Stores the token in a cookie and removes it from the URL, where it would be copied along with links.
-fn welcome(site: &Site, uri: &Uri, token: &Token, cookie_name: &str) -> Response {
-    let rest: Vec<&str> = uri
-        .query()
-        .unwrap_or_default()
-        .split('&')
-        .filter(|pair| !pair.is_empty() && !pair.starts_with("token="))
-        .collect();
-    // Several slashes at the start would name another host.
-    let mut place = format!("/{}", uri.path().trim_start_matches('/'));
-    if !rest.is_empty() {
-        place.push('?');
-        place.push_str(&rest.join("&"));
-    }
-    let cookie = format!(
-        "{cookie_name}={}; Path={}/; HttpOnly; SameSite=Strict; Max-Age=31536000",
-        token.reveal(),
-        site.prefix
-    );
-    (
-        StatusCode::SEE_OTHER,
-        [
-            (LOCATION, place),
-            (SET_COOKIE, cookie),
-            (CACHE_CONTROL, "no-store".to_owned()),
-        ],
-    )
-        .into_response()
 }

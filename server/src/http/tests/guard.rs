@@ -92,6 +92,36 @@ async fn the_token_is_asked_for_once() {
     assert!(wrong.text().contains("not the token"));
     assert_eq!(wrong.header("set-cookie"), "");
 
+    // The form leads to the place that was asked for, and the token is in no address.
+    let place = "/run/a/debugger?step=412";
+    assert!(
+        server
+            .get(place)
+            .await
+            .text()
+            .contains(&format!("action=\"{place}\""))
+    );
+    let opened = server.post(place, &[], &format!("token={TOKEN}")).await;
+    assert_eq!(
+        (opened.status.as_u16(), opened.header("location")),
+        (303, place)
+    );
+    assert!(opened.header("set-cookie").starts_with("trainscope-8080="));
+    for wrong in ["token=", "token=wrong", "", &"x".repeat(10_000)] {
+        let refused = server.post(place, &[], wrong).await;
+        assert_eq!(refused.status, 401);
+        assert_eq!(refused.header("set-cookie"), "");
+        assert!(
+            refused
+                .header("content-security-policy")
+                .contains("style-src 'sha256-")
+        );
+    }
+    let chinese = server
+        .get_with(place, &[("accept-language", "zh-CN,zh;q=0.9")])
+        .await;
+    assert!(chinese.text().contains("此服务器需要令牌"));
+
     let welcome = server
         .get(&format!("//evil.example/x?a=1&token={TOKEN}&b=2"))
         .await;

@@ -1,5 +1,7 @@
 //! Meaning of a scalar, inferred from its tag: loss, learning rate, …
 
+use crate::headline::is_boosted;
+
 /// Meaning of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Meaning {
@@ -93,32 +95,8 @@ const RELATIVE: [&str; 34] = [
 /// Doubt added for such a loss: any other is more likely the one that is minimised.
 const RELATIVE_DOUBT: u8 = 8;
 
-/// Losses by which `CatBoost` names its curves, in lower case: the whole tag, or what stands before its parameters.
-const BOOSTED: [&str; 14] = [
-    "logloss",
-    "crossentropy",
-    "multiclass",
-    "multiclassonevsall",
-    "rmse",
-    "multirmse",
-    "mae",
-    "mape",
-    "quantile",
-    "poisson",
-    "huber",
-    "tweedie",
-    "expectile",
-    "focal",
-];
-
-/// Doubt added for such a name: beside a loss it is a metric.
+/// Doubt added for a loss with the name that `CatBoost` gives it: beside another loss it is a metric.
 pub(crate) const BOOSTED_DOUBT: u8 = 4;
-
-/// True for the name of a curve of `CatBoost`, in lower case: `rmse`, `quantile:alpha=0.5`, `test/logloss`.
-pub(crate) fn is_boosted(lower: &str) -> bool {
-    let name = lower.strip_prefix("test/").unwrap_or(lower);
-    BOOSTED.contains(&name.split(':').next().unwrap_or(name))
-}
 
 /// Words of a tag in lower case, without the number at their end.
 pub(crate) fn words_of(lower: &str) -> Vec<&str> {

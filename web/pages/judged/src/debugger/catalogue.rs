@@ -1,5 +1,6 @@
 //! The catalogue, to choose what else is watched for.
 
+use leptos::html;
 use trainscope_api::watchpoints::Condition;
 
 use super::watching::{Mode, use_watching};

@@ -39,8 +39,12 @@ pub(super) fn view(model: Model) -> AnyView {
             </span>
         }
     };
+    let is_damaged = move || {
+        let found = model.findings.get();
+        found.is_some_and(|found| found.damage.is_some())
+    };
     view! {
-        <section class="verdict-head" data-part="verdict">
+        <section class="verdict-head" data-part="verdict" data-damaged=is_damaged>
             {icon}
             <div class="grow">
                 <h1>{move || model.findings.get().map(|found| sentence(model, &found, i18n))}</h1>

@@ -23,7 +23,7 @@ use trainscope_web_kit::run_name::short_name;
 use trainscope_web_kit::sessions::use_sessions;
 
 /// Kinds with a column of their own among the data icons: name in the API, icon.
-const KINDS: [(&str, IconName); 8] = [
+const KINDS: [(&str, IconName); 9] = [
     ("scalars", IconName::Scalars),
     ("histograms", IconName::Histograms),
     ("images", IconName::Images),
@@ -32,7 +32,17 @@ const KINDS: [(&str, IconName); 8] = [
     ("tensors", IconName::Tensors),
     ("graphs", IconName::Graph),
     ("lineage", IconName::Lineage),
+    (PROFILE, IconName::Profile),
 ];
+
+/// Kind of spans, counted together with traces: one page shows both.
+const PROFILE: &str = "profile";
+
+/// Number of records of a kind with an icon.
+fn count_of(run: &Run, kind: &str) -> u64 {
+    let count = |kind: &str| run.kinds.get(kind).copied().unwrap_or(0);
+    count(kind) + if kind == PROFILE { count("traces") } else { 0 }
+}
 
 /// The head of a folder, with its own summary.
 #[component]
@@ -269,8 +279,8 @@ pub(super) fn health_words(run: &Run, i18n: I18n) -> String {
 
 /// Kinds with an icon that a run has.
 pub(super) fn shown_kinds(run: &Run) -> impl Iterator<Item = &'static str> + '_ {
-    let has = |kind: &&str| run.kinds.get(*kind).is_some_and(|count| *count > 0);
-    KINDS.iter().map(|(kind, _)| *kind).filter(has)
+    let kinds = KINDS.iter().map(|(kind, _)| *kind);
+    kinds.filter(|kind| count_of(run, kind) > 0)
 }
 
 /// Health of a run: its findings, else the state of its files. Runs of equal health differ only in links, which update
@@ -473,7 +483,7 @@ fn data_icons(
         .filter(|(kind, _)| kinds.contains(kind))
         .map(|(kind, icon)| {
             let name = (texts.runs.kind)(kind);
-            match run.kinds.get(*kind).copied().unwrap_or(0) {
+            match count_of(run, kind) {
                 0 => view! {
                     <span class="no" title=(texts.runs.kind_none)(name)>
                         {fixed_icon(*icon, 14)}

@@ -1,0 +1,229 @@
+//! The page that asks for the token: the form of a browser that does not have it yet. It leads to the place that was asked for,
+//! and the token is never in an address.
+
+use std::sync::LazyLock;
+
+use axum::body::to_bytes;
+use axum::extract::Request;
+use axum::http::header::{
+    ACCEPT_LANGUAGE, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, LOCATION, SET_COOKIE,
+    WWW_AUTHENTICATE,
+};
+use axum::http::{HeaderMap, Method, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use maud::{DOCTYPE, PreEscaped, html};
+use sha2::{Digest as _, Sha256};
+
+use super::access::Token;
+use super::headers::NO_STORE;
+
+/// Maximum length of a sent form; a token has 64 characters.
+const MAX_FORM_LEN: usize = 4 << 10;
+
+const STYLE: &str = include_str!("token_page.css");
+
+/// Only this style is allowed, and a form that is sent to this server.
+static POLICY: LazyLock<String> = LazyLock::new(|| {
+    let hash = STANDARD.encode(Sha256::digest(STYLE.as_bytes()));
+    format!(
+        "default-src 'none'; style-src 'sha256-{hash}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    )
+});
+
+struct Texts {
+    language: &'static str,
+    title: &'static str,
+    why: &'static str,
+    token: &'static str,
+    paste: &'static str,
+    open: &'static str,
+    refused: &'static str,
+    next: &'static str,
+    where_is_it: &'static str,
+    printed: &'static str,
+    no_access: &'static str,
+    kept: &'static str,
+    programs: &'static str,
+}
+
+const EN: Texts = Texts {
+    language: "en",
+    title: "This server asks for a token",
+    why: "It can be reached from other machines, so it asks each browser once.",
+    token: "Token",
+    paste: "paste the token",
+    open: "Open",
+    refused: "That is not the token of this server.",
+    next: "You will go on to",
+    where_is_it: "Where is it?",
+    printed: "`trainscope start` printed the file that it is in. By default, run on the server:",
+    no_access: "No access to that machine? Ask the person who started the server. If this connection is not encrypted, and the network \
+                is not yours, come through a tunnel:",
+    kept: "Kept in a cookie of this browser, never in an address.",
+    programs: "Programs send",
+};
+
+const ZH: Texts = Texts {
+    language: "zh-CN",
+    title: "此服务器需要令牌",
+    why: "服务器可从其他机器访问，因此每个浏览器只问一次。",
+    token: "令牌",
+    paste: "粘贴令牌",
+    open: "打开",
+    refused: "这不是此服务器的令牌。",
+    next: "之后打开",
+    where_is_it: "令牌在哪里？",
+    printed: "trainscope start 启动时打印了令牌文件的位置。默认情况下，在服务器上运行：",
+    no_access: "没有该机器的权限？请向启动服务器的人索取。若此连接未加密且网络不受信任，请通过隧道访问：",
+    kept: "令牌以 Cookie 保存在此浏览器中，不会出现在地址里。",
+    programs: "程序请发送",
+};
+
+/// Answers a request without the token: with the place that was asked for if its form has it, else with the page.
+pub(super) async fn answer(
+    prefix: &str,
+    token: &Token,
+    cookie_name: &str,
+    request: Request,
+) -> Response {
+    let (parts, body) = request.into_parts();
+    let form = if parts.method == Method::POST {
+        to_bytes(body, MAX_FORM_LEN).await.ok()
+    } else {
+        None
+    };
+    let form = form.and_then(|form| String::from_utf8(form.to_vec()).ok());
+    let sent = form.as_deref().and_then(|form| {
+        let mut fields = form.split('&');
+        fields.find_map(|field| field.strip_prefix("token="))
+    });
+    if let Some(sent) = sent
+        && token.is(sent.trim_matches('+'))
+    {
+        return welcome(prefix, &parts.uri, token, cookie_name);
+    }
+    let is_refused = form.is_some() || query_token(&parts.uri).is_some();
+    let page = page(&parts.uri, &parts.headers, is_refused);
+    (
+        StatusCode::UNAUTHORIZED,
+        [
+            (CONTENT_TYPE, "text/html; charset=utf-8"),
+            NO_STORE,
+            (WWW_AUTHENTICATE, "Bearer"),
+            (CONTENT_SECURITY_POLICY, &POLICY),
+        ],
+        page,
+    )
+        .into_response()
+}
+
+fn page(uri: &Uri, headers: &HeaderMap, is_refused: bool) -> String {
+    let asked = headers.get(ACCEPT_LANGUAGE);
+    let asked = asked.and_then(|value| value.to_str().ok()).unwrap_or("");
+    let texts = if asked.to_ascii_lowercase().starts_with("zh") {
+        ZH
+    } else {
+        EN
+    };
+    let host = headers.get("host").and_then(|host| host.to_str().ok());
+    let host = host.unwrap_or("");
+    let (name, port) = host.rsplit_once(':').unwrap_or((host, "8080"));
+    let place = place_without_token(uri);
+    html! {
+        (DOCTYPE)
+        html lang=(texts.language) {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (texts.title) " · trainscope" }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                header {
+                    svg width="18" height="18" viewBox="0 0 16 16" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true" {
+                        path d="M1.5 12.5 5 6l3 4 2.5-7 4 9.5" {}
+                        circle cx="10.5" cy="3" r="1.6" fill="currentColor" stroke="none" {}
+                    }
+                    b { "trainscope" }
+                    span { (host) }
+                }
+                main {
+                    section {
+                        form method="post" action=(place) {
+                            h1 { (texts.title) }
+                            p { (texts.why) }
+                            label for="token" { (texts.token) }
+                            div {
+                                input #token type="password" name="token" placeholder=(texts.paste) required autofocus autocomplete="current-password" class=[is_refused.then_some("refused")] aria-describedby=[is_refused.then_some("refused")];
+                                button { (texts.open) }
+                            }
+                            @if is_refused {
+                                p #refused role="alert" { (texts.refused) }
+                            }
+                            @if place.trim_end_matches('/').len() > 1 {
+                                p class="next" { "→ " (texts.next) " " code { (place) } }
+                            }
+                        }
+                        div {
+                            h2 { (texts.where_is_it) }
+                            p { (texts.printed) }
+                            pre { "cat ~/.local/state/trainscope/token" }
+                            p { (texts.no_access) }
+                            pre { "ssh -L " (port) ":127.0.0.1:" (port) " " (name) }
+                        }
+                    }
+                    footer {
+                        span { (texts.kept) }
+                        span { (texts.programs) " " code { "Authorization: Bearer TOKEN" } }
+                    }
+                }
+            }
+        }
+    }
+    .into_string()
+}
+
+/// The token in the query; it needs no decoding.
+pub(super) fn query_token(uri: &Uri) -> Option<&str> {
+    uri.query()?
+        .split('&')
+        .find_map(|pair| pair.strip_prefix("token="))
+}
+
+/// The place that a request names, without the token, which would be copied along with links.
+fn place_without_token(uri: &Uri) -> String {
+    let rest: Vec<&str> = uri
+        .query()
+        .unwrap_or_default()
+        .split('&')
+        .filter(|pair| !pair.is_empty() && !pair.starts_with("token="))
+        .collect();
+    // Several slashes at the start would name another host, as would a backslash to browsers.
+    let path = uri.path().trim_start_matches(['/', '\\']);
+    let mut place = format!("/{path}");
+    if !rest.is_empty() {
+        place.push('?');
+        place.push_str(&rest.join("&"));
+    }
+    place
+}
+
+/// Stores the token in a cookie, and leads to the place that was asked for.
+pub(super) fn welcome(prefix: &str, uri: &Uri, token: &Token, cookie_name: &str) -> Response {
+    let place = place_without_token(uri);
+    let cookie = format!(
+        "{cookie_name}={}; Path={prefix}/; HttpOnly; SameSite=Strict; Max-Age=31536000",
+        token.reveal(),
+    );
+    (
+        StatusCode::SEE_OTHER,
+        [
+            (LOCATION, place),
+            (SET_COOKIE, cookie),
+            (CACHE_CONTROL, "no-store".to_owned()),
+        ],
+    )
+        .into_response()
+}
