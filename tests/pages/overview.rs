@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use crate::support::lab::{copy_folder, workspace_root};
 use crate::support::parts::{HIT, SELECTED_HIT};
 use crate::support::terminal::Dump;
-use crate::support::{Browser, Lab};
+use crate::support::{Browser, Lab, wait_for};
 
 const VERDICT: &str = "[data-part=verdict] h1";
 /// The map of tensors and steps.
@@ -173,6 +173,11 @@ async fn each_card_row_and_name_leads_to_the_page_that_says_more() {
     let server = lab.start_on(&[&folder], &[]);
     let browser = Browser::open().await;
     let overview = "/run/mlp/overflow/overview";
+    // Rows that appear while the run is judged would move a link away from under a click.
+    wait_for("the run to be judged", || {
+        let found = server.get("/api/findings?run=mlp/overflow").json();
+        (found["state"] == "done").then_some(())
+    });
     browser.goto(&server, overview).await;
     for (control, page, content) in [
         ("[data-card='scalars'] > a", "scalars", "section[data-tag]"),

@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use axum::body::to_bytes;
 use axum::extract::Request;
 use axum::http::header::{
-    ACCEPT_LANGUAGE, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, LOCATION, SET_COOKIE,
-    WWW_AUTHENTICATE,
+    ACCEPT_LANGUAGE, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, LOCATION,
+    REFERRER_POLICY, SET_COOKIE, WWW_AUTHENTICATE,
 };
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
@@ -58,7 +58,7 @@ const EN: Texts = Texts {
     refused: "That is not the token of this server.",
     next: "You will go on to",
     where_is_it: "Where is it?",
-    printed: "`trainscope start` printed the file that it is in. By default, run on the server:",
+    printed: " printed the file that it is in. By default, run on the server:",
     no_access: "No access to that machine? Ask the person who started the server. If this connection is not encrypted, and the network \
                 is not yours, come through a tunnel:",
     kept: "Kept in a cookie of this browser, never in an address.",
@@ -75,7 +75,7 @@ const ZH: Texts = Texts {
     refused: "这不是此服务器的令牌。",
     next: "之后打开",
     where_is_it: "令牌在哪里？",
-    printed: "trainscope start 启动时打印了令牌文件的位置。默认情况下，在服务器上运行：",
+    printed: " 启动时打印了令牌文件的位置。默认情况下，在服务器上运行：",
     no_access: "没有该机器的权限？请向启动服务器的人索取。若此连接未加密且网络不受信任，请通过隧道访问：",
     kept: "令牌以 Cookie 保存在此浏览器中，不会出现在地址里。",
     programs: "程序请发送",
@@ -113,6 +113,8 @@ pub(super) async fn answer(
             NO_STORE,
             (WWW_AUTHENTICATE, "Bearer"),
             (CONTENT_SECURITY_POLICY, &POLICY),
+            // Without a referrer browsers send the form from the origin `null`.
+            (REFERRER_POLICY, "same-origin"),
         ],
         page,
     )
@@ -168,7 +170,7 @@ fn page(uri: &Uri, headers: &HeaderMap, is_refused: bool) -> String {
                         }
                         div {
                             h2 { (texts.where_is_it) }
-                            p { (texts.printed) }
+                            p { code { "trainscope start" } (texts.printed) }
                             pre { "cat ~/.local/state/trainscope/token" }
                             p { (texts.no_access) }
                             pre { "ssh -L " (port) ":127.0.0.1:" (port) " " (name) }

@@ -34,17 +34,17 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// Sorts the runs: the worst first, then by name.
+    /// Sorts the runs: the worst first, those of which nothing was checked after those with something to read, then by name.
     pub(super) fn sort(&mut self) {
         let badness = |run: &Judgement| {
             let hits = run.findings.hits.iter().map(|hit| hit.severity).max();
             let hits = hits.map_or(0, |severity| match severity {
                 Severity::Error => 6,
                 Severity::Warning => 5,
-                Severity::Info => 1,
+                Severity::Info => 3,
             });
             let unchecked = match run.findings.verdict() {
-                Verdict::Nothing => 3,
+                Verdict::Nothing => 1,
                 Verdict::InPart => 2,
                 Verdict::NoProblem | Verdict::Problem => 0,
             };
