@@ -50,6 +50,9 @@ async fn the_verdict_leads_to_the_debugger() {
             .await;
     }
     browser.wait_for_text("NaN").await;
+    browser
+        .wait_until("!document.body.innerText.includes('being checked again')")
+        .await;
     browser.show("overview").await;
     let height =
         "const main = document.querySelector('main'); return main.scrollHeight - main.clientHeight";
