@@ -3,7 +3,6 @@
 mod archive;
 mod glibc;
 mod licences;
-mod sizes;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,11 +35,7 @@ fn main() -> ExitCode {
     let made = Workspace::locate().and_then(|workspace| match arguments.as_slice() {
         [] => make(&workspace, None),
         [flag, tag] if flag == "--tag" => make(&workspace, Some(tag)),
-        [flag] if flag == "--sizes" => {
-            Bundle::Small.build(&workspace)?;
-            sizes::write(&workspace.root, &Bundle::Small.folder(&workspace))
-        }
-        other => bail!("`dist` takes --tag TAG, --sizes or nothing, not {other:?}"),
+        other => bail!("`dist` takes --tag TAG or nothing, not {other:?}"),
     });
     match made {
         Ok(()) => ExitCode::SUCCESS,
@@ -69,7 +64,6 @@ fn make(workspace: &Workspace, tag: Option<&str>) -> Result<()> {
     }
     fs::create_dir_all(&dist)?;
     Bundle::Small.build(workspace)?;
-    sizes::check(&workspace.root, &Bundle::Small.folder(workspace))?;
 
     let tools = workspace.target.join("dist-tools");
     python::ensure(&tools, &CROSS_TOOLS.join("\n"), &CROSS_TOOLS)?;
