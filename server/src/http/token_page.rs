@@ -95,12 +95,9 @@ pub(super) async fn answer(
         None
     };
     let form = form.and_then(|form| String::from_utf8(form.to_vec()).ok());
-    let sent = form.as_deref().and_then(|form| {
-        let mut fields = form.split('&');
-        fields.find_map(|field| field.strip_prefix("token="))
-    });
+    let sent = form.as_deref().and_then(token_of);
     if let Some(sent) = sent
-        && token.is(sent.trim_matches('+'))
+        && token.is(&sent)
     {
         return welcome(prefix, &parts.uri, token, cookie_name);
     }
@@ -119,6 +116,13 @@ pub(super) async fn answer(
         page,
     )
         .into_response()
+}
+
+/// The token in a form. Of the characters of a token a form encodes `~`; a space at an end is `+`.
+fn token_of(form: &str) -> Option<String> {
+    let mut fields = form.split('&');
+    let sent = fields.find_map(|field| field.strip_prefix("token="))?;
+    Some(sent.trim_matches('+').replace("%7E", "~"))
 }
 
 fn page(uri: &Uri, headers: &HeaderMap, is_refused: bool) -> String {
@@ -228,4 +232,16 @@ pub(super) fn welcome(prefix: &str, uri: &Uri, token: &Token, cookie_name: &str)
         ],
     )
         .into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::token_of;
+
+    #[test]
+    fn a_token_of_any_allowed_characters_is_found_in_a_form() {
+        let sent = "a=1&token=+Ab9-._%7E0123456789+";
+        assert_eq!(token_of(sent).as_deref(), Some("Ab9-._~0123456789"));
+        assert_eq!(token_of("other=1"), None);
+    }
 }
