@@ -42,13 +42,41 @@ use event_file::{EventFile, ReadEvent};
 use trace_file::rank_of_trace;
 use whole_file::WholeFile;
 
-/// Extensions of files that users derive from event files; no writer of event files uses them.
-const FOREIGN_EXTENSIONS: [&str; 13] = [
-    "bz2", "csv", "gz", "json", "npy", "npz", "pb", "pbtxt", "png", "tar", "txt", "xz", "zst",
+/// Extensions of files that users and tools derive from event files; no writer of event files uses them.
+const FOREIGN_EXTENSIONS: [&str; 23] = [
+    "7z",
+    "bz2",
+    "crdownload",
+    "csv",
+    "dvc",
+    "gz",
+    "json",
+    "lock",
+    "md5",
+    "npy",
+    "npz",
+    "part",
+    "pb",
+    "pbtxt",
+    "png",
+    "sagemaker-uploaded",
+    "sha256",
+    "swo",
+    "swp",
+    "tar",
+    "txt",
+    "xz",
+    "zip",
 ];
+/// Beginning of the names of hidden files. Tools keep copies of event files under such names until they are complete (rsync),
+/// and data beside them (`AppleDouble`).
+const HIDDEN: char = '.';
 
 /// The format of an event file of this name; the first claim wins.
 fn event_format(file_name: &str) -> Option<Format> {
+    if file_name.starts_with(HIDDEN) {
+        return None;
+    }
     if let Some(extension) = Path::new(file_name).extension()
         && FOREIGN_EXTENSIONS
             .iter()
@@ -180,6 +208,11 @@ mod tests {
             "logits_1.npy",
             "projector_config.pbtxt",
             "events.out.tfevents.1795213388.vm.tar.gz",
+            "events.out.tfevents.1795213388.vm.dvc",
+            "events.out.tfevents.1795213388.vm.swp",
+            "tfevents.zip",
+            "._events.out.tfevents.1795213388.vm",
+            ".events.out.tfevents.1795213388.vm.Xy12Za",
             "truth.json",
             "README.md",
             "",

@@ -4,12 +4,13 @@
 //! *superseded*: stored, but not part of the curve. Steps that no later file has reached stay:
 //!
 //! 1. A later file supersedes the steps from its first to its last one, and no others. A first step far before the
-//!    second one (a sanity check before resuming) supersedes nothing.
+//!    second one (a sanity check before resuming) supersedes that step alone.
 //! 2. Within one file, going back to a step that the file has already supersedes it and all that followed it, if the
-//!    file
-//!    continues from there. A lone point behind the others (a late evaluation) supersedes nothing.
+//!    file continues from there. A lone point behind the others (a late evaluation) supersedes no other step. In a file
+//!    with more such points at known steps than restarts, they are corrections, and nothing restarts.
 //! 3. A tag that goes back to its first step counts its steps per epoch: all points are part of the curve, by time.
-//! 4. A TensorBoard `SessionLog` of status `START` supersedes all earlier points from its step on (`purge_step`).
+//! 4. Of several values of a scalar at one step, the newest counts.
+//! 5. A TensorBoard `SessionLog` of status `START` supersedes all earlier points from its step on (`purge_step`).
 //!
 //! Two files that overlap in time are two writers, unless one begins above the last step of the other.
 
@@ -51,7 +52,7 @@ impl Extent {
     }
 
     /// Steps of an earlier file that this one has written again.
-    fn supersedes(&self, earlier: &Self) -> RangeInclusive<i64> {
+    fn supersedes(&self, earlier: &Self) -> [RangeInclusive<i64>; 2] {
         let gap = self.next_step as f64 - self.min_step as f64;
         let is_lone = gap > NEAR * earlier.spacing();
         let from = if is_lone {
@@ -59,7 +60,7 @@ impl Extent {
         } else {
             self.min_step
         };
-        from..=self.max_step
+        [self.min_step..=self.min_step, from..=self.max_step]
     }
 
     /// True if a training that had come this far could have written `resumed` next. A single step is no training.
@@ -149,7 +150,7 @@ pub fn superseded(attempts: &[Extent]) -> Vec<Vec<RangeInclusive<i64>>> {
     let ranges = |(at, earlier): (usize, &Extent)| {
         let later = attempts.iter().skip(at + 1);
         let mut ranges: Vec<_> = later
-            .map(|later| later.supersedes(earlier))
+            .flat_map(|later| later.supersedes(earlier))
             .filter(|range| {
                 !range.is_empty()
                     && *range.start() <= earlier.max_step
@@ -194,6 +195,39 @@ pub fn starts_within(wall_times_secs: &[f64], starts: &[SessionStart]) -> Vec<(u
 ///
 /// Takes time n log n of the points behind the first one that goes back.
 pub fn rewinds(steps: &[i64], starts: &[(usize, i64)]) -> Rewinds {
+    let (found, returns) = rewinds_of(steps, starts, true);
+    if returns.corrections > returns.restarts {
+        return rewinds_of(steps, starts, false).0;
+    }
+    found
+}
+
+/// Of several live values of a scalar at one step, leaves the newest, unless steps are counted per epoch.
+pub fn leave_newest(found: &mut Rewinds, steps: &[i64]) {
+    if found.is_per_epoch {
+        return;
+    }
+    let mut newest = BTreeMap::new();
+    for (at, step) in steps.iter().enumerate() {
+        if found.live[at]
+            && let Some(before) = newest.insert(*step, at)
+        {
+            found.live[before] = false;
+        }
+    }
+}
+
+/// Points that go back within a file.
+#[derive(Default)]
+struct Returns {
+    /// From where the file continues.
+    restarts: u64,
+    /// Lone ones, at a step that the file has already.
+    corrections: u64,
+}
+
+fn rewinds_of(steps: &[i64], starts: &[(usize, i64)], may_restart: bool) -> (Rewinds, Returns) {
+    let mut returns = Returns::default();
     let mut found = Rewinds {
         live: vec![true; steps.len()],
         is_per_epoch: false,
@@ -202,7 +236,7 @@ pub fn rewinds(steps: &[i64], starts: &[(usize, i64)]) -> Rewinds {
         max_step: i64::MIN,
     };
     let Some(&first) = steps.first() else {
-        return found;
+        return (found, returns);
     };
     // Indices of live points by step.
     let mut live = BTreeMap::<i64, Vec<usize>>::new();
@@ -223,9 +257,13 @@ pub fn rewinds(steps: &[i64], starts: &[(usize, i64)]) -> Rewinds {
             let goes_on = next.is_some_and(|next| {
                 *next > step && (*next as f64 - step as f64) <= NEAR * spacing.max(1.0)
             });
-            if goes_on && step == first {
+            let is_known = live.contains_key(&step);
+            let restarts = may_restart && goes_on && is_known;
+            returns.restarts += u64::from(restarts);
+            returns.corrections += u64::from(is_known && !restarts);
+            if restarts && step == first {
                 found.is_per_epoch = true;
-            } else if goes_on && live.contains_key(&step) {
+            } else if restarts {
                 hide_from = Some(hide_from.map_or(step, |from| from.min(step)));
             } else {
                 is_stray = true;
@@ -253,7 +291,7 @@ pub fn rewinds(steps: &[i64], starts: &[(usize, i64)]) -> Rewinds {
     let mut lowest = live.iter().filter(|(_, indices)| !indices.is_empty());
     found.min_step = lowest.next().map_or(i64::MAX, |(step, _)| *step);
     found.next_step = lowest.next().map_or(found.min_step, |(step, _)| *step);
-    found
+    (found, returns)
 }
 
 #[cfg(test)]
@@ -367,7 +405,7 @@ mod tests {
         let by_hundred: Vec<i64> = (0..10).map(|n| n * 100).collect();
         assert_eq!(
             live(&[&by_hundred, &[0, 1_000]]),
-            [by_hundred.clone(), vec![0, 1_000]]
+            [by_hundred[1..].to_vec(), vec![0, 1_000]]
         );
         assert_eq!(
             live(&[&range(0..10), &range(5..8), &range(6..7)])[0],
@@ -402,6 +440,37 @@ mod tests {
             assert_eq!(found.min_step, steps[0]);
         }
         assert_eq!(rewinds(&[50, 51, 52, 0], &[]).min_step, 50);
+    }
+
+    #[test]
+    fn steps_written_again_in_any_order_are_corrections() {
+        for seed in 1..50_u64 {
+            let mut again: Vec<i64> = range(0..50);
+            again.sort_by_key(|step| {
+                (step.unsigned_abs() + seed).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+            });
+            let steps: Vec<i64> = range(0..50).into_iter().chain(again).collect();
+            let mut found = rewinds(&steps, &[]);
+            leave_newest(&mut found, &steps);
+            let is_newest = |at: usize| at >= 50;
+            assert!(
+                found
+                    .live
+                    .iter()
+                    .enumerate()
+                    .all(|(at, live)| *live == is_newest(at)),
+                "{seed}"
+            );
+            assert_eq!((found.min_step, found.max_step), (0, 49));
+        }
+    }
+
+    #[test]
+    fn of_values_at_one_step_the_newest_is_live() {
+        let steps = [0, 1, 1, 2, 3, 0];
+        let mut found = rewinds(&steps, &[]);
+        leave_newest(&mut found, &steps);
+        assert_eq!(found.live, [false, false, true, true, true, true]);
     }
 
     #[test]

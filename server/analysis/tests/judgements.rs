@@ -8,6 +8,7 @@ mod learning;
 mod ordinary;
 mod profiles;
 mod recording;
+mod sound;
 mod training;
 
 use training::{Training, WELL, alarms, elements, expect, expect_note, noise, scale};

@@ -64,6 +64,19 @@ fn a_metric_that_does_not_move_is_a_note_unless_it_is_perfect_or_nothing_was_lea
     let noted = of(&falling, 0.1);
     assert!(matches!(&noted[..], [(Severity::Info, _)]), "{noted:?}");
     assert!(of(&falling, 1.0).is_empty());
+    // No class is right: without a loss of the held-out set, nothing says that there is one.
+    assert_eq!(of(&falling, 0.0)[0].0, Severity::Warning);
+    let zero = still(0.0);
+    let regression = [
+        ("loss", &falling as &dyn Fn(f64) -> f64),
+        ("val_acc", &zero),
+        ("val_loss", &falling),
+    ];
+    let noted = found(&findings_of(&regression, 30), "constant_metric");
+    assert!(
+        matches!(&noted[..], [(Severity::Info, said)] if said.contains("numbers")),
+        "{noted:?}"
+    );
     assert!(of(&|step| 1.0 + 0.01 * step, 0.0).is_empty());
     let moving = |step: f64| 0.1 + step / 100.0;
     let findings = findings_of(&[("loss", &falling), ("val_acc", &moving)], 30);
@@ -98,6 +111,33 @@ fn a_policy_that_stays_random_has_the_entropy_of_its_number_of_actions() {
     assert!(of("entropy", &|step| 7_f64.ln() - 0.01 * step).is_empty());
     // A fixed deviation of continuous actions.
     assert!(of("entropy", &|_| 1.4189).is_empty());
+}
+
+#[test]
+fn of_two_adversarial_networks_neither_should_win() {
+    let of = |tags: [&str; 2], own: f64, other: f64| {
+        let wavy = |level: f64| move |step: f64| level * (1.0 + 0.1 * (step % 3.0 - 1.0));
+        let (own, other) = (wavy(own), wavy(other));
+        let curves: [(&str, &dyn Fn(f64) -> f64); 2] = [(tags[0], &own), (tags[1], &other)];
+        found(&findings_of(&curves, 60), "one_sided_discriminator")
+    };
+    for losses in [
+        ["loss_D", "loss_G"],
+        ["disc/loss", "gen/loss"],
+        ["d_loss", "g_loss"],
+    ] {
+        assert_eq!(of(losses, 0.002, 8.0)[0].0, Severity::Warning, "{losses:?}");
+        // In balance; a strong discriminator; a critic of Wasserstein.
+        for (own, other) in [(1.3, 0.8), (0.1, 4.0), (-0.002, 8.0)] {
+            assert!(
+                of(losses, own, other).is_empty(),
+                "{losses:?}: {own} {other}"
+            );
+        }
+    }
+    let answers = ["acc/fake", "acc/real"];
+    assert_eq!(of(answers, 0.0, 0.8)[0].0, Severity::Info);
+    assert!(of(answers, 0.4, 0.6).is_empty());
 }
 
 #[test]

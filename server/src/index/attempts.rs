@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use trainscope_analysis::restart::{self, Extent, Rewinds};
-use trainscope_format::SessionStart;
+use trainscope_format::{Kind, SessionStart};
 
 use super::ReadError;
 use super::chunk::{Points, Want};
@@ -38,7 +38,7 @@ impl Attempt {
         pieces: &[Piece],
         store: &Store,
     ) -> Result<Option<Arc<Rewinds>>, ReadError> {
-        if self.starts.is_empty() && is_ascending(pieces) {
+        if self.starts.is_empty() && is_ascending(self.part.kind, pieces) {
             return Ok(None);
         }
         let count: u64 = pieces.iter().map(|piece| piece.meta.summary.count).sum();
@@ -61,7 +61,11 @@ impl Attempt {
             all.wall_times_secs.append(&mut points.wall_times_secs);
         }
         let starts = restart::starts_within(&all.wall_times_secs, &self.starts);
-        let found = Arc::new(restart::rewinds(&all.steps, &starts));
+        let mut found = restart::rewinds(&all.steps, &starts);
+        if self.part.kind == Kind::Scalars {
+            restart::leave_newest(&mut found, &all.steps);
+        }
+        let found = Arc::new(found);
         *known = Some(Arc::clone(&found));
         Ok(Some(found))
     }
@@ -105,10 +109,13 @@ impl Attempt {
     }
 }
 
-/// True if steps never go back.
-fn is_ascending(pieces: &[Piece]) -> bool {
-    pieces.iter().all(|piece| piece.meta.sorted)
-        && pieces.is_sorted_by(|a, b| a.meta.max_step <= b.meta.min_step)
+/// True if no point can be superseded by a later one: steps ascend, or stay where several records of a step count.
+fn is_ascending(kind: Kind, pieces: &[Piece]) -> bool {
+    let goes_on = |a: &Piece, b: &Piece| match kind {
+        Kind::Scalars => a.meta.max_step < b.meta.min_step,
+        _ => a.meta.max_step <= b.meta.min_step,
+    };
+    pieces.iter().all(|piece| piece.meta.ascends) && pieces.is_sorted_by(goes_on)
 }
 
 /// Session starts of files, each with the id of its file.

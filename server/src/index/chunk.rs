@@ -37,8 +37,8 @@ pub(super) struct ChunkMeta {
     pub(super) max_step: i64,
     /// Wall time of the first point.
     pub(super) first_wall_time_secs: f64,
-    /// True if steps never go back.
-    pub(super) sorted: bool,
+    /// True if steps never go back, and those of values never repeat.
+    pub(super) ascends: bool,
 }
 
 impl ChunkMeta {
@@ -63,7 +63,11 @@ impl ChunkMeta {
             min_step: points.steps.iter().copied().min().unwrap_or(0),
             max_step: points.steps.iter().copied().max().unwrap_or(0),
             first_wall_time_secs: points.wall_times_secs.first().copied().unwrap_or(f64::NAN),
-            sorted: points.steps.is_sorted(),
+            ascends: if points.values.is_empty() {
+                points.steps.is_sorted()
+            } else {
+                points.steps.is_sorted_by(|a, b| a < b)
+            },
         }
     }
 }
@@ -391,7 +395,7 @@ pub(super) fn encode_summaries(points: &Points) -> (ChunkMeta, Vec<u8>) {
     out.extend_from_slice(&meta.min_step.to_le_bytes());
     out.extend_from_slice(&meta.max_step.to_le_bytes());
     out.extend_from_slice(&meta.first_wall_time_secs.to_le_bytes());
-    out.push(u8::from(meta.sorted));
+    out.push(u8::from(meta.ascends));
     for n in [meta.summary.count]
         .into_iter()
         .chain(meta.summary.non_finite)
@@ -420,7 +424,7 @@ pub(super) fn decode_meta(bytes: &[u8]) -> Option<ChunkMeta> {
     let (min_step, rest) = rest.split_first_chunk::<8>()?;
     let (max_step, rest) = rest.split_first_chunk::<8>()?;
     let (first_wall, rest) = rest.split_first_chunk::<8>()?;
-    let (&[sorted], rest) = rest.split_first_chunk::<1>()?;
+    let (&[ascends], rest) = rest.split_first_chunk::<1>()?;
     let (count, rest) = rest.split_first_chunk::<2>()?;
     let mut summary = decode_summary(summary, u64::from(u16::from_le_bytes(*count)));
     let (classes, _) = rest.split_first_chunk::<6>()?;
@@ -436,7 +440,7 @@ pub(super) fn decode_meta(bytes: &[u8]) -> Option<ChunkMeta> {
         min_step: i64::from_le_bytes(*min_step),
         max_step: i64::from_le_bytes(*max_step),
         first_wall_time_secs: f64::from_le_bytes(*first_wall),
-        sorted: sorted == 1,
+        ascends: ascends == 1,
     })
 }
 

@@ -69,6 +69,11 @@ pub struct Judgement {
     pub(crate) sources: FxHashMap<Arc<str>, (String, u32)>,
 }
 
+/// What is said of a truncated file that is the newest of its rank.
+const MAY_GROW: &str = "; perhaps it is still being written";
+/// The same of one that a newer file follows.
+const ENDED: &str = ": its program ended while writing";
+
 /// A tensor of a step, before it is read.
 struct Item {
     rank: u32,
@@ -410,12 +415,16 @@ impl Judging {
             return;
         }
         let is_last = self.last_steps.get(&rank) == Some(&step);
-        let faults = if matches!(unread, TensorReadError::Truncated { .. }) && is_last {
+        let may_grow = matches!(unread, TensorReadError::Truncated { .. }) && is_last;
+        let (offset, mut reason) = unread.offset_and_reason();
+        if may_grow {
+            reason.push_str(MAY_GROW);
+        }
+        let faults = if may_grow {
             &mut self.judged.truncated
         } else {
             &mut self.judged.damaged
         };
-        let (offset, reason) = unread.offset_and_reason();
         faults.push(Fault {
             file: Arc::clone(file.0),
             offset,
@@ -427,8 +436,11 @@ impl Judging {
     /// Result for everything evaluated so far.
     pub(super) fn judged(&self) -> Judgement {
         let mut judged = self.judged.clone();
-        for file in self.events.iter().filter(|file| !file.is_beside) {
-            let (shown, file) = (&file.shown, &file.file);
+        for (at, records) in self.events.iter().enumerate() {
+            if records.is_beside {
+                continue;
+            }
+            let (shown, file) = (&records.shown, &records.file);
             let fault = |offset, reason: &str| Fault {
                 file: Arc::clone(shown),
                 offset,
@@ -445,8 +457,12 @@ impl Judging {
             if judged.damaged.len() == before
                 && let Some(offset) = file.torn_at()
             {
-                let reason = "the last record is not complete";
-                judged.truncated.push(fault(offset, reason));
+                let is_later =
+                    |other: &EventRecords| other.rank == records.rank && !other.is_beside;
+                let has_later = self.events[at + 1..].iter().any(is_later);
+                let state = if has_later { ENDED } else { MAY_GROW };
+                let reason = format!("the last record is not complete{state}");
+                judged.truncated.push(fault(offset, &reason));
             }
         }
         judged.damaged.extend(self.profiles.faults().cloned());

@@ -122,6 +122,9 @@ impl Source<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fault(pub(super) &'static str);
 
+/// A picture or sound that its writer left empty: counted as unread, for nothing is damaged.
+pub(super) const NO_CONTENT: Fault = Fault("a picture or sound has no content");
+
 impl From<WireError> for Fault {
     fn from(_: WireError) -> Self {
         Self("a value is not a message of its kind")
@@ -162,7 +165,7 @@ impl At<'_> {
         });
     }
 
-    /// Adds the record with the body in `value`, or its damage. The tag is registered in both cases: later values may
+    /// Adds the record with the body in `value`, its damage, or that it is empty. The tag is registered in both cases: later values may
     /// omit its kind.
     pub(super) fn record(
         self,
@@ -172,6 +175,9 @@ impl At<'_> {
         tags: &mut TagTable,
         out: &mut RecordBatch,
     ) {
+        if matches!(&body, Err(fault) if *fault == NO_CONTENT) {
+            return self.unread(tag, kind, tags, out);
+        }
         let tag = tags.id(tag, kind, &mut out.new_tags);
         match body {
             Ok(body) => {

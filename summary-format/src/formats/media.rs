@@ -1,14 +1,12 @@
 //! Images and audio in event files: their byte ranges and declared properties.
 
-use super::event_file::{Fault, Source};
+use super::event_file::{Fault, NO_CONTENT, Source};
 use super::tensor_proto::TensorProto;
 use crate::body::Body;
 use crate::media::{Audio, ImageEncoding, Images};
 use crate::wire::{Fields, Value, int32, text};
 
-const NO_IMAGE: Fault = Fault("an image has no content");
 const NO_SIZES: Fault = Fault("a tensor of images does not begin with width and height");
-const NO_SOUND: Fault = Fault("audio has no content");
 const WAV: &str = "audio/wav";
 
 /// An `Image`, the same message in both families: height 1, width 2, channels 3, encoded 4.
@@ -20,11 +18,11 @@ pub(super) fn image(message: &[u8], source: Source<'_>) -> Result<Body, Fault> {
             (number @ 1..=3, Value::Varint(bits)) => {
                 sizes[number as usize - 1] = u32::try_from(int32(bits)).unwrap_or(0);
             }
-            (4, Value::Bytes(bytes)) => encoded = Some(bytes),
+            (4, Value::Bytes(bytes)) if !bytes.is_empty() => encoded = Some(bytes),
             _ => {}
         }
     }
-    let encoded = encoded.ok_or(NO_IMAGE)?;
+    let encoded = encoded.ok_or(NO_CONTENT)?;
     let [height, width, channels] = sizes;
     Ok(Body::Images(Images {
         width,
@@ -65,12 +63,12 @@ pub(super) fn sound(message: &[u8], source: Source<'_>) -> Result<Body, Fault> {
             (1, Value::Fixed32(bits)) => sample_rate_hz = Some(f32::from_bits(bits).into()),
             (2, Value::Varint(number)) => channels = u32::try_from(number).ok(),
             (3, Value::Varint(number)) => frames = Some(number),
-            (4, Value::Bytes(bytes)) => encoded = Some(bytes),
+            (4, Value::Bytes(bytes)) if !bytes.is_empty() => encoded = Some(bytes),
             (5, Value::Bytes(bytes)) => content_type = Some(text(bytes)),
             _ => {}
         }
     }
-    let encoded = encoded.ok_or(NO_SOUND)?;
+    let encoded = encoded.ok_or(NO_CONTENT)?;
     let header = WavHeader::of(encoded);
     Ok(Body::Audio(Audio {
         sample_rate_hz: sample_rate_hz.or(header.map(|wav| wav.sample_rate_hz)),

@@ -197,7 +197,7 @@ fn read_value(
     match (kind, tensor) {
         (Some(Kind::Scalars), Some(tensor)) => match scalar::single_number(tensor)? {
             Some(number) => at.scalar(tag, number, tags, out),
-            None => out.skipped_records += 1,
+            None => several_numbers(tensor, tag, at, tags, out),
         },
         (Some(Kind::Hparams), _) => {
             let content = plugin.map_or(&[][..], |plugin| plugin.content);
@@ -225,6 +225,30 @@ fn read_value(
         (_, None) => out.skipped_records += 1,
     }
     Ok(())
+}
+
+/// Adds a tensor of several numbers that a writer calls a scalar; anything else is skipped.
+fn several_numbers(
+    tensor: &[u8],
+    tag: &[u8],
+    at: At<'_>,
+    tags: &mut TagTable,
+    out: &mut RecordBatch,
+) {
+    let parsed = TensorProto::parse(tensor).map_err(Fault::from);
+    match parsed.and_then(|tensor| tensor.values(at.source)) {
+        Ok(values)
+            if values
+                .shape
+                .iter()
+                .fold(1, |n: u64, size| n.saturating_mul(*size))
+                > 1 =>
+        {
+            let body = Ok(Body::Tensor(values));
+            at.record((tag, Kind::Tensors), body, tensor, tags, out);
+        }
+        _ => out.skipped_records += 1,
+    }
 }
 
 /// Body of a tensor of this kind.

@@ -76,6 +76,7 @@ pub static CONDITIONS: &[&Condition] = &[
     &results::CONSTANT_METRIC,
     &results::POLICY_UPDATE_TOO_LARGE,
     &results::CONSTANT_ENTROPY,
+    &results::ONE_SIDED_DISCRIMINATOR,
     &scalars::BATCHNORM_DRIFT,
     &scalars::LOSSSCALE_THRASH,
     &scalars::LEARNING_RATE_JUMP,

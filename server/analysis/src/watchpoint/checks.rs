@@ -4,6 +4,7 @@
 //! source. *Chosen* means: by this project, from no publication or framework. Such a number keeps the families of sound
 //! and of faulty trainings in `server/analysis/tests` apart; these tests are the measure of any change to it.
 
+pub(crate) mod adversarial;
 pub(crate) mod answers;
 pub(crate) mod change;
 pub(crate) mod contradiction;

@@ -38,6 +38,9 @@ use crate::watchpoint::model::subject::{Class, Family};
 /// Distance in steps of two hits with one cause: an update affects the next step, and a step may not be recorded. Chosen.
 const NEAR_STEPS: i64 = 2;
 
+/// Number of finite steps after which initial weights have not caused a NaN. Chosen.
+const SOUND_STEPS: i64 = 10;
+
 /// The first cause, if any hit is a warning or an error.
 pub(crate) fn first_cause(
     hits: &[Hit],
@@ -46,7 +49,17 @@ pub(crate) fn first_cause(
     watchpoints: &Watchpoints,
 ) -> Option<FirstCause> {
     let placed = || hits.iter().zip(flows).enumerate();
-    let alarms = placed().filter(|(_, (hit, _))| hit.severity >= Severity::Warning);
+    let is_alarm = |hit: &Hit| hit.severity >= Severity::Warning;
+    let first_nan = hits
+        .iter()
+        .filter(|hit| is_alarm(hit) && is_not_finite(hit));
+    let first_nan = first_nan.map(|hit| hit.step).min();
+    // Initial weights that a number of sound steps follow are no cause of a NaN.
+    let is_overcome = |hit: &Hit| {
+        is(hit, &[&BAD_INITIALIZATION])
+            && first_nan.is_some_and(|nan| nan > hit.step.saturating_add(SOUND_STEPS))
+    };
+    let alarms = placed().filter(|(_, (hit, _))| is_alarm(hit) && !is_overcome(hit));
     // A fault of the program is as old as the run, but it is the first cause only if it can cause the rest: see below.
     let earliest = |(_, (hit, flow)): &(usize, (&Hit, &Flow))| {
         (

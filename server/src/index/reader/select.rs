@@ -44,7 +44,7 @@ impl Selection {
 
     fn is_sorted(&self) -> bool {
         match self {
-            Self::Whole(piece) => piece.meta.sorted,
+            Self::Whole(piece) => piece.meta.ascends,
             Self::Points(_, points) => points.steps.is_sorted(),
         }
     }

@@ -31,6 +31,19 @@ pub(super) fn first_generation(message: &[u8]) -> Result<Body, Fault> {
         return Err(WRONG_LEN);
     }
     let [min, max, count, sum, sum_squares] = stated;
+    // The smallest value is NaN if any value is: those are in no bin.
+    let binned: f64 = counts.iter().sum();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a number of values, at least 1"
+    )]
+    let beside = (count - binned).max(1.0) as u64;
+    let nan = if min.is_nan() || max.is_nan() {
+        beside
+    } else {
+        0
+    };
     let mut lefts = Vec::with_capacity(rights.len());
     // Some writers put an empty bin in front, which ends below the smallest value.
     lefts.extend(
@@ -60,6 +73,7 @@ pub(super) fn first_generation(message: &[u8]) -> Result<Body, Fault> {
         sum: Some(sum),
         sum_squares: Some(sum_squares),
         count,
+        nan,
         ..Histogram::default()
     }))
 }

@@ -49,14 +49,14 @@ pub(crate) static GRADIENT_VANISHING: Condition = Condition {
         says: "vanishing gradient",
         checks: "Mean |x| (or another statistic) is below its threshold; in context: at 3 consecutive steps, or below 1e-7 if the norm of the first layer is a thousandth of that of the last, or the loss stays at chance level.",
         matters: "Layers far from the loss do not learn.",
-        not_judged: "Gradients with NaN or Inf; all-zero gradients have their own condition. Only a note if the loss has already fallen.",
+        not_judged: "Gradients with NaN or Inf; all-zero gradients have their own condition; gradients that begin small and grow tenfold. Only a note if the loss has already fallen, unless the gradient is below the rounding of the others at every step.",
         advice: "Use ReLU-like activations, normalization or residual connections; check the initialization; raise the loss scale in fp16.",
     },
     zh: Prose {
         says: "梯度消失",
         checks: "|x| 的均值（或其他统计量）小于阈值；结合上下文时：连续 3 次迭代，或首层范数只有末层千分之一或损失停在随机猜测时小于 1e-7。",
         matters: "远离损失的层学不到东西。",
-        not_judged: "含 NaN/Inf；全零梯度属另一条件；损失已下降时仅作提示。",
+        not_judged: "含 NaN/Inf；全零梯度属另一条件；起始很小但增长十倍的梯度。损失已下降时仅作提示，除非该梯度在每次迭代都低于其他梯度的舍入误差。",
         advice: "使用 ReLU 类激活、归一化或残差；检查初始化；fp16 下提高损失缩放。",
     },
     ..BASE

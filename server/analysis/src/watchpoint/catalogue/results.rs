@@ -4,7 +4,7 @@ use trainscope_format::Severity;
 
 use super::{BASE, Condition, Key, Need, Parameter, Prose, Range, Target, limit};
 use crate::diagnosis::Topic;
-use crate::watchpoint::checks::{metric, policy};
+use crate::watchpoint::checks::{adversarial, metric, policy};
 use crate::watchpoint::model::scalars::Meaning;
 
 /// Points of a curve that these rules need.
@@ -23,14 +23,14 @@ pub(crate) static CONSTANT_METRIC: Condition = Condition {
     judge: Some(metric::constant),
     en: Prose {
         says: "constant metric",
-        checks: "An accuracy, precision, recall, mAP, IoU, F1, Dice or AUC is the same to the last bit at all points, at least the minimum number, while the training loss falls by a tenth. A warning if it is exactly 0; so is a validation loss of exactly 0.",
+        checks: "An accuracy, precision, recall, mAP, IoU, F1, Dice or AUC is the same to the last bit at all points, at least the minimum number, while the training loss falls by a tenth. A warning if it is exactly 0, unless it may be the accuracy of a regression: of the training, or of a validation set whose loss moves; so is a validation loss of exactly 0.",
         matters: "A model that learns changes its answers. A metric of 0 from the first measurement to the last is computed from nothing: an empty validation set, missing labels, or classes that do not match.",
         not_judged: "Too few points; a training loss that does not fall; a metric at its best end, 1 or 100.",
         advice: "Print one batch of the validation set with its labels and the answers of the model.",
     },
     zh: Prose {
         says: "指标始终不变",
-        checks: "准确率、精确率、召回率、mAP、IoU、F1、Dice 或 AUC 在全部点（不少于所需点数）上逐位相同，而训练损失下降了一成以上。恰好为 0 时为警告；验证损失恰好为 0 也是。",
+        checks: "准确率、精确率、召回率、mAP、IoU、F1、Dice 或 AUC 在全部点（不少于所需点数）上逐位相同，而训练损失下降了一成以上。恰好为 0 时为警告，但可能是回归任务的准确率（训练的，或验证损失在变化的）除外；验证损失恰好为 0 也是警告。",
         matters: "模型学习时预测会变化。始终为 0 的指标是凭空算出的：验证集为空、缺少标签，或类别不匹配。",
         not_judged: "点数不足；训练损失没有下降；指标处于最好值 1 或 100。",
         advice: "打印一个验证批次及其标签和模型的预测。",
@@ -52,7 +52,7 @@ pub(crate) static POLICY_UPDATE_TOO_LARGE: Condition = Condition {
             .at(1.0),
         limit(Key::ClippedGt, Range::Share)
             .says("share of clipped samples above", "被裁剪样本的比例大于")
-            .at(0.6),
+            .at(0.9),
     ],
     topic: Topic::Loss,
     severity: Severity::Warning,
@@ -97,6 +97,43 @@ pub(crate) static CONSTANT_ENTROPY: Condition = Condition {
         matters: "ln n 是 n 个等概率动作的熵：经过所有更新，策略仍在随机选择。",
         not_judged: "点数不足；没有记录熵。",
         advice: "策略损失的梯度能否到达网络，优化器是否包含其权重？奖励是否全部相同？",
+    },
+    ..BASE
+};
+
+pub(crate) static ONE_SIDED_DISCRIMINATOR: Condition = Condition {
+    id: "one_sided_discriminator",
+    target: Target::Scalar,
+    reads_scalars: &[Meaning::Loss, Meaning::Accuracy],
+    parameters: &[
+        limit(Key::Points, Range::Count)
+            .says("minimum number of points", "所需点数")
+            .at(20.0)
+            .support(),
+        limit(Key::LossLt, Range::Positive)
+            .says("loss of the discriminator below", "判别器的损失小于")
+            .at(0.01),
+        limit(Key::LossGt, Range::Positive)
+            .says("loss of the generator above", "生成器的损失大于")
+            .at(3.0),
+    ],
+    topic: Topic::Loss,
+    severity: Severity::Warning,
+    needs: &[Need::History],
+    judge: Some(adversarial::one_sided),
+    en: Prose {
+        says: "one-sided discriminator",
+        checks: "The median of the last half of the discriminator's loss is below loss_lt, and that of the generator's loss above loss_gt. Or of the accuracies on real and generated samples, the latter is at most 5 %: a note.",
+        matters: "At balance the discriminator's loss is ln 2 to 2 ln 2 (Goodfellow et al. 2014). At 0.01 it recognises every generated sample, and the generator gets next to no gradient; one that takes all samples for real teaches nothing either.",
+        not_judged: "Losses that can be negative (Wasserstein); fewer points; losses without d, disc, discriminator or g, gen, generator in their names.",
+        advice: "Lower the learning rate of the discriminator, smooth its labels, or use a loss with a gradient everywhere (hinge, Wasserstein with a gradient penalty).",
+    },
+    zh: Prose {
+        says: "判别器一边倒",
+        checks: "后半段判别器损失的中位数小于 loss_lt，且生成器损失的中位数大于 loss_gt。或在真实与生成样本的准确率中，后者不超过 5 %：提示。",
+        matters: "均衡时判别器的损失为 ln 2 到 2 ln 2（Goodfellow 等 2014）。降到 0.01 时它能识别每个生成样本，生成器几乎得不到梯度；把所有样本都当作真实的判别器也教不了什么。",
+        not_judged: "可为负的损失（Wasserstein）；点数不足；名称中没有 d、disc、discriminator 或 g、gen、generator 的损失。",
+        advice: "降低判别器的学习率，平滑其标签，或改用处处有梯度的损失（hinge、带梯度惩罚的 Wasserstein）。",
     },
     ..BASE
 };

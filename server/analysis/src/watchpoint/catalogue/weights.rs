@@ -52,14 +52,14 @@ pub(crate) static BAD_INITIALIZATION: Condition = Condition {
         says: "bad weight initialization",
         checks: "At step 0 or 1 a matrix is all zero without a gradient, is constant, or fan_in × variance is outside variance_lt to variance_gt (Glorot 1, He 2, PyTorch 1/3).",
         matters: "The model does not learn, or diverges at once.",
-        not_judged: "The recording starts later; vectors and embeddings; an all-zero last layer or branch that gets a gradient.",
+        not_judged: "The recording starts later; vectors, embeddings, and single rows that are no matrix of a layer (tokens, gains); an all-zero last layer or branch that gets a gradient.",
         advice: "Use the initializer of the framework that fits the next activation (He for ReLU, Glorot for tanh).",
     },
     zh: Prose {
         says: "权重初始化不当",
         checks: "迭代 0 或 1 时矩阵全零且无梯度、处处相同，或 fan_in × 方差超出 variance_lt 至 variance_gt（Glorot 1，He 2，PyTorch 1/3）。",
         matters: "模型不学习，或立刻发散。",
-        not_judged: "记录开始较晚；向量、嵌入；能得到梯度的全零末层或分支。",
+        not_judged: "记录开始较晚；向量、嵌入，以及不属于层矩阵的单行参数（token、增益）；能得到梯度的全零末层或分支。",
         advice: "按后接激活函数选用框架自带的初始化（ReLU 用 He，tanh 用 Glorot）。",
     },
     ..BASE

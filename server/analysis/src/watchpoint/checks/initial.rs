@@ -38,8 +38,7 @@ pub(crate) fn weights(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgeme
         };
         // A `Parameter` of a dump has been updated already.
         let is_initial = &*weight.op != "Parameter";
-        let is_matrix =
-            is_initial && weight.shape.len() >= 2 && first.is_finite() && first.count > 1;
+        let is_matrix = is_initial && is_of_layer(weight) && first.is_finite() && first.count > 1;
         if !is_matrix || run.family(weight) == Family::Embedding || weight.subject.is_vector() {
             continue;
         }
@@ -86,6 +85,16 @@ pub(crate) fn weights(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgeme
         }
     }
     found.into()
+}
+
+/// Names of matrices and kernels of layers, which may have one input or one output.
+const OF_LAYERS: [&str; 5] = ["weight", "kernel", "w", "weight_ih", "weight_hh"];
+
+/// True for a matrix of a layer, by its shape: tokens, gains, temperatures and other single rows are none, unless they have
+/// the name of one.
+fn is_of_layer(weight: &Tensor) -> bool {
+    let wide = weight.shape.iter().filter(|size| **size > 1).count();
+    wide >= 2 || weight.shape.len() == 2 && OF_LAYERS.contains(&&*weight.subject.leaf)
 }
 
 /// True if the first gradient is zero too: other layers of zeros block it.

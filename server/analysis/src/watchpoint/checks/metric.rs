@@ -1,12 +1,12 @@
 //! Metrics that stay where they are while the loss falls.
 
-use trainscope_format::{Severity, digits};
+use trainscope_format::digits;
 
 use super::Judgement;
 use super::plateau::ends;
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::key::Key;
-use crate::watchpoint::model::new_hit::{NewHit, number};
+use crate::watchpoint::model::new_hit::{NewHit, number, warning_if};
 use crate::watchpoint::model::run::{LATE_FLOW, Run};
 use crate::watchpoint::model::scalars::{Meaning, Series};
 
@@ -43,14 +43,21 @@ pub(crate) fn constant(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
                     format!("（另有 {n} 个指标也是）"),
                 ),
             };
-            found.push(hit(first, 0.0).called(Severity::Warning).saying(
-                format!(
-                    "{tag} stays exactly 0 at all {count} points{and}, while the training loss falls: is the validation set \
-                     empty, or are its labels missing?"
-                ),
-                format!(
-                    "{tag} 在全部 {count} 个点上恰好为 0{and_zh}，而训练损失在下降：验证集是否为空，或缺少标签？"
-                ),
+            let are_accuracies = zeros.iter().all(|(own, _)| is_of_numbers(run, own));
+            let (why, why_zh) = if are_accuracies {
+                (
+                    "are the targets numbers? An accuracy counts equal classes",
+                    "目标是连续数值吗？准确率统计的是类别相等",
+                )
+            } else {
+                (
+                    "is the validation set empty, or are its labels missing?",
+                    "验证集是否为空，或缺少标签？",
+                )
+            };
+            found.push(hit(first, 0.0).called(warning_if(!are_accuracies)).saying(
+                format!("{tag} stays exactly 0 at all {count} points{and}, while the training loss falls: {why}"),
+                format!("{tag} 在全部 {count} 个点上恰好为 0{and_zh}，而训练损失在下降：{why_zh}"),
             ));
         }
         for (series, value) in others {
@@ -62,6 +69,17 @@ pub(crate) fn constant(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
         }
     }
     found.into()
+}
+
+/// True for an accuracy that may be that of a regression: of the training, or of a held-out set whose loss moves.
+fn is_of_numbers(run: &Run<'_>, series: &Series) -> bool {
+    let mut losses = run.scalars(Meaning::HeldOutLoss);
+    let moves = |loss: &Series| loss.values.iter().any(|value| *value != loss.values[0]);
+    match series.meaning {
+        Meaning::Accuracy => true,
+        Meaning::HeldOutAccuracy => losses.any(|own| own.rank == series.rank && moves(own)),
+        _ => false,
+    }
 }
 
 fn hit(series: &Series, change: f64) -> NewHit {

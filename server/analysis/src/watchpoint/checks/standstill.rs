@@ -58,7 +58,11 @@ fn still_weights(run: &Run<'_>, watchpoint: &Watchpoint, needs_gradient: bool) -
             let is_excused =
                 gradient.is_some_and(|g| is_excused(g, &still) || is_negligible(run, g, &still));
             let is_lost = gradient.is_some_and(|g| is_rounded_away(run, weight, g, &still));
-            if is_excused || is_lost || has_faded_out(run, rank, &still) {
+            if is_excused
+                || is_lost
+                || has_faded_out(run, rank, &still)
+                || is_below(run, rank, CONVERGED)
+            {
                 continue;
             }
             let found = NewHit::at(run, weight, still.first, (Key::Count, 0.0)).until(still.last);
@@ -79,6 +83,18 @@ const UNCHANGED_HISTOGRAMS: usize = 3;
 /// Share of its highest value below which a loss is solved: its gradient may be exactly zero, as that of a hinge loss.
 /// Chosen.
 const SOLVED: f64 = 0.01;
+/// The same for an update that is lost in rounding: the squares of errors at the resolution of half of the digits of
+/// single precision. Chosen.
+const CONVERGED: f64 = 1e-7;
+
+/// True if the loss has come below a share of its highest value.
+fn is_below(run: &Run<'_>, rank: u32, share: f64) -> bool {
+    run.loss(rank).is_some_and(|loss| {
+        let sizes = loss.series.values.iter().map(|v| v.abs());
+        let highest = sizes.filter(|v| v.is_finite()).fold(0.0, f64::max);
+        loss.last.abs() < share * highest
+    })
+}
 
 /// One finding if the histograms of all weight matrices of a rank are bit-identical, edges and counts, in its last
 /// records. Biases are left out: below a dead layer, that of the output still learns the mean of the targets. Weights
@@ -97,12 +113,7 @@ fn unchanged_histograms(run: &Run<'_>, rank: u32, watchpoint: &Watchpoint) -> Op
         .map(|own| final_standstill(own, UNCHANGED_HISTOGRAMS - 1));
     let of_each: Vec<Still> = of_each.collect::<Option<_>>()?;
     let latest = of_each.iter().max_by_key(|still| still.first)?;
-    let is_solved = run.loss(rank).is_some_and(|loss| {
-        let sizes = loss.series.values.iter().map(|v| v.abs());
-        let highest = sizes.filter(|v| v.is_finite()).fold(0.0, f64::max);
-        loss.last.abs() < SOLVED * highest
-    });
-    if is_solved || has_faded_out(run, rank, latest) {
+    if is_below(run, rank, SOLVED) || has_faded_out(run, rank, latest) {
         return None;
     }
     let first = weights.iter().min_by_key(|own| run.flow(own))?;

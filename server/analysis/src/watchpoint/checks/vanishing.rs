@@ -8,7 +8,7 @@ use crate::watchpoint::model::history::Digest;
 use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::new_hit::{NewHit, number, warning_if};
 use crate::watchpoint::model::run::{Run, at_chance};
-use crate::watchpoint::model::scalars::Meaning;
+use crate::watchpoint::model::scalars::{Meaning, median};
 use crate::watchpoint::model::subject::{Class, Family};
 use crate::watchpoint::model::tensor::Tensor;
 
@@ -31,7 +31,6 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
         gradients.sort_by_key(|t| run.flow(t));
         let guesses = at_chance(run, rank);
         let learns = run.loss(rank).is_some_and(|l| l.has_learned());
-        let severity = warning_if(!learns);
         let mut streaks: BTreeMap<usize, Streak> = BTreeMap::new();
         for step in steps_of(&gradients) {
             let scale = run
@@ -62,6 +61,11 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
             else {
                 continue;
             };
+            // Behind a matrix of zeros, and in attention, gradients begin at nothing and grow.
+            if grows(tensor, first) {
+                continue;
+            }
+            let severity = warning_if(!learns || is_cut_off(&gradients, tensor));
             let name = &tensor.name;
             let mean_text = number(mean);
             let hit = NewHit::at(run, tensor, first, (Key::AbsMeanLt, mean)).against(used);
@@ -91,7 +95,35 @@ fn is_lost_on_the_way(run: &Run<'_>, gradients: &[&Tensor], at: &[Option<&Digest
         .is_some_and(|first_layer| first_layer < RATIO * last_layer && first_layer < NORM)
 }
 
-/// Ratio of norms from which on a sentence names it.
+/// Factor by which a gradient that grows exceeds the one that was too small. Chosen: several updates of a usual rate.
+const GROWTH: f64 = 10.0;
+
+/// True if the gradient becomes much larger than at a step, and stays so: by the median of what follows.
+fn grows(tensor: &Tensor, from: i64) -> bool {
+    let own = tensor.history.at(from).map(|digest| digest.mean_abs);
+    let later = tensor.history.iter().filter(|digest| digest.step > from);
+    let later = median(later.map(|digest| digest.mean_abs));
+    own.zip(later)
+        .is_some_and(|(own, later)| later > GROWTH * own)
+}
+
+/// Share of the mean gradient of the other layers at which a layer gets nothing, whatever the others learn: below the
+/// rounding of single precision. Source: `f32::EPSILON`.
+const NOTHING_BESIDE: f64 = f32::EPSILON as f64;
+/// Minimum number of gradients for such a judgement. Chosen.
+const CUT_OFF_STEPS: usize = 5;
+
+/// True if at each step the gradient is nothing beside the median of all.
+fn is_cut_off(gradients: &[&Tensor], tensor: &Tensor) -> bool {
+    let is_nothing = |own: &Digest| {
+        let at_step = gradients.iter().filter_map(|t| t.history.at(own.step));
+        let usual = median(at_step.map(|digest| digest.mean_abs));
+        usual.is_some_and(|usual| own.mean_abs < NOTHING_BESIDE * usual)
+    };
+    tensor.history.len() >= CUT_OFF_STEPS && tensor.history.iter().all(is_nothing)
+}
+
+/// Minimum ratio of norms that a sentence names.
 const NAMED_RATIO: f64 = 2.0;
 
 /// The norm of a gradient relative to that of the layer nearest to the loss, if it is less than half.

@@ -77,7 +77,10 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
         };
         let is_done =
             run.class(tensor) != Class::Input && has_come_to_zero(run, tensor.rank, first);
-        let is_lasting = steps >= needed && steps > MUCH_LONGER * before && !is_done;
+        let is_lasting = steps >= needed
+            && steps > MUCH_LONGER * before
+            && !is_done
+            && !is_without_effect(run, tensor);
         let severity = warning_if(is_lasting);
         let hit = NewHit::at(run, tensor, first, (Key::ZeroPercentageGe, 100.0)).until(last);
         let name = &tensor.name;
@@ -87,6 +90,17 @@ pub(crate) fn judge(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement
         ));
     }
     found.into()
+}
+
+/// True for the gradient of a bias beside a weight that gets one: the loss does not depend on the bias, as that of the
+/// critic of a Wasserstein GAN.
+fn is_without_effect(run: &Run<'_>, gradient: &Tensor) -> bool {
+    let of_module = run.of_class(gradient.rank, Class::Gradient);
+    let mut others = of_module.filter(|other| other.subject.module == gradient.subject.module);
+    let gets_one = |other: &Tensor| other.history.last().is_some_and(|digest| !digest.is_zero());
+    run.class(gradient) == Class::Gradient
+        && gradient.subject.is_vector()
+        && others.any(|other| !other.subject.is_vector() && gets_one(other))
 }
 
 /// True if the loss is exactly 0 from a step on, and was not before: every sample satisfies the margin of a hinge

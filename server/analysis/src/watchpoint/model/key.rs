@@ -76,7 +76,9 @@ keys! {
     LeftGt = "left_gt",
     /// Largest logit above.
     LogitGt = "logit_gt",
-    /// Cross-entropy below.
+    /// Loss above.
+    LossGt = "loss_gt",
+    /// Loss below.
     LossLt = "loss_lt",
     /// Maximum above.
     MaxGt = "max_gt",

@@ -129,11 +129,7 @@ fn details(
     }
     for fault in &run.truncated {
         let file = words::name(&fault.file, None);
-        writeln!(
-            out,
-            "  {QUIET}note: {file}: {}; perhaps it is still being written{QUIET:#}",
-            fault.reason
-        )?;
+        writeln!(out, "  {QUIET}note: {file}: {}{QUIET:#}", fault.reason)?;
     }
     Ok(())
 }
