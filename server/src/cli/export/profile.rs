@@ -325,19 +325,15 @@ fn write_memory(loaded: &[Arc<LoadedProfile>], table: &mut Table<'_>) -> Result<
         "reserved_bytes",
     ])?;
     for own in loaded {
-        let devices = memory(&own.model, &MemoryAsk::default()).devices;
-        let has_none = devices.is_empty();
-        for device in devices {
+        for device in memory(&own.model, &MemoryAsk::default()).devices {
             let ask = MemoryAsk {
                 device: Some(device.device),
                 ..MemoryAsk::default()
             };
             write_series(own, &memory(&own.model, &ask), table)?;
         }
-        if let Some(recorded) = own.memory_timeline.as_ref().filter(|_| has_none) {
-            let mut answer = MemoryAnswer::default();
-            memories::timeline::apply(&own.model, recorded, &mut answer);
-            write_series(own, &answer, table)?;
+        if let Some(alone) = &own.memory_timeline {
+            write_series(own, &memories::timeline::alone(alone), table)?;
         }
     }
     Ok(())
