@@ -11,7 +11,7 @@ use super::work::{ancestors, innermost};
 mod answer;
 pub mod timeline;
 
-pub use answer::{MemoryAsk, growth, least, memory};
+pub use answer::{MemoryAsk, fragmentation, growth, least, memory};
 
 /// Type of a device in events of memory that is the host.
 const HOST: i32 = 0;

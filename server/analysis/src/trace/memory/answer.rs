@@ -132,7 +132,7 @@ impl<'m> Recording<'m> {
             allocated: points.allocated,
             reserved: points.reserved,
             holders,
-            fragmentation: self.peak.map_or(0.0, fragmentation),
+            fragmentation: fragmentation(total),
             growth: growth(&least, total),
             least_by_step: least,
             cut,
@@ -364,12 +364,10 @@ fn set_last<T: Copy>(column: &mut [T], value: T, is_wanted: impl Fn(T) -> bool) 
     }
 }
 
-/// Share of reserved bytes that are not allocated, 0 to 1.
-fn fragmentation(peak: &MemoryEvent) -> f64 {
-    if peak.reserved == 0 {
-        return 0.0;
-    }
-    peak.reserved.saturating_sub(peak.allocated) as f64 / peak.reserved as f64
+/// Share of the reserved bytes that are not allocated at the peak, 0 to 1, as the rule about it has it.
+pub fn fragmentation(total: &MemoryTotal) -> f64 {
+    let reserved = total.peak_reserved_bytes;
+    reserved.saturating_sub(total.peak_len_bytes) as f64 / reserved.max(1) as f64
 }
 
 /// Least bytes of each step; of more than [`MAX_STRETCHES`] steps the least of each stretch of steps.

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use trainscope_api::profile::{OperatorGroup, OperatorRow};
 
+use super::super::figures::short;
 use super::super::model::time;
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::ProfileTexts;
@@ -125,12 +126,12 @@ impl Column {
     /// Width in the grid of a row.
     pub(super) const fn width(self) -> &'static str {
         match self {
-            Self::Name => "minmax(120px, 1fr)",
-            Self::Type => "minmax(60px, 96px)",
-            Self::Shapes => "minmax(80px, 180px)",
-            Self::SelfStep => "132px",
-            Self::Calls => "44px",
-            _ => "62px",
+            Self::Name => "minmax(180px, 1fr)",
+            Self::Type => "minmax(48px, 72px)",
+            Self::Shapes => "minmax(80px, 140px)",
+            Self::SelfStep => "104px",
+            Self::Calls => "38px",
+            _ => "52px",
         }
     }
 
@@ -157,7 +158,7 @@ impl Column {
                 .map_or_else(|| "–".to_owned(), format::percent),
             Self::TensorCores => if row.tensor_cores { "✓" } else { "–" }.to_owned(),
             Self::Flops if row.flops == 0 => "–".to_owned(),
-            Self::Flops => format::number(row.flops as f64 / steps as f64, 3),
+            Self::Flops => short(row.flops as f64 / steps as f64),
             Self::OfPeak => of_peak(row, scale).map_or_else(|| "–".to_owned(), format::percent),
         }
     }
