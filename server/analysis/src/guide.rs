@@ -69,7 +69,8 @@ pub fn rows(
         });
         // Of several ranks the first one, whose figures the sentence on top and the profile show.
         let worst = worst.and_then(|(_, worst)| {
-            let is_same = |hit: &Hit| (hit.watchpoint, hit.severity) == (worst.watchpoint, worst.severity);
+            let is_same =
+                |hit: &Hit| (hit.watchpoint, hit.severity) == (worst.watchpoint, worst.severity);
             hits.clone().find(|(_, hit)| is_same(hit))
         });
         let own = remarks.iter().enumerate();

@@ -390,7 +390,16 @@ impl Parts {
             operators,
             other,
         } = *self;
-        [kernel, memcpy, memset, communication, runtime, data, operators, other]
+        [
+            kernel,
+            memcpy,
+            memset,
+            communication,
+            runtime,
+            data,
+            operators,
+            other,
+        ]
     }
 
     /// Length of the step.

@@ -26,7 +26,7 @@ pub(super) const SLICE_BYTES: u64 = 78;
 pub(crate) struct LoadedProfile {
     files: SessionFiles,
     pub(crate) model: Model,
-    /// Memory by category, as `PyTorch` exports it, if there is no trace beside it.
+    /// Memory by category, as `PyTorch` exports it, if no trace beside it has events of memory.
     pub(crate) memory_timeline: Option<MemoryTimeline>,
     state: ProfileState,
     /// Bytes of its files that were read.
@@ -46,8 +46,8 @@ impl LoadedProfile {
         faults: Vec<String>,
         is_unreadable: bool,
     ) -> Self {
-        let is_alone = model.trace.slices.is_empty() && model.trace.counts.events == 0;
-        if let Some(timeline) = memory_timeline.as_ref().filter(|_| !is_alone) {
+        let has_events = !model.trace.memory.is_empty();
+        if let Some(timeline) = memory_timeline.as_ref().filter(|_| has_events) {
             model.add_memory_timeline(timeline);
         }
         let counts = &model.trace.counts;
@@ -64,7 +64,7 @@ impl LoadedProfile {
             read_bytes: files.len_bytes,
             files,
             model,
-            memory_timeline: memory_timeline.filter(|_| is_alone),
+            memory_timeline: memory_timeline.filter(|_| !has_events),
             state,
             faults,
             levels: OnceLock::new(),

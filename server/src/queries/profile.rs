@@ -144,7 +144,7 @@ pub(crate) fn memory(profiles: &Profiles, query: &MemoryQuery) -> Result<MemoryA
     let alone = loaded.memory_timeline.as_ref();
     Ok(alone.map_or_else(
         || memories::memory(&loaded.model, &ask),
-        memories::timeline::alone,
+        |timeline| memories::timeline::without_events(&loaded.model, timeline),
     ))
 }
 

@@ -258,7 +258,10 @@ impl Model {
             return vec![whole(0, self.extent.start, self.extent.end)];
         }
         let steps = self.steps.list.iter();
-        steps.filter(|step| range.holds(step.number)).copied().collect()
+        steps
+            .filter(|step| range.holds(step.number))
+            .copied()
+            .collect()
     }
 
     /// Whole steps in a range, of which means are; all of them if none is whole.

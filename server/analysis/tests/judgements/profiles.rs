@@ -92,18 +92,34 @@ fn a_rule_about_all_steps_has_no_step_and_the_figure_of_the_first_rank() {
         profile(rank, found(vec![own]))
     };
     let watchpoints = watching(&[&[condition(Rule::ExposedCommunication)]]);
-    let ranks = [of(0, 1_850_000, 11), of(1, 1_870_000, 15), of(2, 1_849_000, 4)];
+    let ranks = [
+        of(0, 1_850_000, 11),
+        of(1, 1_870_000, 15),
+        of(2, 1_849_000, 4),
+    ];
     let findings = judge(watchpoints, ranks);
-    let hits: Vec<_> = findings.hits.iter().map(|hit| (hit.rank, hit.step, hit.last_step)).collect();
+    let hits: Vec<_> = findings
+        .hits
+        .iter()
+        .map(|hit| (hit.rank, hit.step, hit.last_step))
+        .collect();
     assert_eq!(hits, [0, 1, 2].map(|rank| (rank, 1_004, 1_015)));
-    let rows = guide::rows(&findings, &watching(&[&[condition(Rule::ExposedCommunication)]]), &[], false);
+    let rows = guide::rows(
+        &findings,
+        &watching(&[&[condition(Rule::ExposedCommunication)]]),
+        &[],
+        false,
+    );
     let worst: Vec<usize> = rows.iter().filter_map(|row| row.worst).collect();
     assert_eq!(worst, [0]);
     assert_eq!(findings.first_cause.map(|own| own.hit), Some(0));
     let outliers = advice(Rule::StepOutliers, Severity::Warning, 0.1, 0.02);
     let watchpoints = watching(&[&[condition(Rule::StepOutliers)]]);
     let findings = judge(watchpoints, [profile(0, found(vec![outliers]))]);
-    assert_eq!((findings.hits[0].step, findings.hits[0].last_step), (1_007, 1_007));
+    assert_eq!(
+        (findings.hits[0].step, findings.hits[0].last_step),
+        (1_007, 1_007)
+    );
 }
 
 #[test]
@@ -179,7 +195,10 @@ fn a_finding_is_a_hit_with_its_gain() {
             panic!("{:?}", findings.hits);
         };
         let steps = (hit.step, hit.last_step);
-        assert_eq!((hit.severity, hit.rank, steps), (severity, 2, (1_004, 1_015)));
+        assert_eq!(
+            (hit.severity, hit.rank, steps),
+            (severity, 2, (1_004, 1_015))
+        );
         assert_eq!(&*hit.tensor, "cycle 1");
         let sentence = "Loading data takes 72 % of the steps; at best 12 ms less a step";
         assert_eq!(hit.sentence.en, sentence);

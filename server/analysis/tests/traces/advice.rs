@@ -132,9 +132,9 @@ fn waiting_iterators_are_data_bound() {
         ("data_bound", 36_000_000)
     );
     assert!(
-        old.sentence
-            .en
-            .ends_with("of the 180 ms from batch to batch the training waits 36 ms (20 %) for data."),
+        old.sentence.en.ends_with(
+            "of the 180 ms from batch to batch the training waits 36 ms (20 %) for data."
+        ),
         "{}",
         old.sentence.en
     );

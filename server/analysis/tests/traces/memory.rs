@@ -64,7 +64,10 @@ fn the_peak_of_a_real_file_is_one_number_everywhere() {
         }
         let held: u64 = answer.holders.iter().map(|own| own.bytes).sum();
         assert_eq!((held, answer.at_len_bytes), (peak, peak), "{folder}");
-        let ranked = ranks(&[RankModel { rank: 0, model: &own }]);
+        let ranked = ranks(&[RankModel {
+            rank: 0,
+            model: &own,
+        }]);
         assert_eq!(ranked.ranks[0].peak_len_bytes, peak);
     }
 }

@@ -55,14 +55,27 @@ fn the_slow_rank_is_named_with_its_first_step() {
     // The parts are those of the steps that the sentence is about.
     assert_eq!(answer.parts_steps, Some((15, 39)));
     let slow = &answer.ranks[2];
-    let mut computes: Vec<i64> = answer.ranks.iter().map(|own| own.parts_nanos.kernel).collect();
+    let mut computes: Vec<i64> = answer
+        .ranks
+        .iter()
+        .map(|own| own.parts_nanos.kernel)
+        .collect();
     assert_eq!(computes.remove(2), slow.parts_nanos.kernel);
     let slowness = slow.parts_nanos.kernel as f64 / computes[1] as f64;
     assert!((slowness - straggler.slowness).abs() < 0.01, "{slowness}");
     let step = trainscope_format::digits::nanos(slow.parts_nanos.total().unsigned_abs());
-    assert!(answer.sentence.en.contains(&format!("of every {step} step")));
+    assert!(
+        answer
+            .sentence
+            .en
+            .contains(&format!("of every {step} step"))
+    );
     let others = answer.ranks.iter().filter(|own| own.rank != 2);
-    assert!(others.clone().all(|own| own.parts_wait_nanos > slow.parts_wait_nanos));
+    assert!(
+        others
+            .clone()
+            .all(|own| own.parts_wait_nanos > slow.parts_wait_nanos)
+    );
     assert!(
         answer
             .sentence

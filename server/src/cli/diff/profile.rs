@@ -107,8 +107,8 @@ fn text(
     if own.is_some() || base.is_some() {
         let both = own.zip(base);
         let change = both.map_or_else(|| "".into(), |(own, base)| change(own as f64, base as f64));
-        let [own, base] = [own, base]
-            .map(|peak| peak.map_or_else(|| "not recorded".to_owned(), words::size));
+        let [own, base] =
+            [own, base].map(|peak| peak.map_or_else(|| "not recorded".to_owned(), words::size));
         table.row(["peak of memory".into(), own.into(), base.into(), change]);
     }
     table.write(out)?;

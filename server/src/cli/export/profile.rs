@@ -332,8 +332,9 @@ fn write_memory(loaded: &[Arc<LoadedProfile>], table: &mut Table<'_>) -> Result<
             };
             write_series(own, &memory(&own.model, &ask), table)?;
         }
-        if let Some(alone) = &own.memory_timeline {
-            write_series(own, &memories::timeline::alone(alone), table)?;
+        if let Some(timeline) = &own.memory_timeline {
+            let answer = memories::timeline::without_events(&own.model, timeline);
+            write_series(own, &answer, table)?;
         }
     }
     Ok(())

@@ -26,7 +26,9 @@ fn halves(text: &str) -> (&str, &str) {
     if chars <= SHORT {
         return (text, "");
     }
-    let last = ["/", "::", "."].iter().filter_map(|between| text.rfind(between));
+    let last = ["/", "::", "."]
+        .iter()
+        .filter_map(|between| text.rfind(between));
     let latest = text.char_indices().nth(chars - END).map_or(0, |(at, _)| at);
     let at = last.max().unwrap_or(0).max(latest);
     text.split_at(at)
@@ -39,9 +41,15 @@ mod tests {
     #[test]
     fn the_end_of_a_path_stays() {
         let path = "Gradients/Default/network-WithLossCell/Conv2d-op12";
-        assert_eq!(halves(path), ("Gradients/Default/network-WithLossCell", "/Conv2d-op12"));
+        assert_eq!(
+            halves(path),
+            ("Gradients/Default/network-WithLossCell", "/Conv2d-op12")
+        );
         let long = "aten::convolution_backward_overrideable";
-        assert_eq!(halves(long), ("aten::convolution_b", "ackward_overrideable"));
+        assert_eq!(
+            halves(long),
+            ("aten::convolution_b", "ackward_overrideable")
+        );
         assert_eq!(halves("aten::mm"), ("aten::mm", ""));
         assert_eq!(halves(&"é".repeat(30)).1, "é".repeat(20));
     }

@@ -164,7 +164,10 @@ impl<'a> Facts<'a> {
     /// Shortest and longest of the judged steps.
     pub(super) fn range(&self) -> (i64, i64) {
         let lengths = self.steps.iter().map(length);
-        (lengths.clone().min().unwrap_or(0), lengths.max().unwrap_or(0))
+        (
+            lengths.clone().min().unwrap_or(0),
+            lengths.max().unwrap_or(0),
+        )
     }
 
     /// Reason why no rule about a device in enough steps can judge.

@@ -65,15 +65,25 @@ pub(super) fn unjudged(facts: &Facts<'_>) -> Option<Sentence> {
     match facts.needs_even_steps() {
         Err(Lack::TooFewSteps) => {
             let (steps, needed) = (count(facts.steps.len() as u64), LEAST_STEPS);
-            let noun = if facts.steps.len() == 1 { "step was" } else { "steps were" };
+            let noun = if facts.steps.len() == 1 {
+                "step was"
+            } else {
+                "steps were"
+            };
             Some(Sentence {
-                en: format!("Only {steps} whole {noun} recorded, too few to judge: {needed} are needed."),
+                en: format!(
+                    "Only {steps} whole {noun} recorded, too few to judge: {needed} are needed."
+                ),
                 zh: format!("仅完整记录了 {steps} 次迭代，少于判断所需的 {needed} 次。"),
             })
         }
         Err(Lack::UnevenSteps) => Some(Sentence {
-            en: format!("Steps take from {shortest} to {longest}, median {median}: too uneven to judge."),
-            zh: format!("迭代耗时从 {shortest} 到 {longest}，中位数 {median}：差异过大，未作判断。"),
+            en: format!(
+                "Steps take from {shortest} to {longest}, median {median}: too uneven to judge."
+            ),
+            zh: format!(
+                "迭代耗时从 {shortest} 到 {longest}，中位数 {median}：差异过大，未作判断。"
+            ),
         }),
         _ => None,
     }
@@ -87,7 +97,9 @@ pub(super) fn detail(summary: &SessionSummary) -> Sentence {
     let gaining = summary.advice.iter().filter(|own| own.gain_nanos > 0);
     let shown: Vec<&Advice> = gaining.take(SHOWN).collect();
     let gain: i64 = shown.iter().map(|own| own.gain_nanos).sum();
-    if shown.is_empty() && let Some(unjudged) = &summary.unjudged {
+    if shown.is_empty()
+        && let Some(unjudged) = &summary.unjudged
+    {
         return unjudged.clone();
     }
     if shown.is_empty() {

@@ -186,14 +186,17 @@ impl<'m> Recording<'m> {
             (MemoryCategory::Kept, kept),
             (MemoryCategory::Other, rest - kept),
         ];
-        rows.extend(unexplained.into_iter().filter(|own| own.1 > 0).map(
-            |(category, bytes)| MemoryHolder {
-                category,
-                bytes,
-                end_nanos: end,
-                ..MemoryHolder::default()
-            },
-        ));
+        rows.extend(
+            unexplained
+                .into_iter()
+                .filter(|own| own.1 > 0)
+                .map(|(category, bytes)| MemoryHolder {
+                    category,
+                    bytes,
+                    end_nanos: end,
+                    ..MemoryHolder::default()
+                }),
+        );
         rows.sort_by_key(|row| std::cmp::Reverse(row.bytes));
         let cut = rows.len() > MAX_HOLDERS;
         rows.truncate(MAX_HOLDERS);

@@ -1,6 +1,8 @@
 //! Memory by purpose as `PyTorch` itself exports it, instead of the guess from lifetimes.
 
-use trainscope_api::profile::{MAX_MEMORY_POINTS, MemoryAnswer, MemoryCategory, MemorySeries};
+use trainscope_api::profile::{
+    MAX_MEMORY_POINTS, MemoryAnswer, MemoryCategory, MemorySeries, MemoryTotal,
+};
 use trainscope_format::formats::memory_timeline::{MemoryTimeline, total};
 use trainscope_format::trace::MemoryEvent;
 
@@ -62,8 +64,11 @@ impl Purposes {
         let same = events.iter().filter_map(|event| {
             let point = self.around(event.time).last()?;
             let is_same = point.0.abs_diff(event.time) < ROUNDING_NANOS.unsigned_abs();
-            let sums = i64::try_from(total(&point.1)).ok().zip(i64::try_from(event.allocated).ok());
-            sums.filter(|_| is_same).map(|(sum, allocated)| sum - allocated)
+            let sums = i64::try_from(total(&point.1))
+                .ok()
+                .zip(i64::try_from(event.allocated).ok());
+            sums.filter(|_| is_same)
+                .map(|(sum, allocated)| sum - allocated)
         });
         same.collect()
     }
@@ -72,7 +77,9 @@ impl Purposes {
 impl Model {
     /// Bytes by purpose of a device, if a file beside the trace has them.
     pub(super) fn purposes_of(&self, device: DeviceKey) -> Option<&Purposes> {
-        self.memory_purposes.as_ref().filter(|own| own.device == device)
+        self.memory_purposes
+            .as_ref()
+            .filter(|own| own.device == device)
     }
 
     /// Takes over a file of the same session: the purposes of the memory of its device, and the bytes that were
@@ -82,7 +89,10 @@ impl Model {
         let Some(offset) = self.trace.head.unix_offset_nanos else {
             return;
         };
-        let times = timeline.times.iter().map(|time| time.saturating_sub(offset));
+        let times = timeline
+            .times
+            .iter()
+            .map(|time| time.saturating_sub(offset));
         let mut own = Purposes {
             points: times.zip(timeline.bytes.iter().copied()).collect(),
             ..Purposes::default()
@@ -107,19 +117,37 @@ impl Model {
     }
 }
 
-/// The answer of a file without a trace. Of more points than fit, the one with most bytes of each stretch is taken.
-pub fn alone(timeline: &MemoryTimeline) -> MemoryAnswer {
-    let origin = timeline.times.iter().min().copied().unwrap_or(0);
+/// The answer of a file beside a trace without events of memory, or without a trace; an empty one for a file of another
+/// session. Of more points than fit, the one with most bytes of each stretch is taken.
+pub fn without_events(model: &Model, timeline: &MemoryTimeline) -> MemoryAnswer {
+    let is_alone = model.trace.slices.is_empty() && model.trace.counts.events == 0;
+    let edges = timeline.times.iter().min().zip(timeline.times.iter().max());
+    let (origin, extent) = match (model.trace.head.unix_offset_nanos, edges) {
+        // Without a trace the file is the session.
+        (_, Some((first, last))) if is_alone => (*first, last.saturating_sub(*first)),
+        (Some(offset), _) => (
+            model.origin().saturating_add(offset),
+            model.extent.end.saturating_sub(model.origin()),
+        ),
+        (None, _) => return MemoryAnswer::default(),
+    };
     let points: Vec<(i64, &[u64; 9])> = (timeline.times.iter())
         .map(|time| time.saturating_sub(origin))
         .zip(&timeline.bytes)
         .collect();
-    let stretch = points.len().div_ceil(MAX_MEMORY_POINTS).max(1);
+    let is_within = |(time, _): &&(i64, &[u64; 9])| (0..=extent).contains(time);
+    if points.iter().filter(is_within).count() * 2 < points.len() || points.is_empty() {
+        return MemoryAnswer::default();
+    }
+    let stretch = points.len().div_ceil(MAX_MEMORY_POINTS);
     let reduced: Vec<(i64, &[u64; 9])> = points
         .chunks(stretch)
         .filter_map(|chunk| chunk.iter().max_by_key(|(_, bytes)| total(bytes)))
         .copied()
         .collect();
+    let peak = reduced.iter().rev().max_by_key(|(_, bytes)| total(bytes));
+    let peak = peak.map(|(time, bytes)| (*time, total(bytes)));
+    let (peak_at_nanos, peak_len_bytes) = peak.unwrap_or_default();
     let series = COLUMNS.iter().enumerate();
     let series = series
         .map(|(column, category)| MemorySeries {
@@ -128,22 +156,29 @@ pub fn alone(timeline: &MemoryTimeline) -> MemoryAnswer {
         })
         .filter(|series| series.bytes.iter().any(|bytes| *bytes > 0));
     MemoryAnswer {
+        devices: vec![MemoryTotal {
+            peak_len_bytes,
+            peak_at_nanos,
+            ..MemoryTotal::default()
+        }],
         categories_from_file: true,
         times_nanos: reduced.iter().map(|(time, _)| *time).collect(),
         allocated: reduced.iter().map(|(_, bytes)| total(bytes)).collect(),
         series: series.collect(),
+        at_nanos: peak_at_nanos,
+        at_len_bytes: peak_len_bytes,
         ..MemoryAnswer::default()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use trainscope_api::profile::MemoryCategory;
+    use trainscope_api::profile::{MemoryAnswer, MemoryCategory};
     use trainscope_format::formats::memory_timeline::MemoryTimeline;
     use trainscope_format::trace::{MemoryEvent, Trace};
 
     use super::super::{MemoryAsk, memory};
-    use super::{Model, alone};
+    use super::{Model, without_events};
 
     /// Allocations of 10 bytes each on two devices, counted from the begin of the recording.
     fn model() -> Model {
@@ -208,15 +243,19 @@ mod tests {
     #[test]
     fn a_file_without_a_trace_is_the_session() {
         let bytes = [0, 7, 0, 0, 0, 5, 0, 0, 1];
-        let answer = alone(&timeline(&[(9_500, bytes), (9_600, bytes)]));
+        let empty = Model::new(Trace::default());
+        let answer = without_events(&empty, &timeline(&[(9_500, bytes), (9_600, bytes)]));
         assert_eq!(answer.times_nanos, [0, 100]);
         assert_eq!(answer.allocated, [13, 13]);
+        assert_eq!(answer.devices[0].peak_len_bytes, 13);
     }
 
     #[test]
     fn a_file_of_another_session_is_not_used() {
         let mut own = model();
-        own.add_memory_timeline(&timeline(&[(9_000_000, [7; 9]), (9_010_000, [7; 9])]));
+        let other = timeline(&[(9_000_000, [7; 9]), (9_010_000, [7; 9])]);
+        own.add_memory_timeline(&other);
         assert_eq!(own, model());
+        assert_eq!(without_events(&own, &other), MemoryAnswer::default());
     }
 }

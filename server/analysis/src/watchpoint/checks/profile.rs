@@ -56,7 +56,9 @@ fn hit(profile: &ProfileJudgement, advice: &Advice, watchpoint: &Watchpoint) -> 
     let step = |own: i64| own.saturating_add(profile.step_offset);
     let (first, last) = profile.step_range;
     let rule = watchpoint.condition.profile_rule;
-    let own = advice.step.filter(|_| !rule.is_some_and(Rule::is_about_all_steps));
+    let own = advice
+        .step
+        .filter(|_| !rule.is_some_and(Rule::is_about_all_steps));
     let at = (
         advice.rank.unwrap_or(profile.rank),
         step(own.unwrap_or(first)),

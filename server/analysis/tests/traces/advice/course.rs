@@ -180,9 +180,17 @@ fn too_few_or_too_uneven_steps_are_not_judged_and_their_number_is_said() {
     // The first step is no measure of the others, one of 20 times the median is.
     let outlier = of(&[50, 2, 2, 2, 2, 2, 2, 40]);
     let unjudged = outlier.unjudged.unwrap();
-    assert!(unjudged.en.ends_with(": too uneven to judge."), "{unjudged:?}");
+    assert!(
+        unjudged.en.ends_with(": too uneven to judge."),
+        "{unjudged:?}"
+    );
     assert!(!outlier.passed.contains(&"data_bound".to_owned()));
-    assert!(outlier.not_judged.iter().any(|own| own.reason.en == "the steps are too uneven"));
+    assert!(
+        outlier
+            .not_judged
+            .iter()
+            .any(|own| own.reason.en == "the steps are too uneven")
+    );
     // No step is far from the median, and yet no two are alike.
     let scattered = of(&[50, 1, 1, 2, 6, 7, 7, 8, 9]);
     assert!(scattered.unjudged.is_some(), "{scattered:?}");

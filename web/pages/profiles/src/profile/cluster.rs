@@ -249,9 +249,10 @@ fn SideBySide() -> impl IntoView {
         let all = cluster.with(|own| {
             let bars: Vec<[Part; 7]> = own.ranks.iter().map(parts).collect();
             let kinds = parts(&RankRow::default());
-            let kinds = kinds.into_iter().enumerate().filter(|(at, part)| {
-                !part.is_wait && bars.iter().any(|bar| bar[*at].nanos > 0)
-            });
+            let kinds = kinds
+                .into_iter()
+                .enumerate()
+                .filter(|(at, part)| !part.is_wait && bars.iter().any(|bar| bar[*at].nanos > 0));
             let names = kinds.map(|(_, part)| {
                 let name = part.name(texts);
                 view! {

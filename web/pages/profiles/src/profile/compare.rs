@@ -59,7 +59,8 @@ impl Other {
             if let Some(run) = run.get() {
                 return run;
             }
-            let is_alone = matches!(model.profiles.list.load(), Load::Ready(list) if list.sessions.len() < 2);
+            let is_alone =
+                matches!(model.profiles.list.load(), Load::Ready(list) if list.sessions.len() < 2);
             let nearest = is_alone.then(|| state.runs.with(|list| nearest(&own, &list.runs)));
             nearest.flatten().unwrap_or(own)
         });
@@ -174,7 +175,12 @@ pub(super) fn Compare() -> impl IntoView {
                 (texts.ratio)(&ratio, &low, &high)
             });
             let standing = Standing::new(severity, true);
-            Some(verdict(standing, sentence, detail.unwrap_or_default(), None))
+            Some(verdict(
+                standing,
+                sentence,
+                detail.unwrap_or_default(),
+                None,
+            ))
         })
     };
     let nothing = move || {
@@ -479,9 +485,8 @@ fn parts(own: &ProfileDiff, texts: &ProfileTexts) -> AnyView {
     );
     let (peak, peak_there) = own.peak_len_bytes;
     let memory = (peak.is_some() || peak_there.is_some()).then(|| {
-        let bytes = |peak: Option<u64>| {
-            peak.map_or_else(|| texts.not_recorded.to_owned(), format::bytes)
-        };
+        let bytes =
+            |peak: Option<u64>| peak.map_or_else(|| texts.not_recorded.to_owned(), format::bytes);
         let change = peak.zip(peak_there).map(|(here, there)| {
             let sign = if here >= there { "+" } else { "−" };
             format!("{sign}{}", format::bytes(here.abs_diff(there)))

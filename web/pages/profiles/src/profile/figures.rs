@@ -345,6 +345,9 @@ mod tests {
         assert_eq!(per_second(12.4e12), "12.4 TFLOP/s");
         assert_eq!(per_second(999.0), "999 FLOP/s");
         assert_eq!(per_second(3e21), "3e6 PFLOP/s");
-        assert_eq!([short(2.21e6), short(92_160.0), short(12.0)], ["2.21 M", "92.2 k", "12"]);
+        assert_eq!(
+            [short(2.21e6), short(92_160.0), short(12.0)],
+            ["2.21 M", "92.2 k", "12"]
+        );
     }
 }

@@ -77,7 +77,11 @@ fn nothing(own: &SessionSummary) -> AnyView {
         let reasons = all.filter(|one| is_about_memory(&one.id));
         let reasons: BTreeSet<String> = reasons.map(|one| said(i18n, &one.reason)).collect();
         let reasons = reasons.into_iter().collect::<Vec<_>>();
-        (IconName::Info, "ink3", (texts.memory_unjudged)(&reasons.join(texts.comma)))
+        (
+            IconName::Info,
+            "ink3",
+            (texts.memory_unjudged)(&reasons.join(texts.comma)),
+        )
     };
     view! {
         <p class="small ink2 flex nothing">
