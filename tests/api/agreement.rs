@@ -187,7 +187,7 @@ fn every_number_of_a_profile_is_the_same_wherever_it_is_shown() {
     let mut text = String::new();
     let mut packed = GzDecoder::new(File::open(packed).unwrap());
     packed.read_to_string(&mut text).unwrap();
-    let folder = lab.base().join("slow-data/FRAMEWORK");
+    let folder = lab.base().join("slow-data/vm_1_ascend_ms/FRAMEWORK");
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join(executions), text).unwrap();
     let server = lab.start();

@@ -254,7 +254,7 @@ pub(super) const EN: PipelineTexts = PipelineTexts {
     training: "training",
     help: [
         "More workers",
-        "step time, at best",
+        "time per batch, at best",
         "Assumes that this operation is the only bottleneck: while training waits, it is busy for the whole step, and more workers share that time.",
     ],
     with_workers: |workers| match workers {
@@ -273,7 +273,7 @@ pub(super) const EN: PipelineTexts = PipelineTexts {
             many => format!("{} workers", format::count(many)),
         };
         format!(
-            "With {now} it delivers {rate} batches per second; {} could shorten the step by up to {gained} ({share}).",
+            "With {now} it delivers {rate} batches per second; {} could save up to {gained} per batch ({share}).",
             format::count(enough)
         )
     },
@@ -432,7 +432,7 @@ pub(super) const ZH: PipelineTexts = PipelineTexts {
     training: "训练",
     help: [
         "改进估计",
-        "迭代时间，最好情况",
+        "每批时间，最好情况",
         "训练等待数据时，该算子从不空闲：处理一个批次与该迭代等长，增加工作线程可以分担。此后由哪个算子限制尚不可知。",
     ],
     with_workers: |workers| format!("{} 个工作线程", format::count(workers)),
@@ -444,7 +444,7 @@ pub(super) const ZH: PipelineTexts = PipelineTexts {
     },
     gain: |rate, now, enough, gained, share| {
         format!(
-            "它以 {} 个工作线程每秒给出 {rate} 个批次；若有 {} 个，每个迭代最多可缩短 {gained}（{share}）。",
+            "它以 {} 个工作线程每秒给出 {rate} 个批次；若有 {} 个，每批最多可节省 {gained}（{share}）。",
             format::count(now),
             format::count(enough)
         )

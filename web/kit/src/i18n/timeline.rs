@@ -142,7 +142,6 @@ pub struct TimelineTexts {
     pub drop_mark: &'static str,
     /// Lines about what the profiler was not asked for: steps, devices, stacks.
     pub missing: [&'static str; 3],
-    pub close: &'static str,
 }
 
 fn plural(count: u64, one: &str, many: &str) -> String {
@@ -314,7 +313,6 @@ pub(super) static EN: TimelineTexts = TimelineTexts {
         "Record activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] to see device rows.",
         "Record with_stack=True to see Python frames.",
     ],
-    close: "Close",
 };
 
 pub(super) static ZH: TimelineTexts = TimelineTexts {
@@ -464,5 +462,4 @@ pub(super) static ZH: TimelineTexts = TimelineTexts {
         "使用 activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]，即有设备的泳道。",
         "使用 with_stack=True，即有 Python 调用栈。",
     ],
-    close: "关闭",
 };

@@ -43,8 +43,11 @@ impl Purposes {
         let last = after(time.saturating_add(ROUNDING_NANOS - 1));
         if first < last {
             &self.points[first..last]
+        } else if first == 0 {
+            // What was held before the recording.
+            &self.points[..self.points.len().min(1)]
         } else {
-            &self.points[first.saturating_sub(1)..first]
+            &self.points[first - 1..first]
         }
     }
 

@@ -265,7 +265,7 @@ fn SideBySide() -> impl IntoView {
             names.collect::<Vec<_>>()
         });
         view! {
-            <span class="legend hide-narrow">
+            <span class="legend">
                 {all} <span>
                     <i class="sw waits"></i>
                     {texts.waits_for_others}
@@ -279,7 +279,6 @@ fn SideBySide() -> impl IntoView {
                 <h2>{i18n.text(|t| t.profile.side_by_side)}</h2>
                 <span class="micro ink3 cut">{beside}</span>
                 <span class="grow"></span>
-                {legend}
                 <Segmented
                     label=i18n.label(|t| t.profile.order)
                     options=vec![
@@ -301,6 +300,7 @@ fn SideBySide() -> impl IntoView {
                     },
                 )}
             </div>
+            <div class="legend-row">{legend}</div>
             <div class="body plot">
                 <ProfileChart
                     figure

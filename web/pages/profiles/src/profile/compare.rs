@@ -123,10 +123,13 @@ fn other_of(
     };
     let at = all().position(|one| one.session == own.session && one.rank == own.rank);
     let after = list.sessions.get(at.map_or(0, |at| at + 1)..)?;
-    let before_it = after.iter().find(|one| one.session != own.session);
+    // Files of other formats lack what the own one has.
+    let is_other = |one: &&ProfileEntry| one.session != own.session && one.format == own.format;
+    let before_it = after.iter().find(is_other);
     let rank = || all().find(|one| one.session == own.session && one.rank != own.rank);
+    let alike = || all().find(is_other);
     let any = || all().find(|one| one.session != own.session);
-    before_it.or_else(rank).or_else(any).cloned()
+    before_it.or_else(rank).or_else(alike).or_else(any).cloned()
 }
 
 /// The view.
@@ -457,17 +460,26 @@ fn parts(own: &ProfileDiff, texts: &ProfileTexts) -> AnyView {
     let (here, there) = &own.parts_nanos;
     let has_device = here.kernel > 0 || there.kernel > 0;
     let (ours, theirs) = (kinds_of(here, has_device), kinds_of(there, has_device));
+    let recorded = (here.total() > 0, there.total() > 0);
+    let cell = |nanos: i64, is_recorded: bool| {
+        if is_recorded {
+            time(nanos)
+        } else {
+            texts.not_recorded.to_owned()
+        }
+    };
     let row = |name: AnyView, here: i64, there: i64| {
         let change = here.saturating_sub(there);
         let is_worse = share(change, own.median_step_nanos.1) > 0.02;
+        let change = (recorded.0 && recorded.1).then(|| signed(change));
         view! {
             <tr>
                 <td>
                     <span class="flex">{name}</span>
                 </td>
-                <td class="num">{time(here)}</td>
-                <td class="num ink2">{time(there)}</td>
-                <td class="num" class:warn=is_worse>{signed(change)}</td>
+                <td class="num">{cell(here, recorded.0)}</td>
+                <td class="num ink2">{cell(there, recorded.1)}</td>
+                <td class="num" class:warn=is_worse>{change}</td>
             </tr>
         }
     };

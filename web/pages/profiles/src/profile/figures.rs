@@ -40,12 +40,11 @@ pub(super) fn Tiles() -> impl IntoView {
                 let peak = (at == FLOPS).then(|| peak_field(&model, texts));
                 view! {
                     <div class="tile" title=meaning>
-                        <dt class="micro ink3 cut">{name}</dt>
+                        <dt class="micro ink3">{name} {peak}</dt>
                         <dd>
                             {linked(evidence(&model, at), value.into_any())}
                             " "
                             <span class="micro ink3">{beside}</span>
-                            {peak}
                         </dd>
                     </div>
                 }
@@ -140,7 +139,7 @@ fn peak_field(model: &Model, texts: &ProfileTexts) -> impl IntoView + use<> {
         model.set_peak_flops(peak.map(|peak| peak * TERA));
     };
     view! {
-        <label class="micro ink3" title=texts.peak_title>
+        <label title=texts.peak_title>
             " · "
             {texts.of_peak}
             " "

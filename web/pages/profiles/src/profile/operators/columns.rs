@@ -37,6 +37,10 @@ pub(super) struct Scale {
     pub(super) peak_flops: Option<f64>,
 }
 
+/// Space between two columns, and beside the first and the last one, CSS pixels.
+const GAP: usize = 8;
+const PADDING: usize = 24;
+
 /// Order of rows: a column, and `true` for the largest first.
 pub(super) type Order = (Column, bool);
 
@@ -124,15 +128,33 @@ impl Column {
     }
 
     /// Width in the grid of a row.
-    pub(super) const fn width(self) -> &'static str {
+    fn width(self) -> String {
+        let least = self.least_width();
         match self {
-            Self::Name => "minmax(180px, 1fr)",
-            Self::Type => "minmax(48px, 72px)",
-            Self::Shapes => "minmax(80px, 140px)",
-            Self::SelfStep => "104px",
-            Self::Calls => "38px",
-            _ => "52px",
+            Self::Name => format!("minmax({least}px, 1fr)"),
+            Self::Type => format!("minmax({least}px, 72px)"),
+            Self::Shapes => format!("minmax({least}px, 140px)"),
+            _ => format!("{least}px"),
         }
+    }
+
+    /// The smallest width, CSS pixels.
+    const fn least_width(self) -> usize {
+        match self {
+            Self::Name => 180,
+            Self::Type => 48,
+            Self::Shapes => 80,
+            Self::SelfStep => 104,
+            Self::Calls => 38,
+            _ => 52,
+        }
+    }
+
+    /// The grid of rows of these columns, and the width below which the table scrolls.
+    pub(super) fn grid(columns: &[Self]) -> (String, String) {
+        let widths: Vec<String> = columns.iter().map(|own| own.width()).collect();
+        let least: usize = columns.iter().map(|own| own.least_width() + GAP).sum();
+        (widths.join(" "), format!("{}px", least + PADDING))
     }
 
     pub(super) const fn is_text(self) -> bool {

@@ -94,10 +94,7 @@ pub(super) fn OperatorTable(
         }
         true
     });
-    let template = move || {
-        let widths = columns.with(|all| all.iter().map(|own| own.width()).collect::<Vec<_>>());
-        widths.join(" ")
-    };
+    let grid = Memo::new(move |_| columns.with(|all| Column::grid(all)));
     let heads = move || {
         let texts = i18n.texts().profile;
         let order = order.get();
@@ -161,7 +158,12 @@ pub(super) fn OperatorTable(
         })
     };
     view! {
-        <div class="optable" role="table" style:--cols=template>
+        <div
+            class="optable"
+            role="table"
+            style:--cols=move || grid.with(|grid| grid.0.clone())
+            style:--least=move || grid.with(|grid| grid.1.clone())
+        >
             <div class="r heads" role="row">
                 {heads}
             </div>
