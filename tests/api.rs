@@ -1,5 +1,6 @@
 //! The HTTP interface.
 
+mod agreement;
 mod compare;
 mod contract;
 mod profile;

@@ -343,7 +343,7 @@ async fn queues_over_time_are_read_and_more_workers_are_weighed() {
         .wait_for_element("li[data-state~=slow]:has(> [aria-current=true])")
         .await;
     browser
-        .wait_for_text("With 2 workers it delivers 8.65 batches per second; 4 could shorten the step by up to 32.7 ms")
+        .wait_for_text("With 2 workers it delivers 8.65 batches per second; 4 could save up to 32.7 ms per batch")
         .await;
     let estimates = browser
         .text_of("section:has(> [data-part=estimate])")

@@ -23,6 +23,8 @@ async fn the_sentence_leads_to_the_slices_in_two_clicks() {
         .await;
     browser.show("profile").await;
     // The advice frames its slices at the step with the clearest evidence.
+    browser.click("[data-advice=pageable_copies] summary").await;
+    browser.wait_for_text("pin_memory=True").await;
     browser.click("[data-advice=data_bound] a").await;
     browser.wait_for_text("in view").await;
     assert!(browser.url().await.contains("/run/ranks/timeline?"));
@@ -136,10 +138,13 @@ async fn steps_operators_memory_ranks_and_differences_have_views() {
     let server = serve(&lab);
     let browser = Browser::open().await;
     for (view, text) in [
-        ("steps", "35 of 40 steps take 3.63 ms"),
+        ("steps", "40 steps, median 3.63 ms, 35 within"),
         ("operators", "aten::_local_scalar_dense takes the most time"),
         ("memory", "Memory peaks at 2.2 GB"),
         ("cluster", "Rank 5 computes 23 % slower than the others"),
+        // The bars are about the steps of the sentence.
+        ("cluster", "Since step 18 (22 steps)"),
+        ("cluster", "mean of steps 18–39"),
         ("cluster", "ranks 1 and 5, the slower one, at step 18"),
         ("compare", "as long as the baseline"),
     ] {
@@ -164,5 +169,42 @@ async fn steps_operators_memory_ranks_and_differences_have_views() {
     browser.click("[data-part=step] a[href*=debugger]").await;
     browser.wait_for_text("Debugger").await;
     assert!(browser.url().await.contains("/run/ranks/debugger?step="));
+    browser.close();
+}
+
+#[tokio::test]
+async fn what_was_not_recorded_is_said_and_the_nearest_profile_is_compared() {
+    let lab = Lab::new();
+    let sample = workspace_root().join("sample-runs/torch/profiled");
+    copy_folder(&sample, &lab.base().join("alone"));
+    let server = serve(&lab);
+    let browser = Browser::open().await;
+    // Three steps are not judged: the number instead of a tick.
+    browser.goto(&server, "/run/alone/profile").await;
+    let sentence = "Only 3 whole steps were recorded, too few to judge: 5 are needed.";
+    browser.wait_for_text(sentence).await;
+    let page = browser.text_of("main").await.unwrap_or_default();
+    assert!(!page.contains("found nothing"), "{page}");
+    browser
+        .goto(&server, "/run/alone/profile?view=compare")
+        .await;
+    browser
+        .wait_for_text("with fewer than 5 steps that may be chance")
+        .await;
+    browser
+        .wait_for_element("option[value=ranks]:checked")
+        .await;
+    let peak = browser
+        .text_of("[data-part=peak]")
+        .await
+        .unwrap_or_default();
+    assert!(
+        peak.contains("not recorded") && peak.contains("2.2 GB"),
+        "{peak}"
+    );
+    browser
+        .goto(&server, "/run/ranks/profile?session=gone")
+        .await;
+    browser.wait_for_text("The run has no session “gone”").await;
     browser.close();
 }

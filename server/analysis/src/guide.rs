@@ -39,7 +39,7 @@ pub struct Row {
     pub watched: u64,
     /// Number of hits.
     pub hits: u64,
-    /// The first hit of the worst severity, of those about speed the one with the largest gain, as an index into [`Findings::hits`].
+    /// The first hit of the worst severity, of those about speed the first of the rule with the largest gain, as an index into [`Findings::hits`].
     pub worst: Option<usize>,
     /// The first remark of the worst state, as an index into the remarks: notes and faults only, and none whose
     /// condition has a hit, which says the same.
@@ -66,6 +66,12 @@ pub fn rows(
         let worst = hits.clone().reduce(|worst, one| {
             let of = |hit: &Hit| (hit.severity, hit.values.of(Key::GainSecs).unwrap_or(0.0));
             if of(one.1) > of(worst.1) { one } else { worst }
+        });
+        // Of several ranks the first one, whose figures the sentence on top and the profile show.
+        let worst = worst.and_then(|(_, worst)| {
+            let is_same =
+                |hit: &Hit| (hit.watchpoint, hit.severity) == (worst.watchpoint, worst.severity);
+            hits.clone().find(|(_, hit)| is_same(hit))
         });
         let own = remarks.iter().enumerate();
         let own = own.filter(|(_, remark)| remark.rule.topic() == topic);

@@ -77,6 +77,8 @@ pub struct Model {
     pub unnested: u64,
     /// Steps in order.
     pub steps: Steps,
+    /// Memory by purpose, from a file beside the trace.
+    pub memory_purposes: Option<memory::timeline::Purposes>,
 }
 
 /// Slices of a lane.

@@ -286,6 +286,9 @@ pub struct SessionSummary {
     pub sentence: Sentence,
     /// Sentence below it; empty if there is none.
     pub detail: Sentence,
+    /// Reason, with its number, why rules about the times of steps that found nothing were not judged; `None` if they were.
+    #[serde(default)]
+    pub unjudged: Option<Sentence>,
 }
 
 /// A sentence in every language.
@@ -372,6 +375,37 @@ pub struct Parts {
     pub operators: i64,
     /// Everything else.
     pub other: i64,
+}
+
+impl Parts {
+    /// Parts in the order of their fields.
+    pub const fn values(&self) -> [i64; 8] {
+        let Self {
+            kernel,
+            memcpy,
+            memset,
+            communication,
+            runtime,
+            data,
+            operators,
+            other,
+        } = *self;
+        [
+            kernel,
+            memcpy,
+            memset,
+            communication,
+            runtime,
+            data,
+            operators,
+            other,
+        ]
+    }
+
+    /// Length of the step.
+    pub fn total(&self) -> i64 {
+        self.values().into_iter().fold(0, i64::saturating_add)
+    }
 }
 
 /// A phase of a step.
@@ -506,8 +540,12 @@ pub struct InputShare {
     pub share: f64,
     /// Number of batches.
     pub batches: u64,
-    /// Waiting time in total.
-    pub waited_nanos: i64,
+    /// `true` if there are enough batches to judge.
+    pub is_judged: bool,
+    /// Mean waiting time of a batch.
+    pub mean_waited_nanos: i64,
+    /// Mean time from one batch to the next.
+    pub mean_whole_nanos: i64,
     /// Number of batches that found an empty queue.
     pub empty: u64,
 }

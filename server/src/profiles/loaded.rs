@@ -26,7 +26,7 @@ pub(super) const SLICE_BYTES: u64 = 78;
 pub(crate) struct LoadedProfile {
     files: SessionFiles,
     pub(crate) model: Model,
-    /// Memory by category, as `PyTorch` exports it.
+    /// Memory by category, as `PyTorch` exports it, if no trace beside it has events of memory.
     pub(crate) memory_timeline: Option<MemoryTimeline>,
     state: ProfileState,
     /// Bytes of its files that were read.
@@ -41,11 +41,15 @@ pub(crate) struct LoadedProfile {
 impl LoadedProfile {
     pub(super) fn new(
         files: SessionFiles,
-        model: Model,
+        mut model: Model,
         memory_timeline: Option<MemoryTimeline>,
         faults: Vec<String>,
         is_unreadable: bool,
     ) -> Self {
+        let has_events = !model.trace.memory.is_empty();
+        if let Some(timeline) = memory_timeline.as_ref().filter(|_| has_events) {
+            model.add_memory_timeline(timeline);
+        }
         let counts = &model.trace.counts;
         let state = if is_unreadable {
             ProfileState::Unreadable
@@ -60,7 +64,7 @@ impl LoadedProfile {
             read_bytes: files.len_bytes,
             files,
             model,
-            memory_timeline,
+            memory_timeline: memory_timeline.filter(|_| !has_events),
             state,
             faults,
             levels: OnceLock::new(),

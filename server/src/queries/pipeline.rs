@@ -219,11 +219,6 @@ fn input(rank: u32, times: &pipeline::InputTimes) -> InputTimes {
         whole_nanos: own.whole_nanos,
         input_nanos: own.input_nanos,
     };
-    let mean = |of: fn(&pipeline::StepTime) -> u64| {
-        let sum: u128 = times.steps.iter().map(|own| u128::from(of(own))).sum();
-        let mean = sum / (times.steps.len() as u128).max(1);
-        u64::try_from(mean).unwrap_or(u64::MAX)
-    };
     let each = times.steps.len().div_ceil(MAX_STRETCHES).max(1);
     let stretches = times.steps.chunks(each).filter_map(|steps| {
         let worst = steps.iter().max_by_key(|own| own.input_nanos)?;
@@ -242,8 +237,8 @@ fn input(rank: u32, times: &pipeline::InputTimes) -> InputTimes {
         share: times.share(),
         judged: times.is_judged(),
         severity: times.severity(),
-        mean_whole_nanos: mean(|own| own.whole_nanos),
-        mean_input_nanos: mean(|own| own.input_nanos),
+        mean_whole_nanos: times.mean(|own| own.whole_nanos),
+        mean_input_nanos: times.mean(|own| own.input_nanos),
         longest: longest.map_or_else(StepTime::default, |own| told(&own, own.step)),
         found: times.found.map(|own| InputQueue {
             batches: own.batches,

@@ -141,11 +141,11 @@ pub(crate) fn memory(profiles: &Profiles, query: &MemoryQuery) -> Result<MemoryA
         to_nanos: query.to_nanos,
         single: query.single,
     };
-    let mut answer = memories::memory(&loaded.model, &ask);
-    if let Some(timeline) = &loaded.memory_timeline {
-        memories::timeline::apply(&loaded.model, timeline, &mut answer);
-    }
-    Ok(answer)
+    let alone = loaded.memory_timeline.as_ref();
+    Ok(alone.map_or_else(
+        || memories::memory(&loaded.model, &ask),
+        |timeline| memories::timeline::without_events(&loaded.model, timeline),
+    ))
 }
 
 /// The ranks of a session side by side.

@@ -204,14 +204,23 @@ impl InputTimes {
         }
     }
 
-    /// Its sums, for the summary of a profile.
+    /// Mean time of a step, rounded as those of profiles are.
+    pub fn mean(&self, of: fn(&StepTime) -> u64) -> u64 {
+        let sum: u128 = self.steps.iter().map(|own| u128::from(of(own))).sum();
+        let count = (self.steps.len() as u128).max(1);
+        u64::try_from((sum + count / 2) / count).unwrap_or(u64::MAX)
+    }
+
+    /// Its means, for the summary of a profile.
     pub fn summary(&self) -> InputShare {
-        let waited: u64 = self.steps.iter().map(|step| step.input_nanos).sum();
+        let nanos = |mean: u64| i64::try_from(mean).unwrap_or(i64::MAX);
         InputShare {
             share: self.share(),
             // The first batch has no step.
             batches: self.steps.len() as u64 + 1,
-            waited_nanos: i64::try_from(waited).unwrap_or(i64::MAX),
+            is_judged: self.is_judged(),
+            mean_waited_nanos: nanos(self.mean(|step| step.input_nanos)),
+            mean_whole_nanos: nanos(self.mean(|step| step.whole_nanos)),
             empty: self.found.map_or(0, |queue| queue.empty),
         }
     }

@@ -49,7 +49,10 @@ pub fn judge(facts: &Facts<'_>, limits: &Limits) -> Judgement {
     for rule in Rule::ALL.into_iter().filter(|rule| !rule.needs_baseline()) {
         match verdict(rule, facts, limits) {
             Ok(Some(finding)) => findings.push((rule, finding)),
-            Ok(None) => judged.passed.push(rule),
+            Ok(None) => match passes(rule, facts) {
+                Ok(()) => judged.passed.push(rule),
+                Err(lack) => judged.not_judged.push((rule, lack)),
+            },
             Err(lack) => judged.not_judged.push((rule, lack)),
         }
     }
@@ -57,10 +60,22 @@ pub fn judge(facts: &Facts<'_>, limits: &Limits) -> Judgement {
     judged
 }
 
+/// Reason why a rule that found nothing is not judged.
+fn passes(rule: Rule, facts: &Facts<'_>) -> Result<(), Lack> {
+    // The data set counts its batches by itself.
+    let has_batches = facts.summary.input.is_some_and(|input| input.is_judged);
+    if !rule.is_about_time() || (rule == Rule::DataBound && has_batches) {
+        return Ok(());
+    }
+    facts.needs_even_steps()
+}
+
 /// Judges a profile with the default limits, and adds the advice and the sentences to its summary.
 pub fn apply(model: &Model, summary: &mut SessionSummary, ranks: Option<&RanksAnswer>) {
     let limits = Limits::default();
-    let mut judged = judge(&Facts::new(model, summary, ranks), &limits);
+    let facts = Facts::new(model, summary, ranks);
+    let unjudged = sentences::unjudged(&facts);
+    let mut judged = judge(&facts, &limits);
     judged.add(baseline::judge(summary, None, &limits));
     let reason = |lack: Lack| {
         let words = lack.words();
@@ -84,6 +99,7 @@ pub fn apply(model: &Model, summary: &mut SessionSummary, ranks: Option<&RanksAn
         .collect();
     summary.advice = judged.advice;
     summary.sentence = sentences::sentence(summary);
+    summary.unjudged = unjudged;
     summary.detail = sentences::detail(summary);
 }
 

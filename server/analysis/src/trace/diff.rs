@@ -59,13 +59,13 @@ impl Side {
             .collect()
     }
 
-    fn peak(&self) -> u64 {
+    fn peak(&self) -> Option<u64> {
         let peaks = self
             .summary
             .memory
             .iter()
             .map(|memory| memory.peak_len_bytes);
-        peaks.max().unwrap_or_default()
+        peaks.max()
     }
 }
 
@@ -179,6 +179,8 @@ fn differences(
             name: name.to_owned(),
             ..difference
         })
+        // Marks around steps have no time of their own.
+        .filter(|row| row.self_step_nanos != (0, 0))
         .collect();
     rows.sort_by_key(|row| {
         let (own, base) = row.self_step_nanos;
@@ -192,7 +194,7 @@ fn most_changed((own, base): (Parts, Parts)) -> ((&'static str, &'static str), i
     let changes = [
         (("kernels", "内核"), own.kernel - base.kernel),
         (("copies", "拷贝"), own.memcpy - base.memcpy),
-        (("fills of memory", "内存填充"), own.memset - base.memset),
+        (("memset", "内存填充"), own.memset - base.memset),
         (
             ("communication", "通信"),
             own.communication - base.communication,
@@ -233,19 +235,19 @@ fn sentence(
     let Some((_, low, high)) = ratio else {
         return Sentence {
             en: format!(
-                "A step takes {step}, {share} {longer} than the baseline; with fewer than {MIN_STEPS} steps that may be chance."
+                "The median step takes {step}, {share} {longer} than the baseline; with fewer than {MIN_STEPS} steps that may be chance."
             ),
             zh: format!(
-                "每个迭代 {step}，比基线{longer_zh} {share}；少于 {MIN_STEPS} 个迭代，可能是偶然。"
+                "迭代中位数 {step}，比基准{longer_zh} {share}；少于 {MIN_STEPS} 个迭代，可能是偶然。"
             ),
         };
     };
     if low <= 1.0 && high >= 1.0 {
         return Sentence {
             en: format!(
-                "A step takes {step}, as long as the baseline: a difference of {share} is within chance."
+                "The median step takes {step}, as long as the baseline: a difference of {share} is within chance."
             ),
-            zh: format!("每个迭代 {step}，与基线相同：{share} 的差异在偶然范围内。"),
+            zh: format!("迭代中位数 {step}，与基准相同：{share} 的差异在偶然范围内。"),
         };
     }
     let (near, far) = if change > 0.0 {
@@ -263,10 +265,10 @@ fn sentence(
     let grown = nanos(grown.unsigned_abs());
     Sentence {
         en: format!(
-            "A step takes {step}, {share} {longer} than the baseline (95 % interval {near} to {far}), {grown} {more} of it for {part}."
+            "The median step takes {step}, {share} {longer} than the baseline (95 % interval {near} to {far}), {grown} {more} of it for {part}."
         ),
         zh: format!(
-            "每个迭代 {step}，比基线{longer_zh} {share}（95 % 区间 {near} 至 {far}），其中{part_zh}{more_zh}用 {grown}。"
+            "迭代中位数 {step}，比基准{longer_zh} {share}（95 % 区间 {near} 至 {far}），其中{part_zh}{more_zh}用 {grown}。"
         ),
     }
 }

@@ -11,7 +11,7 @@ use super::work::{ancestors, innermost};
 mod answer;
 pub mod timeline;
 
-pub use answer::{MemoryAsk, growth, least, memory};
+pub use answer::{MemoryAsk, fragmentation, growth, least, memory};
 
 /// Type of a device in events of memory that is the host.
 const HOST: i32 = 0;
@@ -61,7 +61,7 @@ fn total(model: &Model, key: DeviceKey, events: &[&MemoryEvent]) -> MemoryTotal 
         peak_step: model.step_at(at).map(|step| step.number),
         peak_reserved_bytes: events.iter().map(|e| e.reserved).max().unwrap_or(0),
         device_len_bytes: device_len(model, key),
-        since_recording: key.0 == HOST,
+        since_recording: key.0 == HOST && model.purposes_of(key).is_none(),
     }
 }
 

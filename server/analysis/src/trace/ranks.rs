@@ -60,12 +60,12 @@ pub fn ranks(of: &[RankModel<'_>]) -> RanksAnswer {
             host: head.host.clone(),
             compute_nanos: sum(&table.compute[index]),
             wait_nanos: table.waits_total[index],
-            parts_nanos: mean_parts(rank.model),
             median_step_nanos: figures::median(&mut lengths(rank.model)),
             slow_steps: streak.map_or(0, |streak| streak.steps as u64),
             slow_from_step: streak.and_then(|streak| steps.get(streak.first).copied()),
             offset_nanos: clock_offset(of, index, offsets[index]),
             peak_len_bytes: peak_len(rank.model),
+            ..RankRow::default()
         }
     });
     let rows: Vec<RankRow> = rows.collect();
@@ -86,6 +86,7 @@ pub fn ranks(of: &[RankModel<'_>]) -> RanksAnswer {
         ..RanksAnswer::default()
     };
     answer.stragglers = stragglers(&answer, SLOW, SLOW_STEPS);
+    add_parts(of, &mut answer);
     answer.sentence = sentence(&answer);
     answer.pair = pair::pair(of, &answer, &own, (&offsets, &meetings));
     keep(&mut answer, kept);
@@ -138,12 +139,25 @@ fn lengths(model: &Model) -> Vec<i64> {
         .collect()
 }
 
-/// Mean parts of the whole steps.
-fn mean_parts(model: &Model) -> Parts {
-    let ranges = RoleRanges::new(model);
-    let whole = model.whole_steps_in(StepRange::default()).into_iter();
-    let parts: Vec<Parts> = whole.map(|step| ranges.time(&step).parts).collect();
-    parts::mean(&parts)
+/// Adds the mean parts of the whole steps, of those only in which the slowest rank is slow.
+fn add_parts(of: &[RankModel<'_>], answer: &mut RanksAnswer) {
+    let slow = answer.stragglers.first();
+    answer.parts_steps = slow.map(|slow| (slow.from_step, slow.to_step));
+    let range = StepRange {
+        since: slow.map(|slow| slow.from_step),
+        until: slow.map(|slow| slow.to_step),
+    };
+    for (index, (rank, row)) in of.iter().zip(&mut answer.ranks).enumerate() {
+        let ranges = RoleRanges::new(rank.model);
+        let whole = rank.model.whole_steps_in(range).into_iter();
+        let parts: Vec<Parts> = whole.map(|step| ranges.time(&step).parts).collect();
+        row.parts_nanos = parts::mean(&parts);
+        let waits = answer.wait_nanos.get(index).into_iter().flatten();
+        let cells = answer.steps.iter().zip(waits);
+        let cells = cells.filter(|(step, _)| range.holds(**step));
+        let waits: Vec<i64> = cells.map(|(_, wait)| *wait).collect();
+        row.parts_wait_nanos = sum(&waits) / i64::try_from(waits.len()).unwrap_or(i64::MAX).max(1);
+    }
 }
 
 fn sum(values: &[i64]) -> i64 {
@@ -329,10 +343,11 @@ pub fn stragglers(answer: &RanksAnswer, slowness: f64, steps: usize) -> Vec<Stra
         };
         let range = streak.first..streak.first + streak.steps;
         let own = sum(own.get(range.clone()).unwrap_or_default()) as f64;
-        let median: f64 = medians.get(range).unwrap_or_default().iter().sum();
+        let median: f64 = medians.get(range.clone()).unwrap_or_default().iter().sum();
         slow.push(Straggler {
             rank: rank.rank,
-            from_step: answer.steps.get(streak.first).copied().unwrap_or_default(),
+            from_step: answer.steps.get(range.start).copied().unwrap_or_default(),
+            to_step: answer.steps.get(range.end - 1).copied().unwrap_or_default(),
             steps: streak.steps as u64,
             slowness: own / median,
             gain_nanos: rounded((own - median) / streak.steps.max(1) as f64),
@@ -372,7 +387,7 @@ fn sentence(answer: &RanksAnswer) -> Sentence {
     let (ranks, steps) = (answer.ranks.len(), answer.steps.len());
     if let Some(slow) = answer.stragglers.first() {
         let own = answer.ranks.iter().find(|row| row.rank == slow.rank);
-        let step = text(own.map_or(0, |row| row.median_step_nanos));
+        let step = text(own.map_or(0, |row| row.parts_nanos.total()));
         let (rank, more, lost) = (
             slow.rank,
             percent(slow.slowness - 1.0),

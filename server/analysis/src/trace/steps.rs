@@ -217,6 +217,14 @@ pub struct StepRange {
     pub until: Option<i64>,
 }
 
+impl StepRange {
+    /// `true` for a number in the range.
+    pub fn holds(self, number: i64) -> bool {
+        self.since.is_none_or(|since| since <= number)
+            && self.until.is_none_or(|until| number <= until)
+    }
+}
+
 /// Ranges of time that a [`StepRange`] chooses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TimeChoice {
@@ -249,11 +257,11 @@ impl Model {
         if self.steps.list.is_empty() {
             return vec![whole(0, self.extent.start, self.extent.end)];
         }
-        let is_in = |step: &&Step| {
-            range.since.is_none_or(|since| since <= step.number)
-                && range.until.is_none_or(|until| step.number <= until)
-        };
-        self.steps.list.iter().filter(is_in).copied().collect()
+        let steps = self.steps.list.iter();
+        steps
+            .filter(|step| range.holds(step.number))
+            .copied()
+            .collect()
     }
 
     /// Whole steps in a range, of which means are; all of them if none is whole.

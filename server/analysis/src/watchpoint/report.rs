@@ -52,9 +52,11 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
     drop_repeated(&mut hits);
     let order =
         |(flow, hit): &(Flow, Hit)| (hit.step, *flow, std::cmp::Reverse(hit.severity), hit.rank);
+    let gain = |hit: &Hit| hit.values.of(Key::GainSecs).unwrap_or(0.0);
     hits.sort_by(|a, b| {
         order(a)
             .cmp(&order(b))
+            .then_with(|| gain(&b.1).total_cmp(&gain(&a.1)))
             .then_with(|| a.1.tensor.cmp(&b.1.tensor))
     });
     let (flows, mut hits): (Vec<Flow>, Vec<Hit>) = hits.into_iter().unzip();

@@ -1,5 +1,6 @@
 //! Judgements of profiles: hits with their gain, rules that could not be judged, and runs without profiles.
 
+use trainscope_analysis::guide;
 use trainscope_analysis::trace::advice::{Judgement, Lack, Limits, Rule};
 use trainscope_analysis::watchpoint::config::{Value, WatchpointConfig, WatchpointsFile};
 use trainscope_analysis::watchpoint::{
@@ -81,6 +82,47 @@ fn condition(rule: Rule) -> (&'static str, Value) {
 }
 
 #[test]
+fn a_rule_about_all_steps_has_no_step_and_the_figure_of_the_first_rank() {
+    let of = |rank: u32, gain_nanos: i64, step: i64| {
+        let own = Advice {
+            gain_nanos,
+            step: Some(step),
+            ..advice(Rule::ExposedCommunication, Severity::Warning, 0.4, 0.1)
+        };
+        profile(rank, found(vec![own]))
+    };
+    let watchpoints = watching(&[&[condition(Rule::ExposedCommunication)]]);
+    let ranks = [
+        of(0, 1_850_000, 11),
+        of(1, 1_870_000, 15),
+        of(2, 1_849_000, 4),
+    ];
+    let findings = judge(watchpoints, ranks);
+    let hits: Vec<_> = findings
+        .hits
+        .iter()
+        .map(|hit| (hit.rank, hit.step, hit.last_step))
+        .collect();
+    assert_eq!(hits, [0, 1, 2].map(|rank| (rank, 1_004, 1_015)));
+    let rows = guide::rows(
+        &findings,
+        &watching(&[&[condition(Rule::ExposedCommunication)]]),
+        &[],
+        false,
+    );
+    let worst: Vec<usize> = rows.iter().filter_map(|row| row.worst).collect();
+    assert_eq!(worst, [0]);
+    assert_eq!(findings.first_cause.map(|own| own.hit), Some(0));
+    let outliers = advice(Rule::StepOutliers, Severity::Warning, 0.1, 0.02);
+    let watchpoints = watching(&[&[condition(Rule::StepOutliers)]]);
+    let findings = judge(watchpoints, [profile(0, found(vec![outliers]))]);
+    assert_eq!(
+        (findings.hits[0].step, findings.hits[0].last_step),
+        (1_007, 1_007)
+    );
+}
+
+#[test]
 fn every_rule_has_a_condition_of_its_name() {
     for rule in Rule::ALL {
         let mut conditions = CONDITIONS.iter();
@@ -142,7 +184,7 @@ fn the_limits_are_the_parameters_of_the_conditions() {
 }
 
 #[test]
-fn a_finding_is_a_hit_at_its_step_with_its_gain() {
+fn a_finding_is_a_hit_with_its_gain() {
     for (severity, value, limit) in [(Severity::Warning, 0.2, 0.1), (Severity::Error, 0.72, 0.5)] {
         let advice = advice(Rule::DataBound, severity, value, limit);
         let findings = judge(
@@ -152,7 +194,11 @@ fn a_finding_is_a_hit_at_its_step_with_its_gain() {
         let [hit] = &findings.hits[..] else {
             panic!("{:?}", findings.hits);
         };
-        assert_eq!((hit.severity, hit.rank, hit.step), (severity, 2, 1_007));
+        let steps = (hit.step, hit.last_step);
+        assert_eq!(
+            (hit.severity, hit.rank, steps),
+            (severity, 2, (1_004, 1_015))
+        );
         assert_eq!(&*hit.tensor, "cycle 1");
         let sentence = "Loading data takes 72 % of the steps; at best 12 ms less a step";
         assert_eq!(hit.sentence.en, sentence);

@@ -68,7 +68,7 @@ fn what_costs_a_step_more_comes_first() {
     assert_eq!(answer.ratio, Some((1.3, 1.3, 1.3)));
     assert_eq!(
         answer.sentence.en,
-        "A step takes 1.30 ms, 30 % longer than the baseline (95 % interval 30 % to 30 %), 296 µs more of it for operators."
+        "The median step takes 1.30 ms, 30 % longer than the baseline (95 % interval 30 % to 30 %), 296 µs more of it for operators."
     );
     assert_eq!(
         answer.sentence.zh,

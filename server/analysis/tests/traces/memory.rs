@@ -2,10 +2,12 @@
 
 use proptest::prelude::*;
 use trainscope_analysis::trace::memory::{self, MemoryAsk};
+use trainscope_analysis::trace::ranks::{RankModel, ranks};
 use trainscope_api::profile::{MAX_MEMORY_POINTS, MemoryAnswer, MemoryCategory, MemoryTotal};
+use trainscope_format::formats::memory_timeline::{MemoryTimeline, total};
 use trainscope_format::trace::{DeclaredStep, Device, MemoryEvent, SliceClass, Trace};
 
-use crate::traces::support::{GeneratedTrace, generated, model};
+use crate::traces::support::{GeneratedTrace, generated, model, unpacked};
 
 fn only(totals: Vec<MemoryTotal>) -> MemoryTotal {
     assert_eq!(totals.len(), 1);
@@ -40,6 +42,34 @@ fn totals_of_real_files() {
     assert_eq!((own.pairs, own.freed_unseen, own.never_freed), (48, 0, 0));
     assert_eq!(own.device_len_bytes, 85_097_971_712);
     assert!(!own.since_recording);
+}
+
+#[test]
+fn the_peak_of_a_real_file_is_one_number_everywhere() {
+    for (folder, peak) in [("torch-cnn", 400_912), ("torch-transformer", 601_260)] {
+        let mut own = model(&format!("{folder}/stack.pt.trace.json.gz"));
+        let file = unpacked(&format!("{folder}/memory_timeline.json.gz"));
+        let timeline = MemoryTimeline::read(&file);
+        let recorded = timeline.bytes.iter().map(total).max();
+        assert_eq!(recorded, Some(peak), "{folder}");
+        own.add_memory_timeline(&timeline);
+        let answer = memory::memory(&own, &MemoryAsk::default());
+        let total = only(answer.devices);
+        assert_eq!((total.peak_len_bytes, total.since_recording), (peak, false));
+        assert_eq!(only(memory::totals(&own)), total);
+        assert_eq!(answer.allocated.iter().max(), Some(&peak));
+        for (at, allocated) in answer.allocated.iter().enumerate() {
+            let stack: u64 = answer.series.iter().map(|own| own.bytes[at]).sum();
+            assert_eq!(stack, *allocated, "{folder} {at}");
+        }
+        let held: u64 = answer.holders.iter().map(|own| own.bytes).sum();
+        assert_eq!((held, answer.at_len_bytes), (peak, peak), "{folder}");
+        let ranked = ranks(&[RankModel {
+            rank: 0,
+            model: &own,
+        }]);
+        assert_eq!(ranked.ranks[0].peak_len_bytes, peak);
+    }
 }
 
 #[test]

@@ -37,8 +37,8 @@ pub struct ProfileDiff {
     pub ratio: Option<(f64, f64, f64)>,
     /// Mean parts of both.
     pub parts_nanos: (Parts, Parts),
-    /// Peaks of memory of both, bytes.
-    pub peak_len_bytes: (u64, u64),
+    /// Peaks of memory of both, bytes; `None` where memory was not recorded.
+    pub peak_len_bytes: (Option<u64>, Option<u64>),
     /// Operators, those that cost a step the most first.
     pub operators: Vec<OperatorDifference>,
     /// Kernels, likewise.

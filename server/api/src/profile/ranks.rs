@@ -18,6 +18,10 @@ pub struct RanksAnswer {
     pub wait_nanos: Vec<Vec<i64>>,
     /// Length of steps by rank and step.
     pub length_nanos: Vec<Vec<i64>>,
+    /// First and last step that the parts of ranks and the sentence are about: those in which the slowest rank is slow;
+    /// `None` for all.
+    #[serde(default)]
+    pub parts_steps: Option<(i64, i64)>,
     /// Ranks that are slow, the slowest first.
     pub stragglers: Vec<Straggler>,
     /// Collectives by name.
@@ -48,8 +52,11 @@ pub struct RankRow {
     pub compute_nanos: i64,
     /// Waiting for other ranks in all steps.
     pub wait_nanos: i64,
-    /// Mean parts of a step.
+    /// Mean parts of a step, over [`RanksAnswer::parts_steps`].
     pub parts_nanos: Parts,
+    /// Mean waiting for other ranks in these steps.
+    #[serde(default)]
+    pub parts_wait_nanos: i64,
     /// Median length of a step.
     pub median_step_nanos: i64,
     /// Number of steps in a row in which it is slow.
@@ -71,6 +78,9 @@ pub struct Straggler {
     pub rank: u32,
     /// First step, as the profiler counts.
     pub from_step: i64,
+    /// Last step.
+    #[serde(default)]
+    pub to_step: i64,
     /// Steps in a row.
     pub steps: u64,
     /// Compute divided by the median over ranks, in these steps.

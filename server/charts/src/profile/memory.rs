@@ -95,7 +95,16 @@ impl Memory {
             pen.below(&plot, x.at(*time), text)?;
         }
         let edges = self.edges();
-        let place = |(time, bytes): (&f64, &f64)| -> Point { (x.at(*time), y.at(*bytes)) };
+        // Bytes change at an event and stay until the next one.
+        let stairs = |bytes: &[f64]| -> Vec<Point> {
+            let mut corners: Vec<Point> = Vec::with_capacity(2 * bytes.len());
+            for (time, bytes) in self.times.iter().zip(bytes) {
+                let at = x.at(*time);
+                corners.extend(corners.last().map(|before| (at, before.1)));
+                corners.push((at, y.at(*bytes)));
+            }
+            corners
+        };
         let floor = vec![0.0; self.times.len()];
         for (index, layer) in self.layers.iter().enumerate() {
             let below = index.checked_sub(1).and_then(|below| edges.get(below));
@@ -103,8 +112,8 @@ impl Memory {
             let Some(above) = edges.get(index) else {
                 continue;
             };
-            let upper: Vec<Point> = self.times.iter().zip(above).map(place).collect();
-            let lower = self.times.iter().zip(below).rev().map(place);
+            let upper = stairs(above);
+            let lower = stairs(below).into_iter().rev();
             let outline: Vec<Point> = upper.iter().copied().chain(lower).collect();
             if upper.len() > 1 {
                 pen.painter
@@ -120,7 +129,7 @@ impl Memory {
                 pen.over(at, Anchor::Start, name, pen.theme.ink_2)?;
             }
         }
-        let reserved: Vec<Point> = self.times.iter().zip(&self.reserved).map(place).collect();
+        let reserved = stairs(&self.reserved);
         if reserved.len() > 1 {
             pen.painter
                 .path(&reserved, 1.0, Ink(pen.theme.ink_2, 0.7))?;

@@ -92,7 +92,7 @@ fn text(
     for (name, own, base) in [
         ("kernels", own.kernel, base.kernel),
         ("copies", own.memcpy, base.memcpy),
-        ("fills of memory", own.memset, base.memset),
+        ("memset", own.memset, base.memset),
         ("communication", own.communication, base.communication),
         ("runtime", own.runtime, base.runtime),
         ("waiting for data", own.data, base.data),
@@ -104,9 +104,11 @@ fn text(
         }
     }
     let (own, base) = found.peak_len_bytes;
-    if own > 0 || base > 0 {
-        let change = change(own as f64, base as f64);
-        let [own, base] = [own, base].map(words::size);
+    if own.is_some() || base.is_some() {
+        let both = own.zip(base);
+        let change = both.map_or_else(|| "".into(), |(own, base)| change(own as f64, base as f64));
+        let [own, base] =
+            [own, base].map(|peak| peak.map_or_else(|| "not recorded".to_owned(), words::size));
         table.row(["peak of memory".into(), own.into(), base.into(), change]);
     }
     table.write(out)?;

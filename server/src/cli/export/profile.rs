@@ -325,18 +325,15 @@ fn write_memory(loaded: &[Arc<LoadedProfile>], table: &mut Table<'_>) -> Result<
         "reserved_bytes",
     ])?;
     for own in loaded {
-        let devices = memory(&own.model, &MemoryAsk::default()).devices;
-        let has_none = devices.is_empty();
-        for device in devices {
+        for device in memory(&own.model, &MemoryAsk::default()).devices {
             let ask = MemoryAsk {
                 device: Some(device.device),
                 ..MemoryAsk::default()
             };
             write_series(own, &memory(&own.model, &ask), table)?;
         }
-        if let Some(recorded) = own.memory_timeline.as_ref().filter(|_| has_none) {
-            let mut answer = MemoryAnswer::default();
-            memories::timeline::apply(&own.model, recorded, &mut answer);
+        if let Some(timeline) = &own.memory_timeline {
+            let answer = memories::timeline::without_events(&own.model, timeline);
             write_series(own, &answer, table)?;
         }
     }

@@ -80,7 +80,7 @@ texts! {
     profile: Text = "Profile", "性能";
     part: Text = "Part of a step", "迭代的组成";
     parts: [Text; 8] =
-        ["kernels", "copies", "fills of memory", "communication", "calls of the runtime", "waiting for data", "operators", "other"],
+        ["kernels", "copies", "memset", "communication", "calls of the runtime", "waiting for data", "operators", "other"],
         ["内核", "拷贝", "内存填充", "通信", "运行时调用", "等待数据", "算子", "其他"];
     per_step: Text = "A step", "每次迭代";
     share: Text = "Share", "占比";

@@ -2,6 +2,9 @@
 
 use crate::format;
 
+/// Sentence of waiting time, whole time, share, and the name of that time.
+type WaitSentence = fn(&str, &str, &str, &str) -> String;
+
 /// Texts of the page about the data pipeline and the time training waits for data.
 pub struct PipelineTexts {
     pub title: &'static str,
@@ -36,8 +39,10 @@ pub struct PipelineTexts {
     pub only_there: fn(&str) -> String,
     /// An operation: the other run has none like it, or gives it other parameters.
     pub differs: [&'static str; 2],
-    /// Waiting by how bad it is: no matter, a warning, an error; waiting, step, share.
-    pub waits: [fn(&str, &str, &str) -> String; 3],
+    /// Waiting by how bad it is: no matter, a warning, an error.
+    pub waits: [WaitSentence; 3],
+    /// Names of the time that a share is of: the step, the time from batch to batch.
+    pub wholes: [&'static str; 2],
     /// Too few steps to judge how long they waited: steps, waiting, time of a step.
     pub too_few_steps: fn(u64, &str, &str) -> String,
     /// Too few samples of the queues to draw them.
@@ -149,14 +154,15 @@ pub(super) const EN: PipelineTexts = PipelineTexts {
     only_there: |names| format!("only there: {names}"),
     differs: ["only here", "other parameters"],
     waits: [
-        |wait, whole, share| format!("Data loading takes {share} of the step ({wait} of {whole})."),
-        |wait, whole, share| {
-            format!("Training waits for data {share} of the step ({wait} of {whole}).")
+        |wait, whole, share, of| format!("Data loading takes {share} of {of} ({wait} of {whole})."),
+        |wait, whole, share, of| {
+            format!("Training waits for data {share} of {of} ({wait} of {whole}).")
         },
-        |wait, whole, share| {
-            format!("Training mostly waits for data: {share} of the step ({wait} of {whole}).")
+        |wait, whole, share, of| {
+            format!("Training mostly waits for data: {share} of {of} ({wait} of {whole}).")
         },
     ],
+    wholes: ["the step", "the time from batch to batch"],
     too_few_steps: |steps, wait, whole| match steps {
         1 => format!(
             "Only 1 step was profiled, too few to judge data loading: it took {wait} of {whole}."
@@ -184,7 +190,7 @@ pub(super) const EN: PipelineTexts = PipelineTexts {
         "Data wait time was not recorded",
         "Data wait time was not recorded: the profile has no span named “data”",
     ],
-    not_timed_next: "Put a span named “data” around the line that gets a batch:",
+    not_timed_next: "run.steps times this by itself; elsewhere put a span named “data” around the line that gets a batch:",
     found: |empty, batches, first| {
         format!(
             "{} of {} batches found the queue empty, not counting the first one ({first}).",
@@ -248,7 +254,7 @@ pub(super) const EN: PipelineTexts = PipelineTexts {
     training: "training",
     help: [
         "More workers",
-        "step time, at best",
+        "time per batch, at best",
         "Assumes that this operation is the only bottleneck: while training waits, it is busy for the whole step, and more workers share that time.",
     ],
     with_workers: |workers| match workers {
@@ -267,7 +273,7 @@ pub(super) const EN: PipelineTexts = PipelineTexts {
             many => format!("{} workers", format::count(many)),
         };
         format!(
-            "With {now} it delivers {rate} batches per second; {} could shorten the step by up to {gained} ({share}).",
+            "With {now} it delivers {rate} batches per second; {} could save up to {gained} per batch ({share}).",
             format::count(enough)
         )
     },
@@ -332,14 +338,15 @@ pub(super) const ZH: PipelineTexts = PipelineTexts {
     only_there: |names| format!("仅对方有：{names}"),
     differs: ["仅此处有", "参数不同"],
     waits: [
-        |wait, whole, share| format!("数据加载占每个迭代的 {share}（{whole} 中的 {wait}）。"),
-        |wait, whole, share| {
-            format!("训练在等待数据：占每个迭代的 {share}（{whole} 中的 {wait}）。")
+        |wait, whole, share, of| format!("数据加载占{of}的 {share}（{whole} 中的 {wait}）。"),
+        |wait, whole, share, of| {
+            format!("训练在等待数据：占{of}的 {share}（{whole} 中的 {wait}）。")
         },
-        |wait, whole, share| {
-            format!("训练大部分时间在等待数据：占每个迭代的 {share}（{whole} 中的 {wait}）。")
+        |wait, whole, share, of| {
+            format!("训练大部分时间在等待数据：占{of}的 {share}（{whole} 中的 {wait}）。")
         },
     ],
+    wholes: ["每个迭代", "每批总时间"],
     too_few_steps: |steps, wait, whole| {
         format!(
             "仅有 {} 个迭代的性能数据，不足以判断数据加载：平均 {whole} 中占 {wait}。",
@@ -425,7 +432,7 @@ pub(super) const ZH: PipelineTexts = PipelineTexts {
     training: "训练",
     help: [
         "改进估计",
-        "迭代时间，最好情况",
+        "每批时间，最好情况",
         "训练等待数据时，该算子从不空闲：处理一个批次与该迭代等长，增加工作线程可以分担。此后由哪个算子限制尚不可知。",
     ],
     with_workers: |workers| format!("{} 个工作线程", format::count(workers)),
@@ -437,7 +444,7 @@ pub(super) const ZH: PipelineTexts = PipelineTexts {
     },
     gain: |rate, now, enough, gained, share| {
         format!(
-            "它以 {} 个工作线程每秒给出 {rate} 个批次；若有 {} 个，每个迭代最多可缩短 {gained}（{share}）。",
+            "它以 {} 个工作线程每秒给出 {rate} 个批次；若有 {} 个，每批最多可节省 {gained}（{share}）。",
             format::count(now),
             format::count(enough)
         )

@@ -74,6 +74,10 @@ pub struct ProfileTexts {
     pub passed: fn(u64) -> String,
     /// So many rules could not be judged.
     pub not_judged: fn(u64) -> String,
+    pub code: &'static str,
+    /// A session of the address that the run does not have.
+    pub gone: fn(&str) -> String,
+    pub gone_next: &'static str,
 
     /// Name and meaning: utilization, multiprocessors, occupancy, tensor cores, FLOP/s, overlap, peak of memory, launch
     /// delay.
@@ -197,6 +201,9 @@ pub struct ProfileTexts {
     /// Rows, their bytes, all bytes of the moment.
     pub holds: fn(u64, &str, &str) -> String,
     pub memory_fine: &'static str,
+    /// Reasons why no rule about memory was judged.
+    pub memory_unjudged: fn(&str) -> String,
+    pub comma: &'static str,
     pub over_session: &'static str,
     pub least: &'static str,
     pub growth: &'static str,
@@ -211,10 +218,12 @@ pub struct ProfileTexts {
     pub open_rank: fn(u32) -> String,
     /// No rank is slow: ranks, steps.
     pub no_straggler: fn(u64, u64) -> String,
-    /// A slow rank: its first slow step, slow steps, waiting of the others a step.
-    pub straggler: fn(&str, u64, &str) -> String,
+    /// A slow rank: its first slow step, slow steps.
+    pub straggler: fn(&str, u64) -> String,
     pub side_by_side: &'static str,
     pub mean_step: &'static str,
+    /// First and last step.
+    pub mean_of_steps: fn(&str, &str) -> String,
     /// Bars, ranks.
     pub ranks_ends: fn(u64, u64) -> String,
     pub rank_orders: [&'static str; 2],
@@ -253,7 +262,7 @@ pub struct ProfileTexts {
     pub diff_sentence: fn(&str, &str) -> String,
     /// Ratio of medians, its interval.
     pub ratio: fn(&str, &str, &str) -> String,
-    pub ratio_unknown: &'static str,
+    pub not_recorded: &'static str,
     /// Name, self time here and there, difference, calls, change.
     pub diff_columns: [&'static str; 6],
     pub only_here: &'static str,

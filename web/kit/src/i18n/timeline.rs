@@ -142,7 +142,6 @@ pub struct TimelineTexts {
     pub drop_mark: &'static str,
     /// Lines about what the profiler was not asked for: steps, devices, stacks.
     pub missing: [&'static str; 3],
-    pub close: &'static str,
 }
 
 fn plural(count: u64, one: &str, many: &str) -> String {
@@ -176,7 +175,7 @@ pub(super) static EN: TimelineTexts = TimelineTexts {
         let steps = plural(steps, "step", "steps");
         format!("Timeline of {lanes} and {steps}, {stretch}")
     },
-    selected: |name, length, begin| format!("{name}, {length}, begins at {begin}"),
+    selected: |name, length, begin| format!("{name}, {length}, starts at {begin}"),
     copied: "The link was copied",
     whole: "whole trace",
     steps: "steps",
@@ -185,7 +184,7 @@ pub(super) static EN: TimelineTexts = TimelineTexts {
     step: |step| format!("step {}", format::integer(step)),
     session_time: "session time",
     wall_time: "wall time",
-    turn_clock: "Show wall time or time since the begin of the session",
+    turn_clock: "Show wall time or time since the start of the session",
     pinned: "Pinned",
     pin: |lane| format!("Pin {lane}"),
     unpin: |lane| format!("Unpin {lane}"),
@@ -206,14 +205,14 @@ pub(super) static EN: TimelineTexts = TimelineTexts {
     rank: |rank| format!("rank {rank}"),
     align: "Aligned at",
     alignments: [
-        "the begin of both",
+        "the start of both",
         "the same wall time",
         "their first common step",
     ],
     at_step: |step| format!("step {step}"),
-    not_by_clock: "One of the two does not say when it began; the begins are aligned instead.",
-    not_at_step: "One of the two does not have this step; the begins are aligned instead.",
-    counter_heads: ["least", "mean", "most"],
+    not_by_clock: "One of the two does not say when it began; their starts are aligned instead.",
+    not_at_step: "One of the two does not have this step; their starts are aligned instead.",
+    counter_heads: ["min", "mean", "max"],
     part: |length, all| format!("{length} of {all}"),
     hints: ["zoom", "pan", "fit", "drag to select"],
     search: "Search slices",
@@ -310,11 +309,10 @@ pub(super) static EN: TimelineTexts = TimelineTexts {
     marked: "Marked",
     drop_mark: "Remove the mark",
     missing: [
-        "Call profiler.step() after each batch, and steps are shown.",
-        "With activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] there are rows of the device.",
-        "With with_stack=True there are Python frames.",
+        "Call profiler.step() after each batch to see steps.",
+        "Record activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] to see device rows.",
+        "Record with_stack=True to see Python frames.",
     ],
-    close: "Close",
 };
 
 pub(super) static ZH: TimelineTexts = TimelineTexts {
@@ -464,5 +462,4 @@ pub(super) static ZH: TimelineTexts = TimelineTexts {
         "使用 activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]，即有设备的泳道。",
         "使用 with_stack=True，即有 Python 调用栈。",
     ],
-    close: "关闭",
 };

@@ -5,6 +5,7 @@
     reason = "`#[component]` makes its props `pub` in modules that are not"
 )]
 
+mod names;
 mod profile;
 mod timeline;
 

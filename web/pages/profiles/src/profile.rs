@@ -7,7 +7,7 @@ use trainscope_api::profile::{ProfileEntry, ProfileState};
 
 use trainscope_web_kit::client::ClientError;
 use trainscope_web_kit::components::profile_tabs::{
-    ProfileTab, ProfileTabs, ProfileView, Profiles, VIEW,
+    ProfileTab, ProfileTabs, ProfileView, Profiles, SESSION, VIEW,
 };
 use trainscope_web_kit::components::{IconName, Note, NoteKind, StatePage};
 use trainscope_web_kit::format;
@@ -46,6 +46,8 @@ use steps::Steps;
 enum PageState {
     Loading,
     Failed(String),
+    /// The session of the address is not in the run.
+    Gone(String),
     /// No profile; files of profilers that cannot be read, with the reason.
     Nothing(Vec<(String, String)>),
     View(ProfileView),
@@ -63,6 +65,7 @@ pub fn ProfilePage() -> impl IntoView {
     let has_steps =
         Signal::derive(move || !matches!(view.get(), ProfileView::Memory | ProfileView::Compare));
     let has_ranks = Signal::derive(move || view.get() != ProfileView::Cluster);
+    let session = profiles.url.param(SESSION);
     let state = Memo::new(move |_| match profiles.list.load() {
         Load::Failed(ClientError::Refused(error)) => PageState::Failed(error.message),
         Load::Loading | Load::Failed(_) => PageState::Loading,
@@ -71,10 +74,18 @@ pub fn ProfilePage() -> impl IntoView {
             let unread = unread.map(|own| (own.path.clone(), own.reason.clone()));
             PageState::Nothing(unread.collect())
         }
-        Load::Ready(_) => PageState::View(view.get()),
+        Load::Ready(list) => {
+            let has = |id: &String| list.sessions.iter().any(|own| own.session == *id);
+            let gone = session.get().filter(|id| !has(id));
+            gone.map_or_else(|| PageState::View(view.get()), PageState::Gone)
+        }
     });
+    let is_gone = Memo::new(move |_| matches!(state.get(), PageState::Gone(_)));
     let note = move || {
         let texts = i18n.texts().profile;
+        if is_gone.get() {
+            return None;
+        }
         let (icon, title, next) = profiles
             .chosen
             .with(|own| note_of(own.as_deref()?, texts))?;
@@ -111,6 +122,16 @@ pub fn ProfilePage() -> impl IntoView {
             </StatePage>
         }
         .into_any(),
+        PageState::Gone(session) => view! {
+            <StatePage
+                icon=IconName::Gone
+                title=Signal::derive(move || (i18n.texts().profile.gone)(&session))
+                next=i18n.label(|t| t.profile.gone_next)
+            >
+                <span></span>
+            </StatePage>
+        }
+        .into_any(),
         PageState::Nothing(unread) => view! { <Recording unread /> }.into_any(),
         PageState::View(ProfileView::Overview) => view! { <Overview /> }.into_any(),
         PageState::View(ProfileView::Steps) => view! { <Steps /> }.into_any(),
@@ -127,7 +148,9 @@ pub fn ProfilePage() -> impl IntoView {
         >
             {note}
             {unread}
-            <Refusal error=model.overview.error />
+            <Show when=move || !is_gone.get()>
+                <Refusal error=model.overview.error />
+            </Show>
             {content}
         </main>
     }

@@ -11,7 +11,7 @@ use trainscope_api::profile::{ProfileEntry, ProfileState};
 
 use trainscope_web_kit::client::ClientError;
 use trainscope_web_kit::components::profile_tabs::{ProfileTab, ProfileTabs};
-use trainscope_web_kit::components::{IconButton, IconName, Note, NoteKind, StatePage};
+use trainscope_web_kit::components::{IconName, Note, NoteKind, StatePage};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::keys::{use_first_keys, use_keys};
@@ -156,12 +156,11 @@ fn Lanes() -> impl IntoView {
     }
 }
 
-/// Progress of the reading, damage, and data that the profiler was not asked for.
+/// Progress of the reading, and damage.
 #[component]
 fn Faults() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
-    let is_closed = RwSignal::new(false);
     let text = Memo::new(move |_| {
         let texts = i18n.texts().timeline;
         let own = model.profiles.chosen.get()?;
@@ -177,32 +176,9 @@ fn Faults() -> impl IntoView {
             ProfileState::Truncated => warning(texts.truncated.to_owned()),
             ProfileState::Damaged => warning((texts.damaged)(own.damaged)),
             _ if is_cut => warning(texts.cut.to_owned()),
-            _ => {
-                let missing = missing(&own);
-                let mut lines = missing.into_iter().map(|which| texts.missing[which]);
-                let first = lines.next().filter(|_| !is_closed.get())?;
-                let others: Vec<&str> = lines.collect();
-                Some((NoteKind::Plain, first.to_owned(), others.join(" ")))
-            }
+            _ => None,
         }
     });
-    let close = move |kind: NoteKind| {
-        let can_close = kind == NoteKind::Plain
-            && model.profiles.chosen.with(|own| {
-                own.as_ref()
-                    .is_some_and(|own| own.state == ProfileState::Whole)
-            });
-        can_close.then(|| {
-            view! {
-                <IconButton
-                    icon=IconName::Close
-                    size=12
-                    label=i18n.label(|t| t.timeline.close)
-                    on_press=move || is_closed.set(true)
-                />
-            }
-        })
-    };
     move || {
         text.get().map(|(kind, title, next)| {
             view! {
@@ -211,11 +187,25 @@ fn Faults() -> impl IntoView {
                     icon=IconName::Info
                     title=Signal::derive(move || title.clone())
                     next=Signal::derive(move || next.clone())
-                >
-                    {close(kind)}
-                </Note>
+                />
             }
         })
+    }
+}
+
+/// Data that the profiler was not asked for, while no slice is selected.
+#[component]
+fn MissingData() -> impl IntoView {
+    let model = use_model();
+    let i18n = use_i18n();
+    move || {
+        let texts = i18n.texts().timeline;
+        let own = model.profiles.chosen.get()?;
+        let is_free = model.selected.with(Option::is_none);
+        let lines = missing(&own).into_iter().map(|which| {
+            view! { <li>{texts.missing[which]}</li> }
+        });
+        is_free.then(|| view! { <ul class="micro ink3">{lines.collect_view()}</ul> })
     }
 }
 

@@ -3,7 +3,7 @@
 use trainscope_api::profile::{Parts, RanksAnswer, SessionSummary};
 use trainscope_format::trace::{NONE, SliceClass};
 
-use super::super::figures::Lengths;
+use super::super::figures::{self, Lengths};
 use super::super::idle::{self, Cause, Gap};
 use super::super::parts::{RoleRanges, StepTime};
 use super::super::ranges::{self, Span};
@@ -14,6 +14,10 @@ use super::{Lack, Rule};
 
 /// With fewer steps most rules are not judged: chosen, the least number that has outliers.
 pub(super) const LEAST_STEPS: usize = 5;
+/// Steps are uneven if the longest exceeds the median by this factor: chosen,
+const UNEVEN_LONGEST: i64 = 10;
+/// or if a quarter of them exceeds another quarter by this one: no mean is about any of them then.
+const UNEVEN_QUARTERS: i64 = 3;
 
 /// A profile with what its rules look at, for judgements with any limits.
 #[derive(Clone, Debug)]
@@ -141,6 +145,29 @@ impl<'a> Facts<'a> {
             return Err(Lack::TooFewSteps);
         }
         Ok(())
+    }
+
+    /// Reason why a rule about times that found nothing does not say that there is nothing.
+    pub(super) fn needs_even_steps(&self) -> Result<(), Lack> {
+        self.needs_enough_steps()?;
+        let mut lengths: Vec<i64> = self.steps.iter().map(length).collect();
+        let [quarter, upper, longest] =
+            [0.25, 0.75, 1.0].map(|share| figures::percentile(&mut lengths, share));
+        let is_uneven = longest > self.lengths.median.saturating_mul(UNEVEN_LONGEST)
+            || upper > quarter.saturating_mul(UNEVEN_QUARTERS);
+        if is_uneven {
+            return Err(Lack::UnevenSteps);
+        }
+        Ok(())
+    }
+
+    /// Shortest and longest of the judged steps.
+    pub(super) fn range(&self) -> (i64, i64) {
+        let lengths = self.steps.iter().map(length);
+        (
+            lengths.clone().min().unwrap_or(0),
+            lengths.max().unwrap_or(0),
+        )
     }
 
     /// Reason why no rule about a device in enough steps can judge.
@@ -318,7 +345,7 @@ pub(super) fn named(parts: &Parts) -> [(i64, &'static str, &'static str); 8] {
     [
         (parts.kernel, "compute", "计算"),
         (parts.memcpy, "copies", "拷贝"),
-        (parts.memset, "fills", "填充"),
+        (parts.memset, "memset", "内存填充"),
         (parts.communication, "communication", "通信"),
         (parts.runtime, "runtime calls", "运行时调用"),
         (parts.data, "waiting for data", "等待数据"),

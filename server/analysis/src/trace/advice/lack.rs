@@ -12,6 +12,8 @@ pub enum Lack {
     NoSteps,
     /// Fewer steps than the rule needs.
     TooFewSteps,
+    /// Steps of such different lengths that no mean is about any of them.
+    UnevenSteps,
     /// No events of a device.
     NoDevice,
     /// Neither calls that launch work, nor their links to it.
@@ -59,6 +61,7 @@ impl Lack {
         let (en, zh) = match self {
             Self::NoSteps => ("the profile has no steps", "性能数据中没有迭代"),
             Self::TooFewSteps => ("too few profiled steps", "性能数据的迭代数过少"),
+            Self::UnevenSteps => ("the steps are too uneven", "迭代耗时差异过大"),
             Self::NoDevice => ("the profile has no device", "性能数据中没有设备"),
             Self::NoLaunches => ("launches were not recorded", "未记录启动调用"),
             Self::NoMemory => ("allocations were not recorded", "未记录内存分配"),

@@ -127,10 +127,7 @@ pub(super) fn fragmentation(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         return Err(Lack::NoReserved);
     }
     let sized = reserving().filter(|own| own.device_len_bytes > 0);
-    let share = |own: &MemoryTotal| {
-        let free = own.peak_reserved_bytes.saturating_sub(own.peak_len_bytes);
-        free as f64 / own.peak_reserved_bytes as f64
-    };
+    let share = memory::fragmentation;
     let worst = sized.max_by(|a, b| share(a).total_cmp(&share(b)));
     let worst = worst.ok_or(Lack::NoDeviceSize)?;
     let (own, of) = (share(worst), worst.peak_reserved_bytes);

@@ -46,7 +46,7 @@ pub(super) fn exposed(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         severity: Severity::Warning,
         claim: Claim::AtMost(facts.ranges.of(Role::Communication).to_vec(), own),
         evidence: [
-            format!("No kernel computes during {time} of communication a step ({part})."),
+            format!("{time} of communication per step ({part}) is not overlapped by kernels."),
             format!("每次迭代有 {time}（{part}）的通信期间没有 kernel 在计算。"),
         ],
         step: facts.clearest(|_, time| time.communication - time.hidden),

@@ -82,6 +82,31 @@ impl Rule {
         matches!(self, Self::StepTimeRegression | Self::OperatorRegression)
     }
 
+    /// True for rules whose finding is about all steps together; any step that it names is an example.
+    #[must_use]
+    pub const fn is_about_all_steps(self) -> bool {
+        self.is_about_time() && !matches!(self, Self::StepOutliers)
+    }
+
+    /// True for rules about how the time of a step is spent. They find nothing only in enough steps that are alike.
+    pub(super) const fn is_about_time(self) -> bool {
+        matches!(
+            self,
+            Self::DataBound
+                | Self::DeviceIdle
+                | Self::HostBound
+                | Self::LaunchBound
+                | Self::SyncInStep
+                | Self::PageableCopies
+                | Self::ExposedCommunication
+                | Self::TensorCoresUnused
+                | Self::ManySmallOptimizerKernels
+                | Self::StepOutliers
+                | Self::StepTimeDrift
+                | Self::ProfilerOverhead
+        )
+    }
+
     /// Name in answers and files of watchpoints.
     pub const fn name(self) -> &'static str {
         match self {

@@ -3,6 +3,9 @@
 use trainscope_api::profile::{Advice, Sentence, SessionSummary, StepSource};
 use trainscope_format::digits::{count, nanos, percent};
 
+use super::Lack;
+use super::facts::{Facts, LEAST_STEPS};
+
 /// Number of advices with a gain that the overview shows.
 const SHOWN: usize = 5;
 
@@ -32,15 +35,14 @@ pub(super) fn sentence(summary: &SessionSummary) -> Sentence {
             zh: format!("每次迭代 {step}，其中 {time}（{part}）GPU 在等待。"),
         };
     }
-    if let Some(input) = summary.input.filter(|input| input.waited_nanos > 0) {
-        let batches = i64::try_from(input.batches).unwrap_or(i64::MAX);
-        let wait = text(input.waited_nanos / (batches - 1).max(1));
+    if let Some(input) = summary.input {
+        let (wait, whole) = (text(input.mean_waited_nanos), text(input.mean_whole_nanos));
         let part = percent(input.share);
         return Sentence {
             en: format!(
-                "A step takes {step}; the training waits {wait} for each batch, {part} of its time."
+                "A step takes {step}; of the {whole} from batch to batch the training waits {wait} ({part}) for data."
             ),
-            zh: format!("每次迭代 {step}；训练每批等待数据 {wait}，占其时间的 {part}。"),
+            zh: format!("每次迭代 {step}；每批共 {whole}，其中等待数据 {wait}（{part}）。"),
         };
     }
     if parts.data == 0 {
@@ -56,6 +58,37 @@ pub(super) fn sentence(summary: &SessionSummary) -> Sentence {
     }
 }
 
+/// The number for which rules about times that found nothing are not judged; `None` if they are.
+pub(super) fn unjudged(facts: &Facts<'_>) -> Option<Sentence> {
+    let (shortest, longest) = facts.range();
+    let (shortest, longest, median) = (text(shortest), text(longest), text(facts.lengths.median));
+    match facts.needs_even_steps() {
+        Err(Lack::TooFewSteps) => {
+            let (steps, needed) = (count(facts.steps.len() as u64), LEAST_STEPS);
+            let noun = if facts.steps.len() == 1 {
+                "step was"
+            } else {
+                "steps were"
+            };
+            Some(Sentence {
+                en: format!(
+                    "Only {steps} whole {noun} recorded, too few to judge: {needed} are needed."
+                ),
+                zh: format!("仅完整记录了 {steps} 次迭代，少于判断所需的 {needed} 次。"),
+            })
+        }
+        Err(Lack::UnevenSteps) => Some(Sentence {
+            en: format!(
+                "Steps take from {shortest} to {longest}, median {median}: too uneven to judge."
+            ),
+            zh: format!(
+                "迭代耗时从 {shortest} 到 {longest}，中位数 {median}：差异过大，未作判断。"
+            ),
+        }),
+        _ => None,
+    }
+}
+
 /// Advice in one sentence, with the time of a step that follows it.
 pub(super) fn detail(summary: &SessionSummary) -> Sentence {
     if summary.steps_from == StepSource::None {
@@ -64,6 +97,11 @@ pub(super) fn detail(summary: &SessionSummary) -> Sentence {
     let gaining = summary.advice.iter().filter(|own| own.gain_nanos > 0);
     let shown: Vec<&Advice> = gaining.take(SHOWN).collect();
     let gain: i64 = shown.iter().map(|own| own.gain_nanos).sum();
+    if shown.is_empty()
+        && let Some(unjudged) = &summary.unjudged
+    {
+        return unjudged.clone();
+    }
     if shown.is_empty() {
         let passed = count(summary.passed.len() as u64);
         return Sentence {
@@ -76,8 +114,8 @@ pub(super) fn detail(summary: &SessionSummary) -> Sentence {
     let (number, less, gain) = (shown.len(), (less > 0).then(|| text(less)), text(gain));
     let (en, zh) = match less {
         Some(less) => (
-            format!("a step would take about {less} at best"),
-            format!("每次迭代最好约为 {less}"),
+            format!("a step could drop to about {less}"),
+            format!("每次迭代可降至约 {less}"),
         ),
         None => (
             format!("each batch would come up to {gain} earlier"),

@@ -53,14 +53,13 @@ pub(super) fn data(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     };
     let part = percent(share);
     let (claim, evidence) = if let Some(input) = by_iterator {
-        let batches = i64::try_from(input.batches).unwrap_or(i64::MAX);
-        let each = input.waited_nanos / (batches - 1).max(1);
-        let (wait, empty) = (text(each), count(input.empty));
+        let each = input.mean_waited_nanos;
+        let (wait, whole, empty) = (text(each), text(input.mean_whole_nanos), count(input.empty));
         let evidence = [
             format!(
-                "The training waits {wait} a step for data, {part} of its time; the queue was empty {empty} times."
+                "Of the {whole} from batch to batch the training waits {wait} ({part}) for data; the queue was empty {empty} times."
             ),
-            format!("训练每次迭代等待数据 {wait}，占其时间的 {part}；队列为空 {empty} 次。"),
+            format!("每批共 {whole}，其中训练等待数据 {wait}（{part}）；队列为空 {empty} 次。"),
         ];
         (Claim::Apart(each), evidence)
     } else {

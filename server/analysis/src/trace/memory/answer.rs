@@ -11,6 +11,7 @@ use trainscope_format::trace::{MemoryEvent, TextId};
 use super::super::scopes::Scopes;
 use super::super::work::operator;
 use super::super::{Model, robust};
+use super::timeline::Purposes;
 use super::{DeviceKey, Life, device_name, devices, in_time, lives, peak, total};
 
 /// Maximum number of holders in one answer.
@@ -114,23 +115,24 @@ impl<'m> Recording<'m> {
             }
             (None, None) => 0,
         };
-        let (holders, cut) = self.holders(after, ask.single);
         let state = after.checked_sub(1).and_then(|last| self.events.get(last));
+        let at_len_bytes = state.map_or_else(|| before(&self.events), |event| event.allocated);
+        let (holders, cut) = self.holders(after, at_len_bytes, ask.single);
         let points = self.points(from, to);
         let since = |time: i64| time.saturating_sub(origin);
         let least = least_by_step(self.model, &self.events);
         MemoryAnswer {
             devices: Vec::new(),
             device: device_name(self.key),
-            categories_from_file: false,
+            categories_from_file: self.purposes().is_some(),
             times_nanos: points.times.iter().map(|time| since(*time)).collect(),
             series: points.series(),
             at_nanos: since(at.or(state.map(|event| event.time)).unwrap_or(origin)),
-            at_len_bytes: state.map_or_else(|| before(&self.events), |event| event.allocated),
+            at_len_bytes,
             allocated: points.allocated,
             reserved: points.reserved,
             holders,
-            fragmentation: self.peak.map_or(0.0, fragmentation),
+            fragmentation: fragmentation(total),
             growth: growth(&least, total),
             least_by_step: least,
             cut,
@@ -138,8 +140,8 @@ impl<'m> Recording<'m> {
     }
 
     /// Memory that is alive after a number of events, the largest first: by operator, module and category, or each
-    /// allocation by itself.
-    fn holders(&self, after: usize, is_single: bool) -> (Vec<MemoryHolder>, bool) {
+    /// allocation by itself. What no allocation explains of the bytes that the file counts is a row too.
+    fn holders(&self, after: usize, bytes: u64, is_single: bool) -> (Vec<MemoryHolder>, bool) {
         let origin = self.model.origin();
         let time = |event: u32| {
             let event = self.events.get(event as usize);
@@ -177,14 +179,24 @@ impl<'m> Recording<'m> {
             row.end_nanos = row.end_nanos.max(until);
         }
         let mut rows: Vec<MemoryHolder> = held.into_values().collect();
-        if self.kept > 0 {
-            rows.push(MemoryHolder {
-                category: MemoryCategory::Kept,
-                bytes: self.kept,
-                end_nanos: end,
-                ..MemoryHolder::default()
-            });
-        }
+        let held = rows.iter().map(|row| row.bytes);
+        let rest = bytes.saturating_sub(held.fold(0, u64::saturating_add));
+        let kept = self.kept.min(rest);
+        let unexplained = [
+            (MemoryCategory::Kept, kept),
+            (MemoryCategory::Other, rest - kept),
+        ];
+        rows.extend(
+            unexplained
+                .into_iter()
+                .filter(|own| own.1 > 0)
+                .map(|(category, bytes)| MemoryHolder {
+                    category,
+                    bytes,
+                    end_nanos: end,
+                    ..MemoryHolder::default()
+                }),
+        );
         rows.sort_by_key(|row| std::cmp::Reverse(row.bytes));
         let cut = rows.len() > MAX_HOLDERS;
         rows.truncate(MAX_HOLDERS);
@@ -207,6 +219,11 @@ impl<'m> Recording<'m> {
         };
         let (mut state, changes) = self.changes();
         let mut points = Points::default();
+        let purposes = self.purposes();
+        let split = |state: &Bytes, time: i64, allocated: u64| {
+            let recorded = purposes.and_then(|own| own.at(time, allocated));
+            fitted(recorded.unwrap_or(*state), allocated)
+        };
         // Nothing says how much was reserved before the first event; it seldom shrinks.
         let reserved = self.events.first().map_or(0, |first| first.reserved);
         let mut counts = (before(&self.events), reserved);
@@ -216,7 +233,7 @@ impl<'m> Recording<'m> {
                 break;
             }
             if event.time >= from && !has_begun {
-                points.push(None, from, counts, &state);
+                points.push(None, from, counts, split(&state, from, counts.0));
                 has_begun = true;
             }
             for (column, bytes) in change {
@@ -224,13 +241,19 @@ impl<'m> Recording<'m> {
             }
             counts = (event.allocated, event.reserved);
             if event.time >= from {
-                points.push(Some(bucket(index, event.time)), event.time, counts, &state);
+                let bytes = split(&state, event.time, counts.0);
+                points.push(Some(bucket(index, event.time)), event.time, counts, bytes);
             }
         }
         if !has_begun && !self.events.is_empty() {
-            points.push(None, from, counts, &state);
+            points.push(None, from, counts, split(&state, from, counts.0));
         }
         points
+    }
+
+    /// Bytes by purpose from a file about this device.
+    fn purposes(&self) -> Option<&Purposes> {
+        self.model.purposes_of(self.key)
     }
 
     /// Bytes by column before the first event, and the changes of columns at each event.
@@ -253,9 +276,9 @@ impl<'m> Recording<'m> {
 }
 
 /// Bytes of each of [`CATEGORIES`].
-type Bytes = [i128; CATEGORIES.len()];
+pub(super) type Bytes = [i128; CATEGORIES.len()];
 
-fn column(category: MemoryCategory) -> usize {
+pub(super) fn column(category: MemoryCategory) -> usize {
     let place = CATEGORIES.iter().position(|own| *own == category);
     place.unwrap_or(CATEGORIES.len() - 1)
 }
@@ -268,7 +291,22 @@ fn before(events: &[&MemoryEvent]) -> u64 {
     })
 }
 
-/// Points of the series: the maxima of each bucket, at the time of the most allocated bytes.
+/// Bytes of the columns so that their sum is what the file counts: what no category explains is other, and of too much
+/// the last columns give way.
+fn fitted(mut columns: Bytes, allocated: u64) -> Bytes {
+    let mut excess = columns.iter().sum::<i128>() - i128::from(allocated);
+    for bytes in columns.iter_mut().rev() {
+        let less = excess.min(*bytes);
+        if excess > 0 && less > 0 {
+            *bytes -= less;
+            excess -= less;
+        }
+    }
+    columns[CATEGORIES.len() - 1] += (-excess).max(0);
+    columns
+}
+
+/// Points of the series: the moment of the most allocated bytes of each bucket.
 #[derive(Default)]
 struct Points {
     times: Vec<i64>,
@@ -285,19 +323,20 @@ impl Points {
         bucket: Option<usize>,
         time: i64,
         (allocated, reserved): (u64, u64),
-        state: &Bytes,
+        bytes: Bytes,
     ) {
-        let bytes = state.map(|bytes| u64::try_from(bytes).unwrap_or(0));
+        let bytes = bytes.map(|bytes| u64::try_from(bytes).unwrap_or(0));
         let is_same = bucket.is_some() && bucket == self.bucket;
         self.bucket = bucket;
         if is_same {
-            let last = self.times.last_mut().zip(self.allocated.last_mut());
-            if let Some((at, most)) = last.filter(|(_, most)| allocated > **most) {
-                (*at, *most) = (time, allocated);
+            set_last(&mut self.reserved, reserved, |last| last < reserved);
+            if self.allocated.last() >= Some(&allocated) {
+                return;
             }
-            raise(&mut self.reserved, reserved);
+            set_last(&mut self.times, time, |_| true);
+            set_last(&mut self.allocated, allocated, |_| true);
             for (column, bytes) in self.columns.iter_mut().zip(bytes) {
-                raise(column, bytes);
+                set_last(column, bytes, |_| true);
             }
             return;
         }
@@ -321,18 +360,17 @@ impl Points {
     }
 }
 
-fn raise(column: &mut [u64], bytes: u64) {
-    if let Some(last) = column.last_mut() {
-        *last = (*last).max(bytes);
+/// Replaces the last value if it is to be.
+fn set_last<T: Copy>(column: &mut [T], value: T, is_wanted: impl Fn(T) -> bool) {
+    if let Some(last) = column.last_mut().filter(|last| is_wanted(**last)) {
+        *last = value;
     }
 }
 
-/// Share of reserved bytes that are not allocated, 0 to 1.
-fn fragmentation(peak: &MemoryEvent) -> f64 {
-    if peak.reserved == 0 {
-        return 0.0;
-    }
-    peak.reserved.saturating_sub(peak.allocated) as f64 / peak.reserved as f64
+/// Share of the reserved bytes that are not allocated at the peak, 0 to 1, as the rule about it has it.
+pub fn fragmentation(total: &MemoryTotal) -> f64 {
+    let reserved = total.peak_reserved_bytes;
+    reserved.saturating_sub(total.peak_len_bytes) as f64 / reserved.max(1) as f64
 }
 
 /// Least bytes of each step; of more than [`MAX_STRETCHES`] steps the least of each stretch of steps.

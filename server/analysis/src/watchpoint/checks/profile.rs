@@ -4,6 +4,7 @@ use trainscope_api::profile::Advice;
 use trainscope_format::digits;
 
 use super::{Evidence, Judgement};
+use crate::trace::advice::Rule;
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::missing::Missing;
@@ -54,9 +55,13 @@ pub(crate) fn outcomes<'a>(
 fn hit(profile: &ProfileJudgement, advice: &Advice, watchpoint: &Watchpoint) -> NewHit {
     let step = |own: i64| own.saturating_add(profile.step_offset);
     let (first, last) = profile.step_range;
+    let rule = watchpoint.condition.profile_rule;
+    let own = advice
+        .step
+        .filter(|_| !rule.is_some_and(Rule::is_about_all_steps));
     let at = (
         advice.rank.unwrap_or(profile.rank),
-        step(advice.step.unwrap_or(first)),
+        step(own.unwrap_or(first)),
     );
     let mut limits = watchpoint.condition.parameters.iter();
     let limit = limits.find(|own| own.is_limit);
@@ -74,7 +79,7 @@ fn hit(profile: &ProfileJudgement, advice: &Advice, watchpoint: &Watchpoint) -> 
     let sentence =
         |text: &str, end: &str, gain: &str| format!("{}{gain}", text.trim_end_matches(end));
     let hit = NewHit::of_name(&profile.session, at, LATE_FLOW, evidence)
-        .until(step(advice.step.unwrap_or(last)))
+        .until(step(own.unwrap_or(last)))
         .called(advice.severity)
         .saying(
             sentence(&advice.evidence.en, ".", &gain.0),

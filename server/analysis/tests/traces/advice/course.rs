@@ -157,6 +157,49 @@ fn the_recording_itself() {
 }
 
 #[test]
+fn too_few_or_too_uneven_steps_are_not_judged_and_their_number_is_said() {
+    // Lengths in milliseconds.
+    let of = |lengths: &[i64]| {
+        let steps = i64::try_from(lengths.len()).unwrap();
+        let model = Training::steps(steps, |step, at| {
+            let length = lengths[usize::try_from(at).unwrap()];
+            let mut step = step.host(SliceClass::Operator, "aten::mm", 0, 900);
+            step.begin += length * 1_000_000;
+            step
+        })
+        .model();
+        let mut own = whole(&model);
+        advice::apply(&model, &mut own, None);
+        own
+    };
+    let few = of(&[1, 1, 1]);
+    let sentence = "Only 3 whole steps were recorded, too few to judge: 5 are needed.";
+    assert_eq!(few.detail.en, sentence);
+    assert_eq!(few.unjudged, Some(few.detail.clone()));
+    assert_eq!(few.passed, ["profile_damaged"]);
+    // The first step is no measure of the others, one of 20 times the median is.
+    let outlier = of(&[50, 2, 2, 2, 2, 2, 2, 40]);
+    let unjudged = outlier.unjudged.unwrap();
+    assert!(
+        unjudged.en.ends_with(": too uneven to judge."),
+        "{unjudged:?}"
+    );
+    assert!(!outlier.passed.contains(&"data_bound".to_owned()));
+    assert!(
+        outlier
+            .not_judged
+            .iter()
+            .any(|own| own.reason.en == "the steps are too uneven")
+    );
+    // No step is far from the median, and yet no two are alike.
+    let scattered = of(&[50, 1, 1, 2, 6, 7, 7, 8, 9]);
+    assert!(scattered.unjudged.is_some(), "{scattered:?}");
+    let even = of(&[50, 5, 5, 5, 5, 5, 7]);
+    assert_eq!(even.unjudged, None);
+    assert!(even.passed.contains(&"data_bound".to_owned()));
+}
+
+#[test]
 fn sentences_say_what_a_step_costs_and_what_would_help() {
     let applied = |model: &Model| {
         let mut own = whole(model);
@@ -181,7 +224,7 @@ fn sentences_say_what_a_step_costs_and_what_would_help() {
     );
     assert_eq!(
         slow.detail.en,
-        "With the 2 changes below a step would take about 660 µs at best."
+        "With the 2 changes below a step could drop to about 660 µs."
     );
     assert!(
         slow.not_judged
@@ -278,7 +321,9 @@ fn waited(nanos: i64) -> InputShare {
     InputShare {
         share: 1.0,
         batches: 2,
-        waited_nanos: nanos,
+        is_judged: false,
+        mean_waited_nanos: nanos,
+        mean_whole_nanos: nanos,
         empty: 1,
     }
 }

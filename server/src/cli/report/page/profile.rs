@@ -1,7 +1,7 @@
 //! The section about the profile of a run: sentence, parts of a step, advice, operators, memory and ranks.
 
 use maud::{Markup, html};
-use trainscope_api::profile::{Parts, Sentence, SessionSummary};
+use trainscope_api::profile::{Sentence, SessionSummary};
 use trainscope_format::digits::{bytes, nanos, percent, trimmed};
 
 use super::super::{Contents, Language, ProfileContent};
@@ -76,27 +76,8 @@ pub(super) fn profile(pen: Pen, contents: &Contents) -> Markup {
 
 /// Mean parts of a step; those that are 0 are left out.
 fn parts(pen: Pen, summary: &SessionSummary) -> Markup {
-    let Parts {
-        kernel,
-        memcpy,
-        memset,
-        communication,
-        runtime,
-        data,
-        operators,
-        other,
-    } = summary.mean_parts_nanos;
-    let values = [
-        kernel,
-        memcpy,
-        memset,
-        communication,
-        runtime,
-        data,
-        operators,
-        other,
-    ];
-    let whole: i64 = values.iter().fold(0, |sum, part| sum.saturating_add(*part));
+    let values = summary.mean_parts_nanos.values();
+    let whole = summary.mean_parts_nanos.total();
     let rows = pen.texts.parts.iter().zip(values);
     html! {
         @if whole > 0 {

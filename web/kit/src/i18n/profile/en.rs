@@ -71,17 +71,20 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
 
     would_help: "What would help",
     gain: "gain per step",
-    at_best: "at best; its share of the time from the begin of one step to that of the next",
+    at_best: "at best; its share of the time from the start of one step to that of the next",
     passed: |rules| match rules {
         1 => "1 rule found nothing to improve".to_owned(),
         rules => format!("{} rules found nothing to improve", format::count(rules)),
     },
     not_judged: |rules| format!("{} not judged", format::count(rules)),
+    code: "Code",
+    gone: |session| format!("The run has no session “{session}”"),
+    gone_next: "It was removed or renamed. Choose another session above.",
 
     tiles: [
         [
             "Utilization",
-            "Share of the steps during which kernels ran: union of kernels and collectives ÷ time from the begin of the first step to the end of the last one.",
+            "Share of the steps during which kernels ran: union of kernels and collectives ÷ time from the start of the first step to the end of the last one.",
         ],
         [
             "SM efficiency, est.",
@@ -105,15 +108,15 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
         ],
         [
             "Peak memory",
-            "Most bytes allocated on the device with the highest peak.",
+            "Maximum of the bytes allocated at once, on the device with the highest peak.",
         ],
         [
             "Launch delay",
-            "Median time from the end of a launch call to the begin of its work: near 0 means that the device waits for the host, large values that work is queued.",
+            "Median time from the end of a launch call to the start of its work: near 0 means that the device waits for the host, large values that work is queued.",
         ],
     ],
     mfu: |share| format!("MFU {share}"),
-    of_peak: "of TFLOP/s",
+    of_peak: "peak",
     peak_label: "Peak of the device, TFLOP/s",
     peak_title: "Peak of the device for these operators: as in the data sheet of the device, if it is listed, or as typed here. It is kept with the notes of the run.",
     lacks: [
@@ -159,13 +162,13 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
         })
     },
     path: "Critical path",
-    path_meaning: "what the steps would be shorter by, if it were",
+    path_meaning: "time on the critical path per step",
     segment: |id| {
         Some(match id {
             "kernel" => "Kernels",
             "communication" => "Collectives",
             "memcpy" => "Copies",
-            "memset" => "Fills of memory",
+            "memset" => "Memset",
             "data" => "Data wait",
             "host" => "Host",
             "launch" => "Launch delay",
@@ -182,7 +185,7 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
             many(all, "row", "rows")
         )
     },
-    most_time: |name, time, share| format!("{name} takes the most time: {time} a step, {share}."),
+    most_time: |name, time, share| format!("{name} takes the most time: {time} per step, {share}."),
     half_time: |some, all| {
         format!(
             "{} of {} take half of the time.",
@@ -199,7 +202,7 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
         "Name",
         "Type",
         "Shapes",
-        "Self time a step",
+        "Self time per step",
         "Total",
         "Calls",
         "Mean",
@@ -221,13 +224,13 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
     calls: "calls",
     total: "total",
     time_of_call: |calls| format!("time of a call, {}", many(calls, "call", "calls")),
-    mean_by_step: "mean by step",
+    mean_by_step: "mean per step",
     node: "Node of the graph",
     longest_call: |time| format!("Longest call: {time}"),
     shapes: "by shape",
     kernels: "kernels it launches",
     callers: "called by",
-    sequences: "commonest sequences of kernels",
+    sequences: "most frequent sequences of kernels",
 
     open_step: |number| format!("Open step {number}"),
     steps_sentence: |all, outliers, median, spread, grown| {
@@ -235,13 +238,13 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
         let head = match (all, outliers) {
             (1, _) => format!("One step was recorded: it takes {median}"),
             (_, 0) => format!(
-                "All {} steps take {median} within {spread}",
+                "{} steps, median {median}, all within {spread}",
                 format::count(all)
             ),
             _ => format!(
-                "{} of {} steps take {median} within {spread}",
-                format::count(regular),
-                format::count(all)
+                "{} steps, median {median}, {} within {spread}",
+                format::count(all),
+                format::count(regular)
             ),
         };
         match (outliers, grown) {
@@ -255,7 +258,7 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
     },
     too_few_to_drift: "Too few steps to see a drift.",
     drift: [
-        |_| "Nothing drifts: the last steps are as long as the first ones.".to_owned(),
+        |_| "No drift: the last steps are as long as the first ones.".to_owned(),
         |share| format!("Steps become longer: the last quarter takes {share} more than the first."),
         |share| {
             format!("Steps become shorter: the last quarter takes {share} less than the first.")
@@ -266,7 +269,7 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
     order: "Order",
     orders: ["Time", "Longest"],
     align: "Align at",
-    aligns: ["Begin", "Forward"],
+    aligns: ["Start", "Forward"],
     phases: [
         "Data wait",
         "Forward",
@@ -307,14 +310,14 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
         format!("Memory peaks at {peak}{device}{step}{largest}.")
     },
     memory_grows: |slope, full| match full {
-        None => format!("It grows by {slope} a step."),
+        None => format!("It grows by {slope} per step."),
         Some(steps) => format!(
-            "It grows by {slope} a step: the device is full in {}.",
+            "It grows by {slope} per step: the device is full in {}.",
             many(steps, "step", "steps")
         ),
     },
     memory_steady: "It does not grow over the steps.",
-    since_begin: "Bytes count from the begin of the recording: memory from before is not part of them.",
+    since_begin: "Bytes count from the start of the recording: memory allocated before is not included.",
     categories_from: [
         "Categories are those that the framework recorded.",
         "Categories follow from lifetimes.",
@@ -344,17 +347,19 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
     holder_columns: [
         "Operator",
         "Kind",
-        "Holds",
+        "Size",
         "Allocations",
-        "Lives",
-        "from, to",
+        "Lifetime",
+        "From, to",
     ],
     unknown_holder: "outside of operators",
     holds: |rows, held, all| format!("{}, {held} of {all}", many(rows, "row", "rows")),
     memory_fine: "The rules about memory found nothing.",
+    memory_unjudged: |reasons| format!("Not judged: {reasons}."),
+    comma: ", ",
     over_session: "Over the steps",
-    least: "least",
-    growth: "growth a step, 95 % interval",
+    least: "minimum",
+    growth: "growth per step, 95 % interval",
     unused: "reserved, not used",
     allocations: "allocations",
     never_freed: "not released in the recording",
@@ -371,14 +376,10 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
             many(steps, "step", "steps")
         )
     },
-    straggler: |from, steps, wait| {
-        format!(
-            "It began at step {from} and lasts {}; the others wait {wait} a step for it.",
-            many(steps, "step", "steps")
-        )
-    },
+    straggler: |from, steps| format!("Since step {from} ({}).", many(steps, "step", "steps")),
     side_by_side: "Ranks side by side",
-    mean_step: "mean step",
+    mean_step: "mean of all steps",
+    mean_of_steps: |first, last| format!("mean of steps {first}–{last}"),
     ranks_ends: |shown, all| {
         format!(
             "mean step, {} slowest and fastest of {}",
@@ -393,13 +394,13 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
     when_began: "When it began",
     map_beside: [
         "against the median of the ranks at that step",
-        "time a step",
+        "time per step",
     ],
     quantities: ["Compute", "Waiting", "Step"],
     median_of_ranks: "median of the ranks",
     against_communication: "Compute against communication",
     pair: |usual, slow, step| format!("ranks {usual} and {slow}, the slower one, at step {step}"),
-    all_arrived: "The dashed line: all ranks have arrived, the collective begins. Pale: waiting for it.",
+    all_arrived: "The dashed line: all ranks have arrived, the collective starts. Pale: waiting for it.",
     no_collectives: "No collectives were recorded.",
     collective_columns: [
         "Collective",
@@ -434,14 +435,14 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
     compare_with: "Compare with",
     compare_none: "There is nothing to compare with yet",
     compare_next: "Record another session or rank of this run, or choose another run that has a profile.",
-    diff_sentence: |here, there| format!("A step takes {here} here and {there} there."),
+    diff_sentence: |here, there| format!("The median step takes {here} here and {there} there."),
     ratio: |ratio, low, high| {
         format!("Ratio of the medians: {ratio}, 95 % interval {low} to {high}.")
     },
-    ratio_unknown: "With fewer than five steps in one of them the difference cannot be judged.",
+    not_recorded: "not recorded",
     diff_columns: [
         "Name",
-        "Here a step",
+        "Here per step",
         "There",
         "Difference",
         "Calls",

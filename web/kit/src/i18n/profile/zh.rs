@@ -16,7 +16,7 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
     key_rows: "下一行、上一行",
 
     none: "未记录性能数据",
-    none_next: "用训练框架自带的性能分析器记录几个迭代，写入该训练的目录：",
+    none_next: "用训练框架自带的性能分析器记录几个迭代，写入该训练的文件夹：",
     reading: "正在读取性能数据",
     bytes_of: |read, all| format!("{read} / {all}"),
     remark: "提示",
@@ -55,6 +55,9 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
     at_best: "最多；占从一个迭代开始到下一个开始的时间的比例",
     passed: |rules| format!("{} 条规则未发现可优化之处", format::count(rules)),
     not_judged: |rules| format!("{} 条无法判断", format::count(rules)),
+    code: "代码",
+    gone: |session| format!("该训练没有会话“{session}”"),
+    gone_next: "它已被删除或改名，请在上方选择另一个会话。",
 
     tiles: [
         [
@@ -79,15 +82,15 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
         ],
     ],
     mfu: |share| format!("MFU {share}"),
-    of_peak: "峰值 TFLOP/s",
+    of_peak: "峰值",
     peak_label: "设备峰值，TFLOP/s",
-    peak_title: "这些算子在该设备上的峰值：设备在列表中时取自其数据手册，也可以在此输入。输入的值与运行的备注一起保存。",
+    peak_title: "这些算子在该设备上的峰值：设备在列表中时取自其数据手册，也可以在此输入。输入的值与训练的备注一起保存。",
     lacks: [
         "该性能数据没有设备上的 kernel。",
         "未记录输入形状。",
         "未记录调用栈，可能缺少作用域。",
         "未记录内存分配。",
-        "在每个 rank 上记录相同的迭代，写入同一个目录之下。",
+        "在每个 rank 上记录相同的迭代，写入同一个文件夹之下。",
     ],
     to_record: "记录方法：",
     since_recording: "从记录开始算起",
@@ -125,13 +128,13 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
         })
     },
     path: "关键路径",
-    path_meaning: "缩短这些部分，迭代才会变短",
+    path_meaning: "每个迭代中关键路径上的时间",
     segment: |id| {
         Some(match id {
             "kernel" => "kernel",
             "communication" => "集合通信",
             "memcpy" => "拷贝",
-            "memset" => "内存填充",
+            "memset" => "Memset",
             "data" => "等待数据",
             "host" => "主机",
             "launch" => "下发延迟",
@@ -200,11 +203,11 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
         let head = match (all, outliers) {
             (1, _) => format!("只记录了一个迭代，耗时 {median}"),
             (_, 0) => format!(
-                "{} 个迭代均耗时 {median}，偏差在 {spread} 以内",
+                "{} 个迭代，中位数 {median}，偏差均在 {spread} 以内",
                 format::count(all)
             ),
             _ => format!(
-                "{} 个迭代中有 {} 个耗时 {median}，偏差在 {spread} 以内",
+                "{} 个迭代，中位数 {median}，其中 {} 个偏差在 {spread} 以内",
                 format::count(all),
                 format::count(all.saturating_sub(outliers))
             ),
@@ -300,10 +303,12 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
     at_moment: |time| format!("{time} 处"),
     back_to_peak: "回到峰值",
     holder_groups: ["按算子", "按作用域", "按分配"],
-    holder_columns: ["算子", "类别", "占用", "分配次数", "存活", "起止"],
+    holder_columns: ["算子", "类别", "大小", "分配次数", "存活时间", "起止"],
     unknown_holder: "不在算子内",
     holds: |rows, held, all| format!("{} 行，{all} 中的 {held}", format::count(rows)),
     memory_fine: "内存相关的规则未发现问题。",
+    memory_unjudged: |reasons| format!("未作判断：{reasons}。"),
+    comma: "，",
     over_session: "随迭代的变化",
     least: "最小值",
     growth: "每迭代增长，95 % 区间",
@@ -323,14 +328,10 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
             format::count(ranks)
         )
     },
-    straggler: |from, steps, wait| {
-        format!(
-            "从迭代 {from} 开始，持续 {} 个迭代；其他 rank 每个迭代等它 {wait}。",
-            format::count(steps)
-        )
-    },
+    straggler: |from, steps| format!("自迭代 {from} 起（{} 个迭代）。", format::count(steps)),
     side_by_side: "各 rank 对照",
-    mean_step: "迭代平均",
+    mean_step: "全部迭代的平均",
+    mean_of_steps: |first, last| format!("迭代 {first}–{last} 的平均"),
     ranks_ends: |shown, all| {
         format!(
             "迭代平均，{} 个中最慢与最快的 {} 个",
@@ -383,9 +384,9 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
     compare_with: "对比",
     compare_none: "还没有可以对比的性能数据",
     compare_next: "为该训练再记录一个会话或 rank，或选择另一个有性能数据的训练。",
-    diff_sentence: |here, there| format!("此处每个迭代耗时 {here}，对比的为 {there}。"),
+    diff_sentence: |here, there| format!("此处迭代中位数 {here}，对比的为 {there}。"),
     ratio: |ratio, low, high| format!("中位数之比 {ratio}，95 % 区间 {low} 至 {high}。"),
-    ratio_unknown: "其中之一不足五个迭代，无法判断差异。",
+    not_recorded: "未记录",
     diff_columns: ["名称", "此处每迭代", "对比", "差", "调用", "变化"],
     only_here: "仅此处",
     only_there: "仅对比",

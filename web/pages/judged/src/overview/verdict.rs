@@ -114,6 +114,17 @@ fn sentence(model: Model, findings: &Findings, i18n: I18n) -> AnyView {
     let step = (texts.at_step)(&format::integer(cause.hit.step));
     let damage = findings.damage.as_ref();
     let damage = damage.map(|damage| format!("{}{}", i18n.words(damage), texts.gap));
+    // A rule over a whole profile has no step: its sentence is the link.
+    let is_gain = cause.hit.values.contains_key("gain_secs");
+    if is_gain && cause.hit.step < cause.hit.last_step {
+        return view! {
+            {damage}
+            <a class="link" href=href>
+                {words}
+            </a>
+        }
+        .into_any();
+    }
     view! {
         {damage}
         <a class="link" href=href.clone()>

@@ -96,6 +96,7 @@ fn sentence(input: &InputTimes) -> String {
         &format::nanos(input.mean_input_nanos),
         &format::nanos(input.mean_whole_nanos),
         &share(input.share),
+        texts.wholes[usize::from(input.clock == InputClock::Iterator)],
     )
 }
 
@@ -243,7 +244,7 @@ fn steps(own: StepTime) -> String {
 }
 
 fn share(share: f64) -> String {
-    format!("{} %", format::number(share * 100.0, 2))
+    format::percent(share)
 }
 
 #[cfg(test)]

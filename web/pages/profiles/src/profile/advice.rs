@@ -84,6 +84,20 @@ pub(super) fn AdviceCard() -> impl IntoView {
                 let rows = passed.chain(unjudged).collect::<Vec<_>>();
                 view! { <ul class="rules small">{rows}</ul> }
             });
+            // Of steps that were not judged, nothing is passed first.
+            let not_judged = (unjudged > 0).then(|| (texts.not_judged)(unjudged));
+            let foot = if own.unjudged.is_some() {
+                let icon = fixed_icon(IconName::Minus, 14);
+                view! { {icon} {not_judged} }.into_any()
+            } else {
+                let not_judged = not_judged.map(|text| format!(" · {text}"));
+                view! {
+                    <span class="okc">{fixed_icon(IconName::Ok, 14)}</span>
+                    {(texts.passed)(passed)}
+                    {not_judged}
+                }
+                .into_any()
+            };
             view! {
                 <button
                     type="button"
@@ -91,9 +105,7 @@ pub(super) fn AdviceCard() -> impl IntoView {
                     aria-expanded=is_open.get().to_string()
                     on:click=move |_| is_open.update(|open| *open = !*open)
                 >
-                    <span class="okc">{fixed_icon(IconName::Ok, 14)}</span>
-                    {(texts.passed)(passed)}
-                    {(unjudged > 0).then(|| format!(" · {}", (texts.not_judged)(unjudged)))}
+                    {foot}
                 </button>
                 {rows}
             }
@@ -146,17 +158,28 @@ fn row(at: usize, one: &Advice, whole: i64) -> AnyView {
         view! { <span class=class>{fixed_icon(icon, 14)}</span> }.into_any()
     };
     let remedy = said(i18n, &one.remedy);
+    let evidence = said(i18n, &one.evidence);
+    let code = (!remedy.is_empty()).then(|| {
+        view! {
+            <details>
+                <summary class="micro ink3">{i18n.texts().profile.code}</summary>
+                <code class="micro">{remedy}</code>
+            </details>
+        }
+    });
     view! {
         <li data-advice=one.id.clone() data-severity=severity_name(one.severity)>
             <a href=href>
                 <span class="ink3 num">{at + 1}</span>
                 <span class="grow">
                     <b>{said(i18n, &one.title)}</b>
-                    <span class="ink3 micro">{said(i18n, &one.evidence)}</span>
-                    {(!remedy.is_empty()).then(|| view! { <code class="micro">{remedy}</code> })}
+                    <span class="ink3 micro cut" title=evidence.clone()>
+                        {evidence.clone()}
+                    </span>
                 </span>
                 {gain}
             </a>
+            {code}
         </li>
     }
     .into_any()

@@ -18,7 +18,7 @@ use map::Map;
 
 use super::lack::{Lack, missing};
 use super::model::{DATA, IDLE, Model, kinds_of, said, signed, time, use_model};
-use super::parts::{Refusal, downloads, read_out, verdict};
+use super::parts::{Refusal, Standing, downloads, read_out, verdict};
 use trainscope_web_kit::client;
 use trainscope_web_kit::components::profile_tabs::{ProfileTab, RANK};
 use trainscope_web_kit::components::{ProfileChart, SegOption, Segmented};
@@ -124,16 +124,14 @@ pub(super) fn Cluster() -> impl IntoView {
             });
             let detail = slow.map_or_else(
                 || (texts.no_straggler)(own.ranks.len() as u64, own.steps.len() as u64),
-                |slow| {
-                    let from = format::integer(slow.from_step);
-                    (texts.straggler)(&from, slow.steps, &time(slow.gain_nanos))
-                },
+                |slow| (texts.straggler)(&format::integer(slow.from_step), slow.steps),
             );
             let mut sentence = said(i18n, &own.sentence);
             if sentence.is_empty() {
                 sentence = (texts.ranks_of)(own.ranks.len() as u64);
             }
-            verdict(severity, sentence, detail, open)
+            let standing = Standing::new(severity, !own.steps.is_empty());
+            verdict(standing, sentence, detail, open)
         })
     };
     move || match ranks.get() {
@@ -203,21 +201,18 @@ fn SideBySide() -> impl IntoView {
     let tip = move |hit: Hit| {
         let texts = i18n.texts().profile;
         let row = row_at(hit)?;
-        cluster.with(|own| {
-            let parts = parts(&row, own);
-            let rows = parts.into_iter().filter(|part| part.nanos > 0);
-            let rows = rows.map(|part| {
-                let name = part.name(texts).to_owned();
-                (Some(part.shade), name, time(part.nanos))
-            });
-            let mut rows: Vec<_> = rows.collect();
-            if row.offset_nanos != 0 {
-                let offset = signed(row.offset_nanos);
-                rows.push((None, texts.clock_offset.to_owned(), offset));
-            }
-            let title = (texts.rank_name)(row.rank);
-            read_out(title, time(row.median_step_nanos), rows)
-        })
+        let rows = parts(&row).into_iter().filter(|part| part.nanos > 0);
+        let rows = rows.map(|part| {
+            let name = part.name(texts).to_owned();
+            (Some(part.shade), name, time(part.nanos))
+        });
+        let mut rows: Vec<_> = rows.collect();
+        if row.offset_nanos != 0 {
+            let offset = signed(row.offset_nanos);
+            rows.push((None, texts.clock_offset.to_owned(), offset));
+        }
+        let title = (texts.rank_name)(row.rank);
+        Some(read_out(title, time(row.parts_nanos.total()), rows))
     };
     let press = move |hit: Hit| {
         if let Some(row) = untrack(|| row_at(hit)) {
@@ -236,7 +231,12 @@ fn SideBySide() -> impl IntoView {
         if shown < all {
             (texts.ranks_ends)(shown as u64, all as u64)
         } else {
-            texts.mean_step.to_owned()
+            let steps = cluster.with(|own| own.parts_steps).flatten();
+            let steps = steps.map(|(first, last)| [first, last].map(format::integer));
+            steps.map_or_else(
+                || texts.mean_step.to_owned(),
+                |[first, last]| (texts.mean_of_steps)(&first, &last),
+            )
         }
     };
     let option = |value: bool, text: fn(&ProfileTexts) -> &'static str| SegOption {
@@ -245,18 +245,28 @@ fn SideBySide() -> impl IntoView {
     };
     let legend = move || {
         let texts = i18n.texts().profile;
-        let kinds = [(0, 0), (DATA, DATA), (1, 1), (4, 4)];
-        let all = kinds.map(|(kind, name)| {
-            view! {
-                <span>
-                    {super::model::swatch(Shade::Time(kind))}
-                    {texts.kinds[0][name]}
-                </span>
-            }
+        // The kinds that some bar has, in the order of the bars.
+        let all = cluster.with(|own| {
+            let bars: Vec<[Part; 7]> = own.ranks.iter().map(parts).collect();
+            let kinds = parts(&RankRow::default());
+            let kinds = kinds
+                .into_iter()
+                .enumerate()
+                .filter(|(at, part)| !part.is_wait && bars.iter().any(|bar| bar[*at].nanos > 0));
+            let names = kinds.map(|(_, part)| {
+                let name = part.name(texts);
+                view! {
+                    <span>
+                        {super::model::swatch(part.shade)}
+                        {name}
+                    </span>
+                }
+            });
+            names.collect::<Vec<_>>()
         });
         view! {
-            <span class="legend hide-narrow">
-                {all.into_iter().collect_view()} <span>
+            <span class="legend">
+                {all} <span>
                     <i class="sw waits"></i>
                     {texts.waits_for_others}
                 </span>
@@ -269,7 +279,6 @@ fn SideBySide() -> impl IntoView {
                 <h2>{i18n.text(|t| t.profile.side_by_side)}</h2>
                 <span class="micro ink3 cut">{beside}</span>
                 <span class="grow"></span>
-                {legend}
                 <Segmented
                     label=i18n.label(|t| t.profile.order)
                     options=vec![
@@ -291,6 +300,7 @@ fn SideBySide() -> impl IntoView {
                     },
                 )}
             </div>
+            <div class="legend-row">{legend}</div>
             <div class="body plot">
                 <ProfileChart
                     figure
@@ -343,11 +353,10 @@ impl Part {
 }
 
 /// Parts of the mean step in its order: data, compute, waiting, collectives, copies, host, the rest.
-fn parts(row: &RankRow, own: &RanksAnswer) -> [Part; 7] {
+fn parts(row: &RankRow) -> [Part; 7] {
     let has_device = row.parts_nanos.kernel > 0;
     let kinds = kinds_of(&row.parts_nanos, has_device);
-    let steps = i64::try_from(own.steps.len().max(1)).unwrap_or(i64::MAX);
-    let wait = (row.wait_nanos / steps).max(0);
+    let wait = row.parts_wait_nanos.max(0);
     // Waiting is a part of the collectives, as far as they are not hidden.
     let (wait, collective) = (wait.min(kinds[1]), (kinds[1] - wait).max(0));
     let part = |kind: usize, nanos: i64, is_wait: bool| Part {
@@ -369,7 +378,7 @@ fn parts(row: &RankRow, own: &RanksAnswer) -> [Part; 7] {
 
 fn bar(row: &RankRow, own: &RanksAnswer, texts: &ProfileTexts) -> RankBar {
     let slow = own.stragglers.iter().find(|slow| slow.rank == row.rank);
-    let parts = parts(row, own).into_iter().map(|part| {
+    let parts = parts(row).into_iter().map(|part| {
         let has_text = part.is_wait || part.kind == 0;
         RankPart {
             shade: part.shade,
@@ -404,7 +413,7 @@ mod tests {
         RankRow {
             rank,
             compute_nanos: i64::from(rank) * 10,
-            wait_nanos: 60,
+            parts_wait_nanos: 30,
             parts_nanos: Parts {
                 kernel: 100,
                 communication: 40,
@@ -426,11 +435,7 @@ mod tests {
 
     #[test]
     fn waiting_is_a_part_of_the_collectives() {
-        let own = RanksAnswer {
-            steps: vec![1, 2],
-            ..RanksAnswer::default()
-        };
-        let found = parts(&row(1), &own);
+        let found = parts(&row(1));
         let nanos: Vec<i64> = found.iter().map(|part| part.nanos).collect();
         assert_eq!(nanos, [0, 100, 30, 10, 0, 0, 0]);
     }

@@ -5,23 +5,24 @@ use std::sync::Arc;
 use trainscope_api::profile::{
     OperatorDifference, ProfileDiff, ProfileDiffQuery, ProfileEntry, ProfileList,
 };
+use trainscope_api::runs::Run;
 use trainscope_charts::profile::Shade;
 use trainscope_format::Severity;
 
 use super::model::{KINDS, Model, kinds_of, said, share, signed, swatch, time, use_model};
-use super::parts::{Refusal, downloads, verdict};
+use super::parts::{Refusal, Standing, downloads, verdict};
 use trainscope_web_kit::client;
 use trainscope_web_kit::components::profile_tabs::ProfileTab;
 use trainscope_web_kit::components::{RowHeights, RowList, SegOption, Segmented};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::{ProfileTexts, use_i18n};
 use trainscope_web_kit::prelude::*;
-use trainscope_web_kit::query::{Query, query};
+use trainscope_web_kit::query::{Load, Query, query};
 use trainscope_web_kit::state::use_app_state;
 use trainscope_web_kit::url_state::History;
 
 /// Widths of the columns of the table.
-const COLUMNS: &str = "minmax(120px, 1fr) 84px 84px 150px 110px 64px";
+const COLUMNS: &str = "minmax(160px, 1fr) 72px 72px 120px 84px 60px";
 
 /// Keys of the address: run, session and rank to compare with.
 const OTHER: [&str; 3] = ["other", "other_session", "other_rank"];
@@ -51,7 +52,18 @@ impl Other {
         let model = use_model();
         let url = model.url;
         let [run, session, rank] = OTHER.map(|key| url.param(key));
-        let run = Memo::new(move |_| run.get().unwrap_or_else(|| model.profiles.run.get()));
+        let state = use_app_state();
+        // Without a choice the run itself, if it has another profile, else the nearest run that has one.
+        let run = Memo::new(move |_| {
+            let own = model.profiles.run.get();
+            if let Some(run) = run.get() {
+                return run;
+            }
+            let is_alone =
+                matches!(model.profiles.list.load(), Load::Ready(list) if list.sessions.len() < 2);
+            let nearest = is_alone.then(|| state.runs.with(|list| nearest(&own, &list.runs)));
+            nearest.flatten().unwrap_or(own)
+        });
         let list = query(
             move || Some(run.get()),
             |run| async move { client::profile(&run).await },
@@ -75,6 +87,23 @@ impl Other {
     }
 }
 
+/// `true` for a run with spans or files of a profiler.
+fn has_profile(run: &Run) -> bool {
+    let mut kinds = ["profile", "traces"].iter();
+    kinds.any(|kind| run.kinds.contains_key(*kind))
+}
+
+/// The run with a profile that shares most folders with `own`, the first of equals.
+fn nearest(own: &str, runs: &[Run]) -> Option<String> {
+    let shared = |run: &Run| {
+        let both = run.id.split('/').zip(own.split('/'));
+        both.take_while(|(one, other)| one == other).count()
+    };
+    let others = runs.iter().filter(|run| run.id != own && has_profile(run));
+    let nearest = others.rev().max_by_key(|run| shared(run))?;
+    Some(nearest.id.clone())
+}
+
 /// The profile of a session and rank; without them another one than `own`: the session before it, else another rank.
 fn other_of(
     list: &ProfileList,
@@ -94,10 +123,13 @@ fn other_of(
     };
     let at = all().position(|one| one.session == own.session && one.rank == own.rank);
     let after = list.sessions.get(at.map_or(0, |at| at + 1)..)?;
-    let before_it = after.iter().find(|one| one.session != own.session);
+    // Files of other formats lack what the own one has.
+    let is_other = |one: &&ProfileEntry| one.session != own.session && one.format == own.format;
+    let before_it = after.iter().find(is_other);
     let rank = || all().find(|one| one.session == own.session && one.rank != own.rank);
+    let alike = || all().find(is_other);
     let any = || all().find(|one| one.session != own.session);
-    before_it.or_else(rank).or_else(any).cloned()
+    before_it.or_else(rank).or_else(alike).or_else(any).cloned()
 }
 
 /// The view.
@@ -139,14 +171,19 @@ pub(super) fn Compare() -> impl IntoView {
                 let (here, there) = own.median_step_nanos;
                 sentence = (texts.diff_sentence)(&time(here), &time(there));
             }
-            let detail = ratio.map_or_else(
-                || texts.ratio_unknown.to_owned(),
-                |(ratio, low, high)| {
-                    let [ratio, low, high] = [ratio, low, high].map(format::brief);
-                    (texts.ratio)(&ratio, &low, &high)
-                },
-            );
-            Some(verdict(severity, sentence, detail, None))
+            // Beyond chance the sentence has the interval.
+            let by_chance = ratio.filter(|(_, low, high)| (*low..=*high).contains(&1.0));
+            let detail = by_chance.map(|(ratio, low, high)| {
+                let [ratio, low, high] = [ratio, low, high].map(format::brief);
+                (texts.ratio)(&ratio, &low, &high)
+            });
+            let standing = Standing::new(severity, true);
+            Some(verdict(
+                standing,
+                sentence,
+                detail.unwrap_or_default(),
+                None,
+            ))
         })
     };
     let nothing = move || {
@@ -186,12 +223,7 @@ fn choices(other: &Other) -> AnyView {
         let own = other.model.profiles.run.get();
         state.runs.with(|list| {
             let all = list.runs.iter();
-            let all = all.filter(|run| {
-                run.id == own
-                    || ["profile", "traces"]
-                        .iter()
-                        .any(|kind| run.kinds.contains_key(*kind))
-            });
+            let all = all.filter(|run| run.id == own || has_profile(run));
             all.map(|run| run.id.clone()).collect::<Vec<_>>()
         })
     });
@@ -405,9 +437,11 @@ fn difference(row: &OperatorDifference, most: i64, texts: &ProfileTexts, href: &
     };
     view! {
         <div class="r" role="row">
-            <a role="cell" class="cut name" href=href.to_owned() title=row.name.clone()>
-                {row.name.clone()}
-            </a>
+            <span role="cell" class="name">
+                <a href=href.to_owned() title=row.name.clone()>
+                    {crate::names::name(&row.name)}
+                </a>
+            </span>
             <span role="cell" class="num">{time(here)}</span>
             <span role="cell" class="num ink2">{time(there)}</span>
             <span role="cell" class="tb">
@@ -426,17 +460,26 @@ fn parts(own: &ProfileDiff, texts: &ProfileTexts) -> AnyView {
     let (here, there) = &own.parts_nanos;
     let has_device = here.kernel > 0 || there.kernel > 0;
     let (ours, theirs) = (kinds_of(here, has_device), kinds_of(there, has_device));
+    let recorded = (here.total() > 0, there.total() > 0);
+    let cell = |nanos: i64, is_recorded: bool| {
+        if is_recorded {
+            time(nanos)
+        } else {
+            texts.not_recorded.to_owned()
+        }
+    };
     let row = |name: AnyView, here: i64, there: i64| {
         let change = here.saturating_sub(there);
         let is_worse = share(change, own.median_step_nanos.1) > 0.02;
+        let change = (recorded.0 && recorded.1).then(|| signed(change));
         view! {
             <tr>
                 <td>
                     <span class="flex">{name}</span>
                 </td>
-                <td class="num">{time(here)}</td>
-                <td class="num ink2">{time(there)}</td>
-                <td class="num" class:warn=is_worse>{signed(change)}</td>
+                <td class="num">{cell(here, recorded.0)}</td>
+                <td class="num ink2">{cell(there, recorded.1)}</td>
+                <td class="num" class:warn=is_worse>{change}</td>
             </tr>
         }
     };
@@ -447,22 +490,25 @@ fn parts(own: &ProfileDiff, texts: &ProfileTexts) -> AnyView {
         row(name.into_any(), ours[kind], theirs[kind])
     });
     let rows = rows.collect::<Vec<_>>();
-    let (here, there) = own.median_step_nanos;
-    let step = row(view! { {texts.step_total} }.into_any(), here, there);
+    let step = row(
+        view! { {texts.step_total} }.into_any(),
+        here.total(),
+        there.total(),
+    );
     let (peak, peak_there) = own.peak_len_bytes;
-    let memory = (peak > 0 || peak_there > 0).then(|| {
+    let memory = (peak.is_some() || peak_there.is_some()).then(|| {
+        let bytes =
+            |peak: Option<u64>| peak.map_or_else(|| texts.not_recorded.to_owned(), format::bytes);
+        let change = peak.zip(peak_there).map(|(here, there)| {
+            let sign = if here >= there { "+" } else { "−" };
+            format!("{sign}{}", format::bytes(here.abs_diff(there)))
+        });
         view! {
-            <tr>
+            <tr data-part="peak">
                 <td>{texts.peak}</td>
-                <td class="num">{format::bytes(peak)}</td>
-                <td class="num ink2">{format::bytes(peak_there)}</td>
-                <td class="num">
-                    {if peak >= peak_there {
-                        format!("+{}", format::bytes(peak - peak_there))
-                    } else {
-                        format!("−{}", format::bytes(peak_there - peak))
-                    }}
-                </td>
+                <td class="num">{bytes(peak)}</td>
+                <td class="num ink2">{bytes(peak_there)}</td>
+                <td class="num">{change}</td>
             </tr>
         }
     });
@@ -517,5 +563,24 @@ mod tests {
             ..ProfileList::default()
         };
         assert_eq!(other_of(&one, Some(&entry("1", 0)), None, None), None);
+    }
+
+    #[test]
+    fn without_another_profile_the_nearest_run_with_one_is_compared() {
+        let run = |id: &str, kind: &str| Run {
+            id: id.to_owned(),
+            kinds: [(kind.to_owned(), 1)].into(),
+            ..Run::default()
+        };
+        let runs = [
+            run("mlp/a", "traces"),
+            run("torch/one", "scalars"),
+            run("torch/own", "traces"),
+            run("torch/two", "profile"),
+            run("torch/three", "traces"),
+        ];
+        assert_eq!(nearest("torch/own", &runs).as_deref(), Some("torch/two"));
+        assert_eq!(nearest("other", &runs).as_deref(), Some("mlp/a"));
+        assert_eq!(nearest("torch/own", &runs[1..3]), None);
     }
 }

@@ -40,13 +40,12 @@ pub(super) fn Tiles() -> impl IntoView {
                 let peak = (at == FLOPS).then(|| peak_field(&model, texts));
                 view! {
                     <div class="tile" title=meaning>
-                        <dt class="micro ink3 cut">{name}</dt>
+                        <dt class="micro ink3">{name} {peak}</dt>
                         <dd>
                             {linked(evidence(&model, at), value.into_any())}
                             " "
-                            <span class="micro ink3 cut">{beside}</span>
+                            <span class="micro ink3">{beside}</span>
                         </dd>
-                        {peak}
                     </div>
                 }
             });
@@ -140,7 +139,8 @@ fn peak_field(model: &Model, texts: &ProfileTexts) -> impl IntoView + use<> {
         model.set_peak_flops(peak.map(|peak| peak * TERA));
     };
     view! {
-        <dd class="micro ink3" title=texts.peak_title>
+        <label title=texts.peak_title>
+            " · "
             {texts.of_peak}
             " "
             <input
@@ -149,23 +149,35 @@ fn peak_field(model: &Model, texts: &ProfileTexts) -> impl IntoView + use<> {
                 inputmode="decimal"
                 name="peak"
                 aria-label=texts.peak_label
-                placeholder="TFLOP/s"
                 prop:value=move || tera().unwrap_or_default()
                 on:change=move |event| keep(&event_target_value(&event))
             />
-        </dd>
+            " TFLOP/s"
+        </label>
     }
 }
 
 /// `12.4 TFLOP/s`.
 fn per_second(rate: f64) -> String {
-    let (mut value, mut prefix) = (rate, 0);
+    let (value, prefix) = prefixed(rate);
+    format!("{value} {prefix}FLOP/s")
+}
+
+/// `12.4 M`.
+pub(super) fn short(count: f64) -> String {
+    let (value, prefix) = prefixed(count);
+    format!("{value} {prefix}").trim_end().to_owned()
+}
+
+/// A number with three digits and its prefix of a thousand.
+fn prefixed(number: f64) -> (String, &'static str) {
+    let (mut value, mut prefix) = (number, 0);
     while value >= 1e3 && prefix + 1 < PREFIXES.len() {
         value /= 1e3;
         prefix += 1;
     }
     let name = PREFIXES.get(prefix).copied().unwrap_or_default();
-    format!("{} {name}FLOP/s", format::number(value, 3))
+    (format::number(value, 3), name)
 }
 
 /// Idle time by cause with what the host did, and the critical path by kind.
@@ -282,6 +294,7 @@ fn kind_of(segment: &str) -> usize {
 fn path(own: &SessionSummary, texts: &ProfileTexts) -> AnyView {
     let model = use_model();
     let all: i64 = own.critical_path_nanos.values().sum();
+    let steps = i64::try_from(own.step_count).unwrap_or(i64::MAX).max(1);
     let mut segments: Vec<_> = own.critical_path_nanos.iter().collect();
     segments.retain(|segment| *segment.1 > 0);
     segments.sort_by_key(|segment| std::cmp::Reverse(*segment.1));
@@ -289,7 +302,7 @@ fn path(own: &SessionSummary, texts: &ProfileTexts) -> AnyView {
         let width = format!("{:.2}%", share(**nanos, all) * 100.0);
         let colour = css_of(Shade::Time(kind_of(segment)));
         let name = (texts.segment)(segment).unwrap_or(segment);
-        let title = format!("{name}: {}", time(**nanos));
+        let title = format!("{name}: {}", time(**nanos / steps));
         view! { <i style:width=width style:background=colour title=title></i> }
     });
     let rows = segments.iter().map(|(segment, nanos)| {
@@ -300,7 +313,7 @@ fn path(own: &SessionSummary, texts: &ProfileTexts) -> AnyView {
                 <span class="cut grow">
                     {linked(model.kind_href(kind_of(segment)), name.into_any())}
                 </span>
-                <b class="med num">{time(**nanos)}</b>
+                <b class="med num">{time(**nanos / steps)}</b>
                 <span class="num ink3 micro">{format::percent(share(**nanos, all))}</span>
             </li>
         }
@@ -324,12 +337,16 @@ fn path(own: &SessionSummary, texts: &ProfileTexts) -> AnyView {
 
 #[cfg(test)]
 mod tests {
-    use super::per_second;
+    use super::{per_second, short};
 
     #[test]
     fn rates_have_a_prefix() {
         assert_eq!(per_second(12.4e12), "12.4 TFLOP/s");
         assert_eq!(per_second(999.0), "999 FLOP/s");
         assert_eq!(per_second(3e21), "3e6 PFLOP/s");
+        assert_eq!(
+            [short(2.21e6), short(92_160.0), short(12.0)],
+            ["2.21 M", "92.2 k", "12"]
+        );
     }
 }

@@ -16,7 +16,7 @@ use holders::{HolderGroup, Holders};
 
 use super::lack::{Lack, missing};
 use super::model::{Model, time, use_model};
-use super::parts::{Refusal, read_out, verdict};
+use super::parts::{Refusal, Standing, read_out, verdict};
 use trainscope_web_kit::client;
 use trainscope_web_kit::components::{ProfileChart, SegOption, Segmented};
 use trainscope_web_kit::format;
@@ -168,7 +168,10 @@ pub(super) fn MemoryView() -> impl IntoView {
         let severity = severity.then_some(Severity::Warning);
         let severity = severity.or_else(|| grows(&answer).then_some(Severity::Warning));
         let (sentence, detail) = sentence(&total, &answer, step, texts);
-        Some(verdict(severity, sentence, detail, Some(open)))
+        // Growth is known from three steps on, the distance to the limit from the size of the device.
+        let is_judged = share.is_some() || answer.growth.is_some();
+        let standing = Standing::new(severity, is_judged);
+        Some(verdict(standing, sentence, detail, Some(open)))
     };
     move || match has_memory.get() {
         None => view! { <Refusal error=memory.answer.error /> }.into_any(),

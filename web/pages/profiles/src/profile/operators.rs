@@ -17,7 +17,7 @@ use table::OperatorTable;
 
 use super::lack::{Lack, missing};
 use super::model::{share, time, use_model};
-use super::parts::{Refusal, downloads, verdict};
+use super::parts::{Refusal, Standing, downloads, verdict};
 use trainscope_web_kit::client;
 use trainscope_web_kit::components::{Check, IconName, Popover, SegOption, Segmented, fixed_icon};
 use trainscope_web_kit::format;
@@ -202,7 +202,7 @@ pub(super) fn Operators() -> impl IntoView {
             let half = half(rows);
             let detail = (texts.half_time)(half as u64, all);
             Some(verdict(
-                Some(trainscope_format::Severity::Info),
+                Standing::Found(trainscope_format::Severity::Info),
                 sentence,
                 detail,
                 Some(open),

@@ -9,7 +9,7 @@ use super::advice::{AdviceCard, worst};
 use super::figures::{Causes, Tiles};
 use super::model::{KINDS, kinds_of, length, said, swatch, time, use_model};
 use super::operators::TopOperators;
-use super::parts::{head, linked, read_out, verdict};
+use super::parts::{Standing, head, linked, read_out, verdict};
 use trainscope_web_kit::components::ProfileChart;
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::use_i18n;
@@ -33,10 +33,11 @@ pub(super) fn Overview() -> impl IntoView {
                 (None, StepSource::None) => texts.no_steps.to_owned(),
                 _ => String::new(),
             };
+            let standing = Standing::new(worst(own), own.unjudged.is_none());
             let detail = [said(i18n, &own.detail), from];
             let detail = detail.iter().filter(|text| !text.is_empty()).cloned();
             let detail = detail.collect::<Vec<_>>().join(texts.between);
-            verdict(worst(own), sentence, detail, Some(open))
+            verdict(standing, sentence, detail, Some(open))
         })
     };
     view! {

@@ -14,14 +14,40 @@ use trainscope_web_kit::components::{
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 
-/// The sentence on top with its severity, the sentence below it, and a link at the right.
+/// What the icon beside the sentence says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// The worst that was found.
+    Found(Severity),
+    /// Nothing was found in enough data.
+    Passed,
+    /// Nothing was found, and there were not enough data to find it.
+    Unjudged,
+}
+
+impl Standing {
+    /// The worst finding, else whether enough was judged.
+    pub(super) fn new(worst: Option<Severity>, is_judged: bool) -> Self {
+        match (worst, is_judged) {
+            (Some(worst), _) => Self::Found(worst),
+            (None, true) => Self::Passed,
+            (None, false) => Self::Unjudged,
+        }
+    }
+}
+
+/// The sentence on top with its standing, the sentence below it, and a link at the right.
 pub(super) fn verdict(
-    severity: Option<Severity>,
+    standing: Standing,
     sentence: String,
     detail: String,
     link: Option<(String, String)>,
 ) -> AnyView {
-    let (class, icon) = severity.map_or(("okc", IconName::Ok), severity_icon);
+    let (class, icon) = match standing {
+        Standing::Found(severity) => severity_icon(severity),
+        Standing::Passed => ("okc", IconName::Ok),
+        Standing::Unjudged => ("ink3", IconName::Info),
+    };
     let link = link.map(|(text, href)| {
         view! {
             <a class="btn hide-narrow" href=href>

@@ -14,7 +14,7 @@ use phases::{Phases, growth, regular_spread};
 
 use super::model::{Model, length, time, use_model};
 use super::overview::title_of;
-use super::parts::{downloads, read_out, verdict};
+use super::parts::{Standing, downloads, read_out, verdict};
 use trainscope_web_kit::components::{ProfileChart, SegOption, Segmented};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::{ProfileTexts, use_i18n};
@@ -161,7 +161,8 @@ pub(super) fn Steps() -> impl IntoView {
             let open = (texts.open_step)(&format::integer(number));
             let (sentence, detail) = sentence(own, &phases, texts);
             let severity = (!own.outliers.is_empty()).then_some(Severity::Warning);
-            Some(verdict(severity, sentence, detail, Some((open, href))))
+            let standing = Standing::new(severity, own.unjudged.is_none());
+            Some(verdict(standing, sentence, detail, Some((open, href))))
         })
     };
     view! {

@@ -1,5 +1,6 @@
 //! The panel below the lanes: the slice, totals of the area or its flame chart, busy shares.
 
+use super::MissingData;
 use super::counter::counter_text;
 use super::flame::FlameChart;
 use super::ink::colour_of;
@@ -68,6 +69,7 @@ pub(super) fn Bottom() -> impl IntoView {
             <section class="bottom" aria-label=i18n.text(|t| t.timeline.panel)>
                 <div class="facts">
                     <SliceFacts />
+                    <MissingData />
                 </div>
                 <div class="middle">
                     <div class="middle-head">

@@ -100,15 +100,15 @@ pub(super) fn Totals() -> impl IntoView {
                             <i class="sw" style:--c=colour_of(own.kind)></i>
                             <button
                                 type="button"
-                                class="cut name"
+                                class="name"
                                 title=name.clone()
                                 on:click=move |_| model.set_search(&name)
                             >
-                                {own.name.clone()}
+                                {crate::names::name(&own.name)}
                             </button>
                         </span>
                     </td>
-                    <td class="ink2 cut" title=own.lane.clone()>
+                    <td class="ink2 cut of-lane" title=own.lane.clone()>
                         {last_segment(&own.lane).to_owned()}
                     </td>
                     {numbers.into_iter().collect_view()}

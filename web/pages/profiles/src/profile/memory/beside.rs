@@ -1,7 +1,9 @@
 //! Beside the pictures of memory: advice about it, and its least bytes over the steps.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use trainscope_api::profile::SessionSummary;
 use trainscope_charts::profile::{Curve, Curves, Figure, Hit, Shade, Unit};
 
 use super::super::model::said;
@@ -20,9 +22,9 @@ pub(super) fn MemoryAdvice() -> impl IntoView {
     let model = memory.model;
     let i18n = use_i18n();
     let list = move || {
-        model.with(|own| {
-            let all = own.advice.iter();
-            let own = all.filter(|one| RULES.iter().any(|rule| one.id.starts_with(rule)));
+        model.with(|summary| {
+            let all = summary.advice.iter();
+            let own = all.filter(|one| is_about_memory(&one.id));
             let own = own.map(|one| {
                 let (class, icon) = severity_icon(one.severity);
                 let remedy = said(i18n, &one.remedy);
@@ -44,14 +46,7 @@ pub(super) fn MemoryAdvice() -> impl IntoView {
             });
             let own = own.collect::<Vec<_>>();
             if own.is_empty() {
-                let nothing = i18n.texts().profile.memory_fine;
-                view! {
-                    <p class="small ink2 flex nothing">
-                        <span class="okc">{fixed_icon(IconName::Ok, 14)}</span>
-                        {nothing}
-                    </p>
-                }
-                .into_any()
+                nothing(summary)
             } else {
                 view! { <ol>{own}</ol> }.into_any()
             }
@@ -65,6 +60,36 @@ pub(super) fn MemoryAdvice() -> impl IntoView {
             <div class="scroll">{list}</div>
         </section>
     }
+}
+
+fn is_about_memory(rule: &str) -> bool {
+    RULES.iter().any(|own| rule.starts_with(own))
+}
+
+/// Rules about memory that found nothing, else why none was judged.
+fn nothing(own: &SessionSummary) -> AnyView {
+    let i18n = use_i18n();
+    let texts = i18n.texts().profile;
+    let (icon, class, text) = if own.passed.iter().any(|rule| is_about_memory(rule)) {
+        (IconName::Ok, "okc", texts.memory_fine.to_owned())
+    } else {
+        let all = own.not_judged.iter();
+        let reasons = all.filter(|one| is_about_memory(&one.id));
+        let reasons: BTreeSet<String> = reasons.map(|one| said(i18n, &one.reason)).collect();
+        let reasons = reasons.into_iter().collect::<Vec<_>>();
+        (
+            IconName::Info,
+            "ink3",
+            (texts.memory_unjudged)(&reasons.join(texts.comma)),
+        )
+    };
+    view! {
+        <p class="small ink2 flex nothing">
+            <span class=class>{fixed_icon(icon, 14)}</span>
+            {text}
+        </p>
+    }
+    .into_any()
 }
 
 /// Least bytes of each step, with the growth, and counts of allocations.

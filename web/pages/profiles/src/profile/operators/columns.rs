@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use trainscope_api::profile::{OperatorGroup, OperatorRow};
 
+use super::super::figures::short;
 use super::super::model::time;
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::ProfileTexts;
@@ -35,6 +36,10 @@ pub(super) struct Scale {
     /// Peak of the device, FLOP per second, if it is known.
     pub(super) peak_flops: Option<f64>,
 }
+
+/// Space between two columns, and beside the first and the last one, CSS pixels.
+const GAP: usize = 8;
+const PADDING: usize = 24;
 
 /// Order of rows: a column, and `true` for the largest first.
 pub(super) type Order = (Column, bool);
@@ -123,15 +128,33 @@ impl Column {
     }
 
     /// Width in the grid of a row.
-    pub(super) const fn width(self) -> &'static str {
+    fn width(self) -> String {
+        let least = self.least_width();
         match self {
-            Self::Name => "minmax(120px, 1fr)",
-            Self::Type => "minmax(60px, 96px)",
-            Self::Shapes => "minmax(80px, 180px)",
-            Self::SelfStep => "132px",
-            Self::Calls => "44px",
-            _ => "62px",
+            Self::Name => format!("minmax({least}px, 1fr)"),
+            Self::Type => format!("minmax({least}px, 72px)"),
+            Self::Shapes => format!("minmax({least}px, 140px)"),
+            _ => format!("{least}px"),
         }
+    }
+
+    /// The smallest width, CSS pixels.
+    const fn least_width(self) -> usize {
+        match self {
+            Self::Name => 180,
+            Self::Type => 48,
+            Self::Shapes => 80,
+            Self::SelfStep => 104,
+            Self::Calls => 38,
+            _ => 52,
+        }
+    }
+
+    /// The grid of rows of these columns, and the width below which the table scrolls.
+    pub(super) fn grid(columns: &[Self]) -> (String, String) {
+        let widths: Vec<String> = columns.iter().map(|own| own.width()).collect();
+        let least: usize = columns.iter().map(|own| own.least_width() + GAP).sum();
+        (widths.join(" "), format!("{}px", least + PADDING))
     }
 
     pub(super) const fn is_text(self) -> bool {
@@ -157,7 +180,7 @@ impl Column {
                 .map_or_else(|| "–".to_owned(), format::percent),
             Self::TensorCores => if row.tensor_cores { "✓" } else { "–" }.to_owned(),
             Self::Flops if row.flops == 0 => "–".to_owned(),
-            Self::Flops => format::number(row.flops as f64 / steps as f64, 3),
+            Self::Flops => short(row.flops as f64 / steps as f64),
             Self::OfPeak => of_peak(row, scale).map_or_else(|| "–".to_owned(), format::percent),
         }
     }

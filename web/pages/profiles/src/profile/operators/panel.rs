@@ -20,6 +20,8 @@ use trainscope_web_kit::route;
 
 /// Rows of a list in the panel.
 const LISTED: usize = 8;
+/// Fewer calls have no distribution: the numbers above say all.
+const LEAST_CALLS: u64 = 10;
 
 #[component]
 pub(super) fn OperatorPanel(
@@ -58,7 +60,7 @@ pub(super) fn OperatorPanel(
         Some(view! {
             <div class="head">
                 <h2 class="cut" title=row.name.clone()>
-                    {row.name.clone()}
+                    {crate::names::name(&row.name)}
                 </h2>
                 <span class="micro ink3 cut">{row.r#type.clone()}</span>
                 <span class="grow"></span>
@@ -135,17 +137,22 @@ fn Distribution(answer: RwSignal<Option<Arc<OperatorAnswer>>>) -> impl IntoView 
             Some(read_out(title, format::count(*count), Vec::new()))
         })
     };
+    let has_many = Memo::new(move |_| {
+        answer.with(|own| own.as_ref().is_some_and(|own| own.row.calls >= LEAST_CALLS))
+    });
     view! {
-        <p class="micro ink3">{caption}</p>
-        <div class="plot tall">
-            <ProfileChart
-                figure
-                label=Signal::derive(caption)
-                pointed
-                tip=Callback::new(tip)
-                on_press=Callback::new(|_| ())
-            />
-        </div>
+        <Show when=move || has_many.get()>
+            <p class="micro ink3">{caption}</p>
+            <div class="plot tall">
+                <ProfileChart
+                    figure
+                    label=Signal::derive(caption)
+                    pointed
+                    tip=Callback::new(tip)
+                    on_press=Callback::new(|_| ())
+                />
+            </div>
+        </Show>
     }
 }
 

@@ -94,10 +94,7 @@ pub(super) fn OperatorTable(
         }
         true
     });
-    let template = move || {
-        let widths = columns.with(|all| all.iter().map(|own| own.width()).collect::<Vec<_>>());
-        widths.join(" ")
-    };
+    let grid = Memo::new(move |_| columns.with(|all| Column::grid(all)));
     let heads = move || {
         let texts = i18n.texts().profile;
         let order = order.get();
@@ -145,16 +142,15 @@ pub(super) fn OperatorTable(
                         .map(|column| cell(*column, row, scale, longest));
                     let cells = cells.collect::<Vec<_>>();
                     view! {
-                        <button
-                            type="button"
-                            class="r"
+                        <div
+                            class="r press"
                             role="row"
                             class:cur=move || chosen.get() == Some(at)
-                            aria-selected=move || (chosen.get() == Some(at)).to_string()
+                            aria-current=move || (chosen.get() == Some(at)).then_some("true")
                             on:click=move |_| select(at)
                         >
                             {cells}
-                        </button>
+                        </div>
                     }
                 })
                 .collect::<Vec<_>>()
@@ -162,7 +158,12 @@ pub(super) fn OperatorTable(
         })
     };
     view! {
-        <div class="optable" role="table" style:--cols=template>
+        <div
+            class="optable"
+            role="table"
+            style:--cols=move || grid.with(|grid| grid.0.clone())
+            style:--least=move || grid.with(|grid| grid.1.clone())
+        >
             <div class="r heads" role="row">
                 {heads}
             </div>
@@ -196,8 +197,10 @@ fn cell(column: Column, row: &OperatorRow, scale: Scale, longest: i64) -> AnyVie
     }
     match column {
         Column::Name => view! {
-            <span role="cell" class="cut name" title=text.clone()>
-                {text.clone()}
+            <span role="cell" class="name">
+                <button type="button" class="plain" title=text.clone()>
+                    {crate::names::name(&text)}
+                </button>
             </span>
         }
         .into_any(),
@@ -208,7 +211,7 @@ fn cell(column: Column, row: &OperatorRow, scale: Scale, longest: i64) -> AnyVie
         }
         .into_any(),
         Column::SelfStep => {
-            let width = share(row.self_step_nanos, longest) * 76.0;
+            let width = share(row.self_step_nanos, longest) * 40.0;
             view! {
                 <span role="cell" class="tb">
                     <span class="num">{text}</span>

@@ -1,0 +1,274 @@
+//! Numbers of profiles that appear in several places: the same in the API, in `check` and in the report.
+
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::Path;
+
+use flate2::read::GzDecoder;
+use serde_json::Value;
+use tempfile::TempDir;
+use trainscope_format::digits::{bytes, nanos, percent};
+
+use crate::support::lab::{copy_folder, fixture, workspace_root};
+use crate::support::server::query;
+use crate::support::terminal::trainscope_in;
+use crate::support::wait::wait_for;
+use crate::support::{Lab, Server};
+
+/// Runs with profiles, whose names are those of their folders: samples, and recordings of `PyTorch` and `MindSpore`.
+const RUNS: [&str; 7] = [
+    "sample-runs/torch/profiled",
+    "sample-runs/torch/eight-ranks",
+    "sample-runs/torch/siamese",
+    "sample-runs/mlp/diverging",
+    "sample-runs/candle",
+    "tests/fixtures/profile/torch-cnn",
+    "tests/fixtures/ms210-profiler/slow-data",
+];
+
+fn ask(server: &Server, path: &str, run: &str, more: &[(&str, &str)]) -> Value {
+    let all = [&[("run", run)], more].concat();
+    server.get(&format!("{path}?{}", query(&all))).json()
+}
+
+fn number(value: &Value) -> i64 {
+    value.as_i64().unwrap_or_else(|| panic!("{value}"))
+}
+
+fn time(value: &Value) -> String {
+    nanos(number(value).unsigned_abs())
+}
+
+fn check(run: &Path) -> Value {
+    let run = run.display().to_string();
+    let printed = trainscope_in(Path::new("."), &["check", &run, "--format", "json"]);
+    serde_json::from_str(&printed.out).unwrap_or_else(|error| panic!("{error}: {printed:?}"))
+}
+
+fn report(run: &Path) -> String {
+    let folder = TempDir::new().unwrap();
+    let to = folder.path().join("report.html").display().to_string();
+    let run = run.display().to_string();
+    let printed = trainscope_in(Path::new("."), &["report", &run, "-o", &to]);
+    assert_eq!(printed.status, 0, "{printed:?}");
+    fs::read_to_string(to).unwrap()
+}
+
+/// The newest session of each rank, as its overview.
+fn overviews(server: &Server, run: &str) -> Vec<Value> {
+    let list = wait_for(&format!("profiles of {run}"), || {
+        let list = ask(server, "/api/profile", run, &[]);
+        let sessions = list["sessions"].as_array().filter(|all| !all.is_empty())?;
+        Some(sessions.clone())
+    });
+    let newest = &list[0]["session"];
+    let own = list.iter().filter(|own| own["session"] == *newest);
+    let own = own.map(|own| {
+        let (session, rank) = (own["session"].as_str().unwrap(), own["rank"].to_string());
+        let asked = [("session", session), ("rank", &*rank)];
+        ask(server, "/api/profile/overview", run, &asked)["sessions"][0].clone()
+    });
+    own.collect()
+}
+
+fn said<'a>(summary: &'a Value, what: &str) -> &'a str {
+    summary[what]["en"].as_str().unwrap()
+}
+
+/// The step, and the waiting for data of the page of the pipeline and of the profile.
+fn steps_and_waiting_agree(own: &Value, pipeline: &Value, run: &str) {
+    let step = number(&own["mean_step_nanos"]);
+    if own["steps_from"] != "none" {
+        let whole = own["mean_parts_nanos"]
+            .as_object()
+            .unwrap()
+            .values()
+            .map(number)
+            .sum::<i64>();
+        assert!((whole - step).abs() <= 8, "{run}: {whole} {step}");
+        let text = format!("A step takes {}", time(&own["mean_step_nanos"]));
+        assert!(said(own, "sentence").starts_with(&text), "{run}: {own}");
+    }
+    let mut inputs = pipeline["inputs"].as_array().unwrap().iter();
+    let Some(input) = inputs.find(|input| input["rank"] == own["rank"]) else {
+        return;
+    };
+    let share = percent(input["share"].as_f64().unwrap());
+    if input["clock"] == "spans" {
+        assert_eq!(number(&input["mean_whole_nanos"]), step, "{run}");
+        assert_eq!(
+            input["mean_input_nanos"], own["mean_parts_nanos"]["data"],
+            "{run}"
+        );
+    } else {
+        let whole = time(&input["mean_whole_nanos"]);
+        assert!(said(own, "sentence").contains(&format!("of the {whole} from batch to batch")));
+        assert_eq!(own["input"]["share"], input["share"], "{run}");
+    }
+    let wait = time(&input["mean_input_nanos"]);
+    let sentence = said(own, "sentence");
+    assert!(
+        sentence.contains(&share) && sentence.contains(&wait),
+        "{run}: {sentence} {wait} {share}"
+    );
+}
+
+fn peaks_agree(own: &Value, memory: &Value, run: &str) {
+    let totals = own["memory"].as_array().unwrap();
+    assert_eq!(memory["devices"], own["memory"], "{run}");
+    let mut totals = totals.iter();
+    let Some(total) = totals.find(|total| total["device"] == memory["device"]) else {
+        return;
+    };
+    let peak = number(&total["peak_len_bytes"]);
+    let allocated: Vec<i64> = memory["allocated"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(number)
+        .collect();
+    assert_eq!(allocated.iter().max(), Some(&peak), "{run}");
+    let series = memory["series"].as_array().unwrap();
+    for (at, allocated) in allocated.iter().enumerate() {
+        let stack: i64 = series.iter().map(|own| number(&own["bytes"][at])).sum();
+        assert_eq!(stack, *allocated, "{run}: {at}");
+    }
+    let held = memory["holders"].as_array().unwrap().iter();
+    assert_eq!(
+        held.map(|own| number(&own["bytes"])).sum::<i64>(),
+        peak,
+        "{run}"
+    );
+    assert_eq!(number(&memory["at_len_bytes"]), peak, "{run}");
+}
+
+/// What `check` says of a rank is the advice of its overview.
+fn findings_agree(own: &Value, checked: &Value, run: &str) {
+    for advice in own["advice"].as_array().unwrap() {
+        let rank = if advice["rank"].is_null() {
+            &own["rank"]
+        } else {
+            &advice["rank"]
+        };
+        let hits = checked["hits"].as_array().unwrap();
+        let mut hits = hits.iter().chain(checked["notes"].as_array().unwrap());
+        let hit = hits.find(|hit| hit["condition"] == advice["id"] && hit["rank"] == *rank);
+        // Not every rule is a recommended watchpoint.
+        let Some(hit) = hit else { continue };
+        let gain = hit["values"]["gain_secs"].as_f64().unwrap_or(0.0) * 1e9;
+        assert!(
+            (gain - advice["gain_nanos"].as_f64().unwrap()).abs() < 1.0,
+            "{run}: {hit}"
+        );
+        let first = &checked["first_cause"];
+        if first["condition"] == advice["id"] && first["rank"] == *rank {
+            let evidence = said(advice, "evidence").trim_end_matches('.');
+            let summary = checked["runs"][0]["summary"].as_str().unwrap();
+            assert!(summary.starts_with(evidence), "{run}: {summary} {evidence}");
+        }
+    }
+    if !own["unjudged"].is_null() {
+        assert!(
+            !said(own, "detail").contains("rules found nothing"),
+            "{run}"
+        );
+    }
+}
+
+#[test]
+fn every_number_of_a_profile_is_the_same_wherever_it_is_shown() {
+    let lab = Lab::new();
+    for name in RUNS {
+        copy_folder(&workspace_root().join(name), &lab.base().join(last(name)));
+    }
+    // A real profiler writes these files unpacked, beside those of the data set.
+    let executions = "cpu_op_execute_timestamp_0.txt";
+    let packed = fixture("profile/ms210-slow-data").join(format!("{executions}.gz"));
+    let mut text = String::new();
+    let mut packed = GzDecoder::new(File::open(packed).unwrap());
+    packed.read_to_string(&mut text).unwrap();
+    let folder = lab.base().join("slow-data/vm_1_ascend_ms/FRAMEWORK");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join(executions), text).unwrap();
+    let server = lab.start();
+    for name in RUNS {
+        let run = last(name);
+        let folder = lab.base().join(run);
+        let (checked, page) = (check(&folder), report(&folder));
+        let all = overviews(&server, run);
+        let pipeline = ask(&server, "/api/pipeline", run, &[]);
+        let ranks = ask(&server, "/api/profile/ranks", run, &[]);
+        for (own, row) in all.iter().zip(ranks["ranks"].as_array().unwrap()) {
+            steps_and_waiting_agree(own, &pipeline, run);
+            findings_agree(own, &checked, run);
+            let rank = own["rank"].to_string();
+            let asked = [
+                ("session", own["session"].as_str().unwrap()),
+                ("rank", &*rank),
+            ];
+            peaks_agree(own, &ask(&server, "/api/profile/memory", run, &asked), run);
+            assert_eq!(row["median_step_nanos"], own["median_step_nanos"], "{run}");
+            let peaks = own["memory"].as_array().unwrap().iter();
+            let peak = peaks
+                .map(|own| number(&own["peak_len_bytes"]))
+                .max()
+                .unwrap_or(0);
+            assert_eq!(number(&row["peak_len_bytes"]), peak, "{run}");
+            assert!(peak == 0 || all.len() > 1 || page.contains(&bytes(peak.unsigned_abs())));
+        }
+        // The report and the head of the run are about the first rank.
+        for text in [said(&all[0], "sentence"), said(&all[0], "detail")] {
+            assert!(page.contains(text), "{run}: {text}");
+        }
+        let first = &checked["first_cause"];
+        let is_of_profile = all[0]["advice"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|own| own["id"] == first["condition"]);
+        assert!(
+            !is_of_profile
+                || first["rank"] == all[0]["rank"]
+                || first["condition"] == "straggler_rank"
+        );
+        let stragglers = ranks["stragglers"].as_array().unwrap().iter();
+        let slow: Vec<_> = stragglers
+            .map(|own| (&own["rank"], &own["from_step"]))
+            .collect();
+        let hits = checked["hits"].as_array().unwrap().iter();
+        let hits = hits.filter(|hit| hit["condition"] == "straggler_rank");
+        assert_eq!(
+            hits.map(|hit| (&hit["rank"], &hit["step"]))
+                .collect::<Vec<_>>(),
+            slow,
+            "{run}"
+        );
+        if let Some(slow) = ranks["stragglers"].as_array().unwrap().first() {
+            // Bars and sentence are about the same steps.
+            let more = percent(slow["slowness"].as_f64().unwrap() - 1.0);
+            assert!(
+                said(&ranks, "sentence").contains(&format!("{more} slower")),
+                "{run}"
+            );
+            assert_eq!(
+                ranks["parts_steps"],
+                serde_json::json!([slow["from_step"], slow["to_step"]])
+            );
+            let kernels = ranks["ranks"].as_array().unwrap().iter();
+            let mut kernels: Vec<i64> = kernels
+                .map(|own| number(&own["parts_nanos"]["kernel"]))
+                .collect();
+            kernels.sort_unstable();
+            let median = kernels[kernels.len() / 2] as f64;
+            let slowness = *kernels.last().unwrap() as f64 / median;
+            assert!(
+                (slowness - slow["slowness"].as_f64().unwrap()).abs() < 0.02,
+                "{run}: {slowness}"
+            );
+        }
+    }
+}
+
+fn last(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
+}
