@@ -1,5 +1,6 @@
 //! The pages in a browser.
 
+mod accessibility;
 mod basics;
 mod compare;
 mod debugger;
@@ -7,6 +8,7 @@ mod distributions_and_media;
 mod graph;
 mod hits;
 mod landscape;
+mod layout;
 mod lineage;
 mod odd_recordings;
 mod overview;

@@ -37,6 +37,7 @@ mod openapi;
 mod pipeline;
 mod profile;
 mod records;
+mod refusals;
 mod request;
 mod runs;
 mod scalars;

@@ -322,5 +322,24 @@ async fn files_that_cannot_be_read_come_first() {
         assert_eq!(title, format!("Overview · {run} · trainscope"));
     }
     browser.show("overview-damaged").await;
+    // Of a file that cannot be read nobody knows what was recorded: no advice to record more, and a card that says so.
+    let text = browser.text().await;
+    assert!(!text.contains("run.watch"), "{text}");
+    browser.wait_for_text("No record could be read.").await;
+    let card = "[data-card=debugger] > [data-part=body]";
+    browser
+        .wait_for("the card of the debugger", async || {
+            let card = browser.text_of(card).await?;
+            card.contains("ermission denied").then_some(())
+        })
+        .await;
+    // The sentence leads to the files.
+    browser.click("[data-part=verdict] h1 a").await;
+    browser
+        .wait_for("the files of the run", async || {
+            let files = browser.text_of("[data-part=panel]").await?;
+            files.contains("events.out.tfevents").then_some(())
+        })
+        .await;
     browser.close();
 }

@@ -191,7 +191,7 @@ async fn rows_are_chosen_by_keys_and_boxes_and_lead_on() {
         ("Text", "/text"),
         ("Tensors", "/tensors"),
         ("Graph", "/graph"),
-        ("Lineage", "/pipeline"),
+        ("Data set", "/pipeline"),
     ] {
         browser.goto(&server, "/?q=mlp/overflow").await;
         browser

@@ -107,7 +107,7 @@ async fn cards_zoom_by_themselves_when_they_are_asked_to() {
         .click("button[aria-label='Zoom all cards together']")
         .await;
     wait_for_address(&browser, "link=0").await;
-    browser.click("h3").await;
+    browser.click("section[data-tag] h2").await;
     browser.drag_over(&canvas("loss"), 0.4, 0.6).await;
     wait_for_address(&browser, ":loss").await;
     wait_until_unsaid(&browser, "loss", "step 0 to 1,000").await;
@@ -178,7 +178,7 @@ async fn another_scalar_is_an_axis() {
     browser
         .wait_for_other_picture(&canvas("loss"), linear)
         .await;
-    browser.click("h3").await;
+    browser.click("section[data-tag] h2").await;
     browser.drag_over(&canvas("loss"), 0.7, 0.9).await;
     wait_until_unsaid(&browser, "loss", "0 to 3,996").await;
     browser.close();
@@ -262,7 +262,7 @@ async fn runs_are_grouped_by_their_names() {
         .click_text("[aria-label='Band'] button", "± std dev")
         .await;
     wait_for_address(&browser, "spread=std").await;
-    browser.click("h3").await;
+    browser.click("section[data-tag] h2").await;
     browser.hover(&canvas("loss"), 0.5).await;
     browser.wait_for_element(&format!("{READOUT} td")).await;
     let tip = browser.text_of(READOUT).await.unwrap();
@@ -309,7 +309,7 @@ async fn what_is_drawn_follows_each_choice() {
         wait_for_address(&browser, address).await;
         last = browser.wait_for_other_picture(&canvas("loss"), last).await;
     }
-    browser.click("h3").await;
+    browser.click("section[data-tag] h2").await;
     open_menu(&browser, "loss").await;
     browser.click_text(MENU, "Log").await;
     wait_for_address(&browser, "ys=log:loss").await;

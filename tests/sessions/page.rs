@@ -5,8 +5,9 @@ use trainscope_api::sessions::{HoldMode, SessionRankState, SessionState};
 use trainscope_collector::AtHit;
 
 use super::training::{Sessions, Setup, Training};
+use crate::support::Recording;
 use crate::support::browser::Browser;
-use crate::support::lab::Lab;
+use crate::support::lab::{Lab, STARTED_SECS};
 use crate::support::wait::wait_for;
 
 const BUTTON: &str = "[role=region] button";
@@ -32,12 +33,12 @@ async fn a_training_is_controlled_from_the_page() {
     browser.click_text(BUTTON, "Pause").await;
     browser.wait_for_element(&in_state("waiting")).await;
     browser.wait_for_text("paused by hand").await;
-    browser.wait_for_text("goes on by itself in").await;
+    browser.wait_for_text("continues automatically in").await;
     let held = server.session_of("a").unwrap();
     assert_eq!(held.state, SessionState::Waiting);
     browser.set("[role=region] input[name=steps]", "3").await;
     browser.click_text(BUTTON, "Step").await;
-    browser.wait_for_text("the steps are done").await;
+    browser.wait_for_text("step finished").await;
     assert_eq!(server.session_of("a").unwrap().step, held.step + 3);
     browser.press_with_shift(F8).await;
     let step = held.step + 6;
@@ -227,12 +228,12 @@ async fn ranks_of_unequal_steps_are_held_each_by_itself_after_a_question() {
     let browser = Browser::open().await;
     browser.goto(&server, "/run/a/debugger").await;
     browser.click_text(BUTTON, "2 ranks").await;
-    browser.click_text(BUTTON, "Hold each by itself").await;
+    browser.click_text(BUTTON, "Hold ranks independently").await;
     browser
         .wait_for_text("Each rank will wait at its own next step.")
         .await;
     assert_eq!(server.session_of("a").unwrap().hold, HoldMode::Together);
-    browser.click_text(BUTTON, "Hold each by itself").await;
+    browser.click_text(BUTTON, "Hold ranks independently").await;
     wait_for("the mode", || {
         (server.session_of("a")?.hold == HoldMode::Each).then_some(())
     });
@@ -246,5 +247,30 @@ async fn ranks_of_unequal_steps_are_held_each_by_itself_after_a_question() {
         .await;
     server.command("a", &json!({"name": "stop"}));
     training.end();
+    browser.close();
+}
+
+/// Files that a collector may have written have names with process and number. Whether one listens, only its answer tells.
+#[tokio::test]
+async fn attach_is_offered_where_a_collector_may_listen() {
+    let lab = Lab::new();
+    lab.record("collector")
+        .curve("loss", 0..50, |step| step as f32);
+    let other = lab
+        .base()
+        .join("tensorboardX/events.out.tfevents.1760000000.host");
+    let mut other = Recording::begin_file(&other, STARTED_SECS);
+    other.curve("loss", 0..50, |step| step as f32);
+    let server = lab.start();
+    server.wait_for_points("collector", "loss", 50);
+    server.wait_for_points("tensorboardX", "loss", 50);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/collector/debugger").await;
+    browser.click_text(BUTTON, "Attach").await;
+    browser.wait_for_text("It did not answer").await;
+    browser.goto(&server, "/run/tensorboardX/debugger").await;
+    // The bar comes with the status of the run, which the head of the page shows.
+    browser.wait_for_text("live").await;
+    assert_eq!(browser.count(BUTTON).await, 0);
     browser.close();
 }

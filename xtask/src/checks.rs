@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, bail};
 
+use xtask::axe;
 use xtask::bundle::{BUNDLER, Bundle};
 use xtask::console;
 use xtask::packages;
@@ -180,7 +181,8 @@ fn ensure_peers(workspace: &Workspace) -> Result<()> {
             "no `chromedriver` is on the search path: install Chromium or Chrome with its driver"
         );
     }
-    tensorboard::ensure(workspace)
+    tensorboard::ensure(workspace)?;
+    axe::ensure(workspace)
 }
 
 fn formatting(workspace: &Workspace) -> Result<Counts> {
@@ -240,6 +242,7 @@ fn tests(workspace: &Workspace) -> Result<Counts> {
         workspace
             .cargo("test")
             .env("TRAINSCOPE_PEER", tensorboard::folder(workspace))
+            .env("TRAINSCOPE_AXE", axe::folder(workspace))
             .arg("--no-fail-fast"),
         |line| counts.add(line),
     )?;

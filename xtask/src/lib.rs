@@ -1,5 +1,6 @@
 //! Common parts of the tasks: folders, programs that are run, files that are generated, the bundle.
 
+pub mod axe;
 pub mod bundle;
 pub mod console;
 pub mod packages;

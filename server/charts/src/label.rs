@@ -5,7 +5,7 @@ use trainscope_format::digits::{self, exponent};
 use digits::scientific;
 pub use digits::{exact, fixed, integer as step, non_finite, value};
 
-/// Labels of ticks with the same distance (`step` above 0), or of powers (`step` 0); all in one notation.
+/// Labels of ticks with the same distance (`step` above 0), or of powers (`step` 0); all in one notation: `5e−4`, `1e−3`.
 pub fn ticks(values: &[f64], step: f64) -> Vec<String> {
     let largest = values.iter().fold(0.0_f64, |most, v| most.max(v.abs()));
     if step <= 0.0 {
@@ -13,27 +13,26 @@ pub fn ticks(values: &[f64], step: f64) -> Vec<String> {
     }
     let decimals_of = |step: f64| usize::try_from((-exponent(step)).max(0)).unwrap_or_default();
     if largest >= 1e6 || (largest < 1e-2 && largest > 0.0) {
-        let top = exponent(largest);
-        let scale = 10_f64.powi(top);
-        // A power beyond the range of f64 (subnormal values) cannot be divided by.
-        if scale > 0.0 && scale.is_finite() {
-            let decimals = decimals_of(step / scale).min(9);
-            return values
-                .iter()
-                .map(|&v| {
-                    if v == 0.0 {
-                        "0".to_owned()
-                    } else {
-                        let sign = if top < 0 { "−" } else { "" };
-                        format!("{}e{sign}{}", fixed(v / scale, decimals), top.abs())
-                    }
-                })
-                .collect();
-        }
-        return values.iter().map(|&v| scientific(v, 1)).collect();
+        return values.iter().map(|&v| power_of_ten(v, step)).collect();
     }
     let decimals = decimals_of(step).min(12);
     values.iter().map(|&v| fixed(v, decimals)).collect()
+}
+
+/// A tick with as many digits as its distance to the next one needs.
+fn power_of_ten(value: f64, step: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let decimals = usize::try_from((exponent(value.abs()) - exponent(step)).clamp(0, 9));
+    let text = scientific(value, decimals.unwrap_or_default());
+    match text.split_once('e') {
+        Some((mantissa, power)) if mantissa.contains('.') => {
+            let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
+            format!("{mantissa}e{power}")
+        }
+        _ => text,
+    }
 }
 
 /// A tick of a logarithmic axis: plain from 0.01 to 10,000, otherwise `10⁻³`, `5·10⁻³`.
@@ -169,8 +168,13 @@ mod tests {
     fn ticks_share_one_notation() {
         assert_eq!(ticks(&[0.0, 0.2, 0.4], 0.2), ["0.0", "0.2", "0.4"]);
         assert_eq!(ticks(&[0.0, 1e-4, 2e-4], 1e-4), ["0", "1e−4", "2e−4"]);
+        assert_eq!(
+            ticks(&[5e-4, 1e-3, 1.5e-3], 5e-4),
+            ["5e−4", "1e−3", "1.5e−3"]
+        );
+        assert_eq!(ticks(&[1e6, 1.2e6, 1.4e6], 2e5), ["1e6", "1.2e6", "1.4e6"]);
         assert_eq!(ticks(&[0.0, 500.0, 1000.0], 500.0), ["0", "500", "1,000"]);
-        assert_eq!(ticks(&[0.0, 5e5, 1e6], 5e5), ["0", "0.5e6", "1.0e6"]);
+        assert_eq!(ticks(&[0.0, 5e5, 1e6], 5e5), ["0", "5e5", "1e6"]);
         assert_eq!(
             ticks(&[0.1, 1.0, 1e-3, 1e5, 5e-7], 0.0),
             ["0.1", "1", "10⁻³", "10⁵", "5·10⁻⁷"]

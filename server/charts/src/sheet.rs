@@ -13,6 +13,8 @@ const ROW: f64 = 18.0;
 pub struct Frame {
     /// Title.
     pub title: String,
+    /// What the axes are, in a line below the title; empty for none.
+    pub note: String,
     /// Colour and name of each line.
     pub legend: Vec<(Rgb, String)>,
     /// Width in CSS pixels.
@@ -25,6 +27,8 @@ pub struct Frame {
 pub(crate) struct Placement<'a> {
     /// Base line of the title.
     pub(crate) title: (f64, f64, &'a str),
+    /// Base line of the note.
+    pub(crate) note: Option<(f64, f64, &'a str)>,
     /// Base line, colour and text of each entry of the legend; its swatch is before it.
     pub(crate) legend: Vec<(f64, f64, Rgb, &'a str)>,
     /// Upper left corner of the plot.
@@ -41,9 +45,16 @@ pub(crate) fn place(frames: &[Frame], columns: usize) -> (f64, f64, Vec<Placemen
     for row in frames.chunks(columns) {
         let (mut left, mut bottom) = (GAP, top);
         for frame in row {
-            let (legend, head) = legend(frame, left, top);
+            let below = if frame.note.is_empty() {
+                top
+            } else {
+                top + ROW
+            };
+            let (legend, head) = legend(frame, left, below);
+            let head = head + below - top;
             placed.push(Placement {
                 title: (left, top + 13.0, &frame.title),
+                note: (below > top).then_some((left, below + 13.0, &*frame.note)),
                 legend,
                 plot: (left, top + head),
             });

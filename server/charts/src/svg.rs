@@ -124,6 +124,8 @@ fn document(width: f64, height: f64, draw: impl FnOnce(SVGBackend<'_>) -> bool) 
 pub struct Card {
     /// Title.
     pub title: String,
+    /// What the axes are, in a line below the title; empty for none.
+    pub note: String,
     /// Colour and name of each line.
     pub legend: Vec<(Rgb, String)>,
     /// The plot.
@@ -136,6 +138,7 @@ pub fn sheet(cards: &[Card], columns: usize, theme: &Theme) -> String {
         let geometry = Geometry::new(&card.spec);
         Frame {
             title: card.title.clone(),
+            note: card.note.clone(),
             legend: card.legend.clone(),
             width: geometry.width,
             height: geometry.height,
@@ -173,6 +176,9 @@ pub fn sheet_of(
     for (number, placed) in placed.into_iter().enumerate() {
         let (x, y, title) = placed.title;
         text(&mut out, (x, y), theme.ink, 600, title);
+        if let Some((x, y, note)) = placed.note {
+            text(&mut out, (x, y), theme.ink_3, 400, note);
+        }
         for (x, y, colour, name) in placed.legend {
             text(&mut out, (x, y), theme.ink_2, 400, name);
             writeln!(

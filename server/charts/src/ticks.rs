@@ -180,8 +180,10 @@ pub fn widen(lo: f64, hi: f64, scale: Scale, most: u32) -> (Axis, Ticks) {
         Axis::new(lo, hi, scale)
     };
     let (lo, hi) = (axis.lo(), axis.hi());
+    // Powers would take most of an axis of less than a factor of two: 13,000 to 14,000 between 10,000 and 20,000.
+    let is_narrow = scale == Scale::Log && lo < hi && hi < 2.0 * lo;
     let wider = match scale {
-        Scale::Linear => {
+        Scale::Linear | Scale::Log if scale == Scale::Linear || is_narrow => {
             let most = f64::from(most.max(3));
             let below = |step: f64| (lo / step + SLACK).floor();
             let above = |step: f64| (hi / step - SLACK).ceil();
@@ -190,15 +192,7 @@ pub fn widen(lo: f64, hi: f64, scale: Scale, most: u32) -> (Axis, Ticks) {
             let values = multiples(axis.lo(), axis.hi(), step, most);
             return (axis, Ticks { values, step });
         }
-        Scale::Log if hi.log10() - lo.log10() >= 1.0 => {
-            let power = |exponent: f64| 10_f64.powf(exponent.clamp(-307.0, 308.0));
-            Axis::new(
-                power((lo.log10() + SLACK).floor()),
-                power((hi.log10() - SLACK).ceil()),
-                scale,
-            )
-        }
-        Scale::Log => Axis::new(outward(lo, false), outward(hi, true), scale),
+        Scale::Linear | Scale::Log => Axis::new(outward(lo, false), outward(hi, true), scale),
         Scale::Symlog { .. } => {
             let side = |bound: f64, up: bool| {
                 if bound == 0.0 {
@@ -263,8 +257,12 @@ mod tests {
         let (axis, ticks) = widen(1.7, 9.1, Scale::Linear, 6);
         assert_eq!((axis.lo(), axis.hi()), (0.0, 10.0));
         assert_eq!(rounded(&ticks), [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
-        let (_, ticks) = widen(0.31, 620.0, Scale::Log, 6);
-        assert_eq!(rounded(&ticks), [0.1, 1.0, 10.0, 100.0, 1000.0]);
+        let (axis, ticks) = widen(0.31, 620.0, Scale::Log, 6);
+        assert_eq!((axis.lo(), axis.hi()), (0.2, 1000.0));
+        assert_eq!(rounded(&ticks), [1.0, 10.0, 100.0, 1000.0]);
+        let (axis, ticks) = widen(13_050.0, 13_900.0, Scale::Log, 6);
+        assert_eq!((axis.lo(), axis.hi()), (13_000.0, 14_000.0));
+        assert_eq!(ticks.step, 200.0);
         let (axis, _) = widen(2.2, 4.9, Scale::Log, 6);
         assert_eq!((axis.lo(), axis.hi()), (2.0, 5.0));
         let (axis, ticks) = widen(1e-3, 1e-3, Scale::Linear, 6);

@@ -380,6 +380,7 @@ fn a_robust_range_lets_spikes_leave() {
 fn a_sheet_names_its_plots_as_text() {
     let card = |title: &str, names: &[&str]| svg::Card {
         title: title.to_owned(),
+        note: "x axis: Step · y axis: loss (Log)".to_owned(),
         legend: names
             .iter()
             .map(|name| (TEAL, (*name).to_owned()))

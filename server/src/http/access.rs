@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 
 use subtle::ConstantTimeEq;
 
+use super::refusals::Refusals;
+
 /// Host names and token of one server.
 #[derive(Clone, Debug)]
 pub struct Access {
@@ -19,6 +21,7 @@ pub struct Access {
     /// True if the server listens on all addresses of the machine, so that each of them is valid.
     any_address: bool,
     token: Option<Token>,
+    refusals: Refusals,
 }
 
 impl Access {
@@ -38,7 +41,13 @@ impl Access {
                 .is_ok_and(|address: IpAddr| address.is_unspecified()),
             hosts,
             token,
+            refusals: Refusals::default(),
         }
+    }
+
+    /// Refused tokens.
+    pub(super) fn refusals(&self) -> &Refusals {
+        &self.refusals
     }
 
     /// The required token, if any.

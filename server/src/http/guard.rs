@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::header::{self, AUTHORIZATION, COOKIE, HOST, ORIGIN, WWW_AUTHENTICATE};
-use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, Version};
+use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, Version};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tower_http::compression::predicate::Predicate;
@@ -14,7 +14,7 @@ use super::Site;
 use super::access::{Access, Token};
 use super::error::Failure;
 use super::headers::POLICY;
-use super::token_page::{self, query_token, welcome};
+use super::token_page;
 
 /// Size below which answers are not compressed.
 const COMPRESS_FROM_BYTES: u64 = 64 << 10;
@@ -57,7 +57,7 @@ pub(super) async fn guard(State(site): State<Site>, request: Request, next: Next
         Pass::Answer(response) => response,
         Pass::Ask(token) => {
             let cookie_name = cookie_name(&request);
-            token_page::answer(&site.prefix, &token, &cookie_name, request).await
+            token_page::answer(&site, &token, &cookie_name, request).await
         }
     };
     let headers = response.headers_mut();
@@ -105,14 +105,6 @@ fn check(site: &Site, request: &Request) -> Pass {
     let is_api = path
         .strip_prefix(&api)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    let given = query_token(request.uri());
-    if let Some(given) = given
-        && !is_api
-        && request.method() == Method::GET
-        && token.is(given)
-    {
-        return Pass::Answer(welcome(&site.prefix, request.uri(), token, &cookie_name));
-    }
     if is_api {
         let failure = Failure::new(
             ErrorCode::TokenWanted,

@@ -1,13 +1,15 @@
 //! The page that asks for the token: the form of a browser that does not have it yet. It leads to the place that was asked for,
 //! and the token is never in an address.
 
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::LazyLock;
+use std::time::{Duration, Instant};
 
 use axum::body::to_bytes;
-use axum::extract::Request;
+use axum::extract::{ConnectInfo, Request};
 use axum::http::header::{
     ACCEPT_LANGUAGE, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, LOCATION,
-    REFERRER_POLICY, SET_COOKIE, WWW_AUTHENTICATE,
+    REFERRER_POLICY, RETRY_AFTER, SET_COOKIE, WWW_AUTHENTICATE,
 };
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
@@ -16,6 +18,7 @@ use base64::engine::general_purpose::STANDARD;
 use maud::{DOCTYPE, PreEscaped, html};
 use sha2::{Digest as _, Sha256};
 
+use super::Site;
 use super::access::Token;
 use super::headers::NO_STORE;
 
@@ -23,12 +26,15 @@ use super::headers::NO_STORE;
 const MAX_FORM_LEN: usize = 4 << 10;
 
 const STYLE: &str = include_str!("token_page.css");
+const SCRIPT: &str = include_str!("token_page.js");
 
-/// Only this style is allowed, and a form that is sent to this server.
+/// Only this style and this script are allowed, and a form that is sent to this server.
 static POLICY: LazyLock<String> = LazyLock::new(|| {
-    let hash = STANDARD.encode(Sha256::digest(STYLE.as_bytes()));
+    let [style, script] =
+        [STYLE, SCRIPT].map(|text| STANDARD.encode(Sha256::digest(text.as_bytes())));
     format!(
-        "default-src 'none'; style-src 'sha256-{hash}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        "default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'; form-action 'self'; base-uri 'none'; \
+         frame-ancestors 'none'"
     )
 });
 
@@ -39,7 +45,14 @@ struct Texts {
     token: &'static str,
     paste: &'static str,
     open: &'static str,
+    show: &'static str,
+    copy: &'static str,
     refused: &'static str,
+    wait: fn(u64) -> String,
+    /// The other language, in that language.
+    other: &'static str,
+    dark: &'static str,
+    light: &'static str,
     next: &'static str,
     where_is_it: &'static str,
     printed: &'static str,
@@ -55,7 +68,13 @@ const EN: Texts = Texts {
     token: "Token",
     paste: "paste the token",
     open: "Open",
+    show: "Show",
+    copy: "Copy",
     refused: "That is not the token of this server.",
+    wait: |secs| format!("Too many wrong tokens: wait {secs} s before the next."),
+    other: "中文",
+    dark: "Dark",
+    light: "Light",
     next: "You will go on to",
     where_is_it: "Where is it?",
     printed: " printed the file that it is in. By default, run on the server:",
@@ -72,7 +91,13 @@ const ZH: Texts = Texts {
     token: "令牌",
     paste: "粘贴令牌",
     open: "打开",
+    show: "显示",
+    copy: "复制",
     refused: "这不是此服务器的令牌。",
+    wait: |secs| format!("错误次数过多：请等待 {secs} 秒后再试。"),
+    other: "English",
+    dark: "深色",
+    light: "浅色",
     next: "之后打开",
     where_is_it: "令牌在哪里？",
     printed: " 启动时打印了令牌文件的位置。默认情况下，在服务器上运行：",
@@ -81,14 +106,26 @@ const ZH: Texts = Texts {
     programs: "程序请发送",
 };
 
-/// Answers a request without the token: with the place that was asked for if its form has it, else with the page.
+/// What became of a token that was sent.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sent {
+    Nothing,
+    Refused,
+    /// It was not looked at, and the address waits so long.
+    Waits(Duration),
+}
+
+/// Answers a request without a known token: with the place that was asked for if its form or its address has the token, else
+/// with the page.
 pub(super) async fn answer(
-    prefix: &str,
+    site: &Site,
     token: &Token,
     cookie_name: &str,
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
+    let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+    let peer = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0.ip());
     let form = if parts.method == Method::POST {
         to_bytes(body, MAX_FORM_LEN).await.ok()
     } else {
@@ -96,14 +133,24 @@ pub(super) async fn answer(
     };
     let form = form.and_then(|form| String::from_utf8(form.to_vec()).ok());
     let sent = form.as_deref().and_then(token_of);
-    if let Some(sent) = sent
-        && token.is(&sent)
-    {
-        return welcome(prefix, &parts.uri, token, cookie_name);
-    }
-    let is_refused = form.is_some() || query_token(&parts.uri).is_some();
-    let page = page(&parts.uri, &parts.headers, is_refused);
-    (
+    let sent = sent.or_else(|| query_token(&parts.uri).map(str::to_owned));
+    let refusals = site.access.refusals();
+    let state = match (sent, refusals.rest(peer, Instant::now())) {
+        (None, _) if form.is_none() => Sent::Nothing,
+        (Some(_), Some(rest)) => Sent::Waits(rest),
+        (Some(sent), None) if token.is(&sent) => {
+            return welcome(&site.prefix, &parts.uri, token, cookie_name);
+        }
+        (sent, _) => {
+            // An empty field is no try.
+            if sent.is_some_and(|sent| !sent.is_empty()) {
+                refusals.count(peer, Instant::now());
+            }
+            Sent::Refused
+        }
+    };
+    let page = page(&parts.uri, &parts.headers, state);
+    let mut response = (
         StatusCode::UNAUTHORIZED,
         [
             (CONTENT_TYPE, "text/html; charset=utf-8"),
@@ -115,7 +162,19 @@ pub(super) async fn answer(
         ],
         page,
     )
-        .into_response()
+        .into_response();
+    if let Sent::Waits(rest) = state {
+        *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
+        response
+            .headers_mut()
+            .insert(RETRY_AFTER, secs(rest).into());
+    }
+    response
+}
+
+/// Whole seconds after which a wait is over.
+fn secs(rest: Duration) -> u64 {
+    rest.as_secs() + 1
 }
 
 /// The token in a form. Of the characters of a token a form encodes `~`; a space at an end is `+`.
@@ -125,21 +184,29 @@ fn token_of(form: &str) -> Option<String> {
     Some(sent.trim_matches('+').replace("%7E", "~"))
 }
 
-fn page(uri: &Uri, headers: &HeaderMap, is_refused: bool) -> String {
+fn page(uri: &Uri, headers: &HeaderMap, state: Sent) -> String {
     let asked = headers.get(ACCEPT_LANGUAGE);
     let asked = asked.and_then(|value| value.to_str().ok()).unwrap_or("");
-    let texts = if asked.to_ascii_lowercase().starts_with("zh") {
-        ZH
+    let asked = parameter(uri, "lang").unwrap_or(asked);
+    let (texts, other) = if asked.to_ascii_lowercase().starts_with("zh") {
+        (ZH, "en")
     } else {
-        EN
+        (EN, "zh")
     };
+    let theme = parameter(uri, "theme").filter(|own| matches!(*own, "dark" | "light"));
     let host = headers.get("host").and_then(|host| host.to_str().ok());
     let host = host.unwrap_or("");
     let (name, port) = host.rsplit_once(':').unwrap_or((host, "8080"));
-    let place = place_without_token(uri);
+    let place = place_with(uri, None);
+    let refused = match state {
+        Sent::Nothing => None,
+        Sent::Refused => Some(texts.refused.to_owned()),
+        Sent::Waits(rest) => Some((texts.wait)(secs(rest))),
+    };
+    let described = refused.as_ref().map(|_| "refused");
     html! {
         (DOCTYPE)
-        html lang=(texts.language) {
+        html lang=(texts.language) data-theme=[theme] {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
@@ -154,6 +221,10 @@ fn page(uri: &Uri, headers: &HeaderMap, is_refused: bool) -> String {
                     }
                     b { "trainscope" }
                     span { (host) }
+                    // Links, so that they need no script; the page that follows takes both choices from the address.
+                    a lang=(other) href=(place_with(uri, Some(("lang", other)))) { (texts.other) }
+                    a class="to-dark" href=(place_with(uri, Some(("theme", "dark")))) { (texts.dark) }
+                    a class="to-light" href=(place_with(uri, Some(("theme", "light")))) { (texts.light) }
                 }
                 main {
                     section {
@@ -162,11 +233,12 @@ fn page(uri: &Uri, headers: &HeaderMap, is_refused: bool) -> String {
                             p { (texts.why) }
                             label for="token" { (texts.token) }
                             div {
-                                input #token type="password" name="token" placeholder=(texts.paste) required autofocus autocomplete="current-password" class=[is_refused.then_some("refused")] aria-describedby=[is_refused.then_some("refused")];
+                                input #token type="password" name="token" placeholder=(texts.paste) required autofocus autocomplete="current-password" class=[described] aria-describedby=[described];
+                                button #show type="button" aria-pressed="false" hidden { (texts.show) }
                                 button { (texts.open) }
                             }
-                            @if is_refused {
-                                p #refused role="alert" { (texts.refused) }
+                            @if let Some(refused) = refused {
+                                p #refused role="alert" { (refused) }
                             }
                             @if place.trim_end_matches('/').len() > 1 {
                                 p class="next" { "→ " (texts.next) " " code { (place) } }
@@ -175,9 +247,9 @@ fn page(uri: &Uri, headers: &HeaderMap, is_refused: bool) -> String {
                         div {
                             h2 { (texts.where_is_it) }
                             p { code { "trainscope start" } (texts.printed) }
-                            pre { "cat ~/.local/state/trainscope/token" }
+                            div { pre { "cat ~/.local/state/trainscope/token" } button type="button" hidden { (texts.copy) } }
                             p { (texts.no_access) }
-                            pre { "ssh -L " (port) ":127.0.0.1:" (port) " " (name) }
+                            div { pre { "ssh -L " (port) ":127.0.0.1:" (port) " " (name) } button type="button" hidden { (texts.copy) } }
                         }
                     }
                     footer {
@@ -185,6 +257,7 @@ fn page(uri: &Uri, headers: &HeaderMap, is_refused: bool) -> String {
                         span { (texts.programs) " " code { "Authorization: Bearer TOKEN" } }
                     }
                 }
+                script { (PreEscaped(SCRIPT)) }
             }
         }
     }
@@ -192,20 +265,27 @@ fn page(uri: &Uri, headers: &HeaderMap, is_refused: bool) -> String {
 }
 
 /// The token in the query; it needs no decoding.
-pub(super) fn query_token(uri: &Uri) -> Option<&str> {
-    uri.query()?
-        .split('&')
-        .find_map(|pair| pair.strip_prefix("token="))
+fn query_token(uri: &Uri) -> Option<&str> {
+    parameter(uri, "token")
 }
 
-/// The place that a request names, without the token, which would be copied along with links.
-fn place_without_token(uri: &Uri) -> String {
-    let rest: Vec<&str> = uri
-        .query()
-        .unwrap_or_default()
-        .split('&')
-        .filter(|pair| !pair.is_empty() && !pair.starts_with("token="))
-        .collect();
+/// A parameter of the query, as it is written.
+fn parameter<'a>(uri: &'a Uri, name: &str) -> Option<&'a str> {
+    let mut pairs = uri.query()?.split('&');
+    pairs.find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
+}
+
+/// The place that a request names, with another value of a parameter, and without the token, which would be copied along with
+/// links.
+fn place_with(uri: &Uri, change: Option<(&str, &str)>) -> String {
+    let changed = change.map(|(name, value)| format!("{name}={value}"));
+    let is_kept = |pair: &&str| {
+        let name = pair.split('=').next();
+        !pair.is_empty() && name != Some("token") && name != change.map(|change| change.0)
+    };
+    let query = uri.query().unwrap_or_default();
+    let rest = query.split('&').filter(is_kept).chain(changed.as_deref());
+    let rest: Vec<&str> = rest.collect();
     // Several slashes at the start would name another host, as would a backslash to browsers.
     let path = uri.path().trim_start_matches(['/', '\\']);
     let mut place = format!("/{path}");
@@ -217,8 +297,8 @@ fn place_without_token(uri: &Uri) -> String {
 }
 
 /// Stores the token in a cookie, and leads to the place that was asked for.
-pub(super) fn welcome(prefix: &str, uri: &Uri, token: &Token, cookie_name: &str) -> Response {
-    let place = place_without_token(uri);
+fn welcome(prefix: &str, uri: &Uri, token: &Token, cookie_name: &str) -> Response {
+    let place = place_with(uri, None);
     let cookie = format!(
         "{cookie_name}={}; Path={prefix}/; HttpOnly; SameSite=Strict; Max-Age=31536000",
         token.reveal(),

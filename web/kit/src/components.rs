@@ -7,6 +7,7 @@ mod card_grid;
 mod chart;
 mod controls;
 pub mod download;
+mod enlarged;
 mod graph;
 mod marked;
 mod note;
@@ -33,6 +34,7 @@ pub use chart::{
 };
 pub use chart::{Ticket, blank, line_of};
 pub use controls::{Check, FullButton, IconButton, SegOption, Segmented, TextField, ToolButton};
+pub use enlarged::is_enlarged;
 pub use graph::{
     Colour, GraphCanvas, GraphOverview, Look, NodeGraph, Shade, View, figure_of, first_view,
     hit_at, use_graph_ink,

@@ -83,6 +83,12 @@ pub fn runs_href() -> String {
     site_href(SitePage::Runs)
 }
 
+/// The address of the list of runs with the files of one of them.
+pub fn files_href(run: &str) -> String {
+    let panel = url_state::encode(&format!("files:{run}"));
+    format!("{}?panel={panel}", runs_href())
+}
+
 /// The address of the comparison of runs, the first of which is the baseline.
 pub fn compare_href(runs: &[String]) -> String {
     let href = site_href(SitePage::Compare);

@@ -254,11 +254,13 @@ fn LanguageButton() -> impl IntoView {
             Locale::Zh => Locale::En,
         });
     };
+    // What is written on it is a part of its name, so that it can be called by voice.
+    let name = move || format!("EN/中 {}", i18n.texts().frame.other_language);
     view! {
         <button
             type="button"
             class="btn bare language"
-            aria-label=i18n.text(|t| t.frame.other_language)
+            aria-label=name
             title=i18n.text(|t| t.frame.other_language)
             on:click=flip
         >

@@ -9,6 +9,7 @@ use trainscope_pages_records::{HistogramsPage, LandscapePage, RecordedPage, Scal
 use trainscope_pages_runs::{ComparePage, LineagePage, RunsPage};
 use trainscope_web_kit::components::{IconName, StatePage};
 use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::live::use_live;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::registry::{Chunk, Page};
 
@@ -115,20 +116,28 @@ impl Chunks {
 pub fn PageOnDemand(page: Page) -> impl IntoView {
     let chunks = expect_context::<Chunks>();
     let i18n = use_i18n();
+    let live = use_live();
     let chunk = Chunk::of(page);
     let fetch = move || spawn_local(chunks.fetch(chunk));
     if untrack(|| chunks.progress(chunk)) != Some(Progress::Ready) {
         fetch();
     }
     let progress = Memo::new(move |_| chunks.progress(chunk));
-    move || match progress.get() {
+    move || {
+        match progress.get() {
         Some(Progress::Ready) => view_of(chunk, page),
         Some(Progress::Failed) => view! {
             <main class="main">
                 <StatePage
                     icon=IconName::Gone
-                    title=i18n.label(|t| t.states.no_code)
-                    next=i18n.label(|t| t.states.no_code_next)
+                    title=Signal::derive(move || {
+                        let states = &i18n.texts().states;
+                        if live.is_lost() { states.no_code_offline } else { states.no_code }.to_owned()
+                    })
+                    next=Signal::derive(move || {
+                        let states = &i18n.texts().states;
+                        if live.is_lost() { states.no_code_offline_next } else { states.no_code_next }.to_owned()
+                    })
                 >
                     <div class="acts">
                         <button class="btn primary" on:click=move |_| fetch()>
@@ -142,5 +151,6 @@ pub fn PageOnDemand(page: Page) -> impl IntoView {
         Some(Progress::Fetching) | None => {
             view! { <main class="main" aria-busy="true"></main> }.into_any()
         }
+    }
     }
 }

@@ -63,11 +63,11 @@ fn not_arrived(_: &Landscape, figures: &Figures) -> Option<Conclusion> {
     }
     let (least, end) = (brief(least.loss), brief(end));
     Some(of(
-        Tone::Warning,
+        Tone::Plain,
         format!(
-            "The least loss of this plane, {least}, is at its border: the training had not arrived ({end} at the end)."
+            "The minimum lies outside of this plane: its loss falls to {least} at the border ({end} at the end of the training)."
         ),
-        format!("该平面的最小损失 {least} 位于边界：训练尚未收敛（终点为 {end}）。"),
+        format!("最小值在该平面之外：损失在边界处降至 {least}（训练终点为 {end}）。"),
     ))
 }
 

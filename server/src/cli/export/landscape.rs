@@ -121,6 +121,7 @@ pub(super) fn picture(
         };
         frames.push(Frame {
             title: tag.tag.clone(),
+            note: String::new(),
             legend: Vec::new(),
             width: SIZE.0,
             height: SIZE.1,

@@ -206,6 +206,7 @@ pub(super) fn picture(
     for ((name, rank), tags) in by_name {
         let mut frame = Frame {
             title: name.to_owned(),
+            note: String::new(),
             legend: Vec::new(),
             width: SIZE.0,
             height: SIZE.1,

@@ -54,7 +54,7 @@ texts! {
     more_hits: Text = "more hits", "个其他命中";
     curves: Text = "Curves", "曲线";
     distributions: Text = "Distributions", "分布";
-    landscapes: Text = "Loss landscapes", "损失地形";
+    landscapes: Text = "Loss landscapes", "损失函数地形图";
     images: Text = "Images", "图像";
     configuration: Text = "Configuration", "训练配置";
     lineage: Text = "Lineage", "溯源";

@@ -121,6 +121,14 @@ async fn the_token_is_asked_for_once() {
         .get_with(place, &[("accept-language", "zh-CN,zh;q=0.9")])
         .await;
     assert!(chinese.text().contains("此服务器需要令牌"));
+    // Language and theme are links, which keep the place.
+    let link = format!("href=\"{place}&amp;lang=zh\"");
+    assert!(server.get(place).await.text().contains(&link));
+    let chosen = server.get(&format!("{place}&lang=zh&theme=dark")).await;
+    let text = chosen.text();
+    assert!(text.contains("此服务器需要令牌") && text.contains("data-theme=\"dark\""));
+    let back = format!("href=\"{place}&amp;theme=dark&amp;lang=en\"");
+    assert!(text.contains(&back), "{text}");
 
     let welcome = server
         .get(&format!("//evil.example/x?a=1&token={TOKEN}&b=2"))
@@ -167,4 +175,32 @@ async fn the_token_is_asked_for_once() {
         .get_with("/api/runs", &foreign)
         .await
         .fails(403, ErrorCode::ForeignOrigin);
+}
+
+#[tokio::test]
+async fn after_five_wrong_tokens_the_next_waits() {
+    let server = Server::made(ServerOptions {
+        token: true,
+        ..ServerOptions::default()
+    });
+    let right = format!("token={TOKEN}");
+    for number in 0..5 {
+        let refused = server.post("/", &[], &format!("token=wrong{number}")).await;
+        assert_eq!(refused.status, 401);
+    }
+    for answer in [
+        server.post("/", &[], &right).await,
+        server.get(&format!("/?{right}")).await,
+    ] {
+        assert_eq!(answer.status, 429);
+        assert_eq!(answer.header("set-cookie"), "");
+        let secs: u64 = answer.header("retry-after").parse().unwrap();
+        assert!((1..=30).contains(&secs), "{secs}");
+        assert!(answer.text().contains("Too many wrong tokens"));
+    }
+    // The page can be seen, and who has the token already is not concerned.
+    assert_eq!(server.get("/").await.status, 401);
+    let bearer = format!("Bearer {TOKEN}");
+    let known = [("authorization", bearer.as_str())];
+    assert_eq!(server.get_with("/api/runs", &known).await.status, 200);
 }

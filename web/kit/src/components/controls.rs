@@ -52,6 +52,9 @@ pub fn ToolButton(
     /// True if it is pressed, for switches.
     #[prop(optional, into)]
     pressed: Option<Signal<bool>>,
+    /// The key that does the same.
+    #[prop(optional)]
+    key: Option<&'static str>,
     /// More classes: `bare`, `primary`, `hide-narrow`.
     #[prop(default = "")]
     class: &'static str,
@@ -68,6 +71,7 @@ pub fn ToolButton(
         >
             <Icon name=icon size=14 />
             {move || label.get()}
+            {key.map(|key| view! { <kbd aria-hidden="true">{key}</kbd> })}
         </button>
     }
 }

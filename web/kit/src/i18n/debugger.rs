@@ -6,6 +6,8 @@ use trainscope_format::digits::Operator;
 /// Watchpoints, hits, the tensor of a hit.
 pub struct DebuggerTexts {
     pub title: &'static str,
+    /// Before the name of a condition.
+    pub condition: &'static str,
     pub waiting: &'static str,
     pub waiting_next: &'static str,
     /// So many watchpoints could not be judged everywhere.

@@ -81,6 +81,7 @@ pub(super) static TEXTS: Texts = Texts {
     tensors: super::tensors::EN,
     debugger: DebuggerTexts {
         title: "Debugger",
+        condition: "Condition",
         waiting: "This run has not been judged yet",
         waiting_next: "It is checked as soon as its files are read; this page updates by itself.",
         open: |n| {
@@ -297,6 +298,8 @@ pub(super) static TEXTS: Texts = Texts {
         no_run: |run| format!("There is no run {run}"),
         no_run_next: "It may have been renamed before this page was opened, or be in a folder that this server does not watch.",
         all_runs: "All runs",
+        no_code_offline: "No connection: this page was not opened before",
+        no_code_offline_next: "It is loaded when the server answers again; pages that were open before still work.",
         no_code: "This page could not be loaded",
         no_code_next: "Its code could not be fetched. If the server was updated, reload the page; pages that were open before still work.",
         try_again: "Try again",
@@ -423,7 +426,7 @@ pub(super) static TEXTS: Texts = Texts {
             "custom_scalars" => "Layouts",
             "meshes" => "Meshes",
             "projector" => "Embeddings",
-            "lineage" => "Lineage",
+            "lineage" => "Data set",
             "landscapes" => "Loss landscape",
             "explanations" => "Explanations",
             "statistics" => "Tensor statistics",

@@ -105,6 +105,8 @@ pub struct StateTexts {
     pub no_run: fn(&str) -> String,
     pub no_run_next: &'static str,
     pub all_runs: &'static str,
+    pub no_code_offline: &'static str,
+    pub no_code_offline_next: &'static str,
     pub no_code: &'static str,
     pub no_code_next: &'static str,
     pub try_again: &'static str,

@@ -136,8 +136,8 @@ pub(super) const EN: LandscapeTexts = LandscapeTexts {
     in_plane: "loss in the plane",
     in_training: "training loss",
     saved: "Saved states",
-    from_end: "from the end",
-    press: "press on the map to read a point",
+    from_end: "distance from the end",
+    press: "click the map to read a point",
     points: |x, y| format!("{x} × {y} points"),
     steps_per_epoch: |steps| format!("{steps} steps per epoch"),
     saved_groups: |unit, groups| format!("saved at {unit} {groups}"),
@@ -174,10 +174,10 @@ pub(super) const EN: LandscapeTexts = LandscapeTexts {
 };
 
 pub(super) const ZH: LandscapeTexts = LandscapeTexts {
-    title: "损失地形",
-    none: "未记录损失地形",
+    title: "损失函数地形图",
+    none: "未记录损失函数地形图",
     none_next: "可用 Rust 的 Plane::pca、Python 的 run.landscape 或 MindSpore 的 SummaryLandscape 记录。",
-    unfit: "无法绘制该损失地形",
+    unfit: "无法绘制该损失函数地形图",
     reasons: [
         "记录中没有曲面。",
         "坐标数与损失数不一致。",
@@ -194,7 +194,7 @@ pub(super) const ZH: LandscapeTexts = LandscapeTexts {
     axis_modes: ["拉伸", "等比"],
     contours: "等高线",
     beside: "其他训练",
-    no_other: "其他训练没有损失地形。",
+    no_other: "其他训练没有损失函数地形图。",
     map: "等高线图",
     surface: "三维曲面",
     turn: "拖动旋转",
@@ -227,7 +227,7 @@ pub(super) const ZH: LandscapeTexts = LandscapeTexts {
     from_end: "距终点",
     press: "点击图中任意位置读数",
     points: |x, y| format!("{x} × {y} 个点"),
-    steps_per_epoch: |steps| format!("每个 epoch {steps} 步"),
+    steps_per_epoch: |steps| format!("每个 epoch {steps} 个迭代"),
     saved_groups: |unit, groups| format!("保存的状态（{unit}）：{groups}"),
     settings: |settings| format!("train_metadata.json：{settings}"),
     samples: |samples| match samples {
@@ -243,7 +243,7 @@ pub(super) const ZH: LandscapeTexts = LandscapeTexts {
     no_unit: "两轴没有共同的单位。",
     same_plane: |runs| format!("{runs} 位于同一平面。"),
     other_planes: "各训练位于各自的平面：颜色与范围一致，位置不可比。",
-    missing: |run| format!("{run} 没有该损失地形。"),
+    missing: |run| format!("{run} 没有该损失函数地形图。"),
     download: "下载",
     files: ["SVG", "PNG", "曲面 CSV", "路径 CSV"],
     keys: [

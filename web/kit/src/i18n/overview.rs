@@ -15,6 +15,7 @@ pub struct OverviewTexts {
     pub semicolon: &'static str,
     pub comma: &'static str,
     pub gap: &'static str,
+    pub stop: &'static str,
     /// Findings by severity, and the number of watchpoints that reported them.
     pub hits: fn(Counts, u64) -> String,
     /// A scalar that is not finite from a step to the end: tag, class, step.
@@ -45,6 +46,9 @@ pub struct OverviewTexts {
     /// Numbers of hits.
     pub hit_count: fn(u64) -> String,
     pub no_tensors: &'static str,
+    pub nothing_read: &'static str,
+    /// Link to the files of the run.
+    pub files: &'static str,
     /// Summary of the code that records them: the framework.
     pub record_with: fn(&str) -> String,
     /// Number of undecided conditions, and the missing data.
@@ -113,6 +117,7 @@ pub(super) const EN: OverviewTexts = OverviewTexts {
     semicolon: "; ",
     comma: ", ",
     gap: " ",
+    stop: ".",
     hits: |counts, watchpoints| {
         let words: [fn(u64) -> String; 3] = [
             |n| many(n, "error", "errors"),
@@ -142,7 +147,7 @@ pub(super) const EN: OverviewTexts = OverviewTexts {
         "Model structure",
         "Input data",
         "Loss curve",
-        "Accuracy",
+        "Result",
         "Speed",
     ],
     tags: |n| many(n, "tag", "tags"),
@@ -155,6 +160,8 @@ pub(super) const EN: OverviewTexts = OverviewTexts {
     records: |n| many(n, "record", "records"),
     hit_count: |n| many(n, "hit", "hits"),
     no_tensors: "Weights and gradients were not recorded.",
+    nothing_read: "No record could be read.",
+    files: "Files",
     record_with: |framework| format!("Code for {framework}:"),
     undecided: |n, why| format!("{} skipped: {why}", many(n, "check", "checks")),
     unread: |n, types| {
@@ -217,6 +224,7 @@ pub(super) const ZH: OverviewTexts = OverviewTexts {
     semicolon: "；",
     comma: "，",
     gap: "",
+    stop: "。",
     hits: |counts, watchpoints| {
         let words: [fn(u64) -> String; 3] = [
             |n| format!("{} 个错误", format::count(n)),
@@ -241,19 +249,21 @@ pub(super) const ZH: OverviewTexts = OverviewTexts {
         "模型结构",
         "输入数据",
         "损失曲线",
-        "准确率",
+        "结果",
         "速度",
     ],
     tags: |n| format!("{} 个标签", format::count(n)),
     values: |n| format!("{} 项", format::count(n)),
     nodes: |n| format!("{} 个节点", format::count(n)),
     tensors: |n| format!("{} 个张量", format::count(n)),
-    profiles: |n| format!("{} 份性能数据", format::count(n)),
+    profiles: |n| format!("{} 份性能分析", format::count(n)),
     points: |n| format!("{} 个点", format::count(n)),
     steps: |n| format!("{} 个迭代", format::count(n)),
     records: |n| format!("{} 条记录", format::count(n)),
     hit_count: |n| format!("{} 个命中", format::count(n)),
     no_tensors: "未记录权重和梯度。",
+    nothing_read: "未能读取任何记录。",
+    files: "文件",
     record_with: |framework| format!("{framework} 代码："),
     undecided: |n, why| format!("{} 项检查跳过：{why}", format::count(n)),
     unread: |n, types| format!("{} 个张量未判断：不支持元素类型 {types}", format::count(n)),

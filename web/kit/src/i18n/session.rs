@@ -20,6 +20,7 @@ pub struct SessionTexts {
     pub not_connected: &'static str,
     pub attach: &'static str,
     pub asked: &'static str,
+    pub no_answer: &'static str,
     pub joining: fn(u64, u64) -> String,
     /// Step, and number of steps of the whole training.
     pub running: fn(&str, Option<&str>) -> String,
@@ -102,6 +103,7 @@ pub(super) const EN: SessionTexts = SessionTexts {
     live_values: "Values now",
     not_connected: "This training runs and is not connected.",
     attach: "Attach",
+    no_answer: "It did not answer: it does not record with trainscope, or runs on another machine.",
     asked: "Asked: it connects within a second or two if it records with trainscope on this machine.",
     joining: |here, all| {
         format!(
@@ -134,15 +136,15 @@ pub(super) const EN: SessionTexts = SessionTexts {
     reasons: [
         "a watchpoint was hit",
         "paused by hand",
-        "the steps are done",
+        "step finished",
         "the node is reached",
         "at its first step",
     ],
     no_hit_now: "no watchpoint is hit at this step now",
-    goes_on: |time| format!("goes on by itself in {time}"),
+    goes_on: |time| format!("continues automatically in {time}"),
     stepping: |done, of| format!("Stepping, {} of {}", format::count(done), format::count(of)),
     stopping: "Stopping at the next step",
-    lost: |time| format!("No word from the training for {time}; what it recorded is below."),
+    lost: |time| format!("No contact with the training for {time}; what it recorded is below."),
     finished: |step| format!("Ended at step {step}"),
     stopped: |step| format!("Stopped at step {step}"),
     failed: |step| format!("Failed at step {step}"),
@@ -157,8 +159,8 @@ pub(super) const EN: SessionTexts = SessionTexts {
     },
     pause_these: "Pause these",
     each_question: "Each rank will wait at its own next step. A rank that computes may wait for a held one in a collective, whose watchdog may end the job.",
-    hold_each: "Hold each by itself",
-    hold_together: "Hold them together",
+    hold_each: "Hold ranks independently",
+    hold_together: "Hold ranks together",
     modes: [
         "Held together, at one step",
         "Each is held at its own next step",
@@ -180,14 +182,14 @@ pub(super) const EN: SessionTexts = SessionTexts {
     keep_these: "Keep",
     keep_none: "Keep none",
     more_time: "10 more minutes",
-    pauses_at: "Pauses at",
+    pauses_at: "Pause on",
     pauses: "A hit pauses the training",
     pauses_not: "A hit does not pause the training",
     levels: ["errors", "warnings", "all hits", "nothing"],
     ranks: |ranks| format!("{} ranks", format::count(ranks)),
     rank_lost: |ranks, rank, time| {
         format!(
-            "{} ranks, rank {rank}: no word for {time}",
+            "{} ranks, rank {rank}: no contact for {time}",
             format::count(ranks)
         )
     },
@@ -228,6 +230,7 @@ pub(super) const ZH: SessionTexts = SessionTexts {
     live_values: "当前值",
     not_connected: "该训练正在运行，尚未连接。",
     attach: "连接",
+    no_answer: "没有应答：该训练未用 trainscope 记录，或运行在其他机器上。",
     asked: "已请求：如果它在本机用 trainscope 记录，将在一两秒内连接。",
     joining: |here, all| {
         format!(
@@ -237,22 +240,22 @@ pub(super) const ZH: SessionTexts = SessionTexts {
         )
     },
     running: |step, of| match of {
-        Some(of) => format!("运行中，第 {step} 步，共 {of} 步"),
-        None => format!("运行中，第 {step} 步"),
+        Some(of) => format!("运行中，迭代 {step} / {of}"),
+        None => format!("运行中，迭代 {step}"),
     },
     pausing: |waiting, all| {
         format!(
-            "将在下一步暂停：{} / {} 个 rank 已等待",
+            "将在下一个迭代暂停：{} / {} 个 rank 已等待",
             format::count(waiting),
             format::count(all)
         )
     },
-    before_update: |step| format!("在第 {step} 步更新之前等待"),
-    after_step: |step| format!("在第 {step} 步之后等待"),
-    at_node: |step, node| format!("在第 {step} 步的 {node} 处等待"),
+    before_update: |step| format!("在迭代 {step} 更新之前等待"),
+    after_step: |step| format!("在迭代 {step} 之后等待"),
+    at_node: |step, node| format!("在迭代 {step} 的 {node} 处等待"),
     waiting_apart: |waiting, all| {
         format!(
-            "等待中：{} / {} 个 rank，各在自己的步",
+            "等待中：{} / {} 个 rank，各在自己的迭代",
             format::count(waiting),
             format::count(all)
         )
@@ -260,19 +263,19 @@ pub(super) const ZH: SessionTexts = SessionTexts {
     reasons: [
         "命中监测点",
         "手动暂停",
-        "步数已完成",
+        "迭代已完成",
         "已到达节点",
-        "在第一步",
+        "在第一个迭代",
     ],
-    no_hit_now: "该步现在没有命中监测点",
+    no_hit_now: "该迭代现在没有命中监测点",
     goes_on: |time| format!("{time} 后自动继续"),
     stepping: |done, of| format!("单步执行，{} / {}", format::count(done), format::count(of)),
-    stopping: "将在下一步停止",
+    stopping: "将在下一个迭代停止",
     lost: |time| format!("训练已 {time} 没有消息；下面是它记录的内容。"),
-    finished: |step| format!("在第 {step} 步结束"),
-    stopped: |step| format!("在第 {step} 步停止"),
-    failed: |step| format!("在第 {step} 步失败"),
-    interrupted: |step| format!("在第 {step} 步中断"),
+    finished: |step| format!("在迭代 {step} 结束"),
+    stopped: |step| format!("在迭代 {step} 停止"),
+    failed: |step| format!("在迭代 {step} 失败"),
+    interrupted: |step| format!("在迭代 {step} 中断"),
     pause: "暂停",
     partial_question: |here, all| {
         format!(
@@ -282,10 +285,10 @@ pub(super) const ZH: SessionTexts = SessionTexts {
         )
     },
     pause_these: "暂停这些",
-    each_question: "每个 rank 将在自己的下一步等待。仍在计算的 rank 可能在集合通信中等待它，看门狗可能会终止作业。",
+    each_question: "每个 rank 将在自己的下一个迭代等待。仍在计算的 rank 可能在集合通信中等待它，看门狗可能会终止作业。",
     hold_each: "各自暂停",
     hold_together: "一起暂停",
-    modes: ["一起暂停在同一步", "各自暂停在自己的下一步"],
+    modes: ["一起暂停在同一迭代", "各自暂停在自己的下一个迭代"],
     go_on: "继续",
     step: "单步",
     to_node: "运行到某层…",
@@ -293,13 +296,13 @@ pub(super) const ZH: SessionTexts = SessionTexts {
     no_node: "训练中没有这样的层。",
     more_nodes: "还有更多：请输入名称的一部分。",
     run_to_here: "运行到此处",
-    steps: "步数",
+    steps: "迭代数",
     stop: "停止",
     stop_question: "停止训练？",
     keep: "继续运行",
     keep_activations: "要保留的激活值",
     keep_patterns: "保留这些层的激活值",
-    keep_cost: "从下一次前向计算起保留到该步结束：训练的设备需要额外的内存来存放它们。* 表示任意文本。",
+    keep_cost: "从下一次前向计算起保留到该迭代结束：训练的设备需要额外的内存来存放它们。* 表示任意文本。",
     keep_these: "保留",
     keep_none: "全部不保留",
     more_time: "再等 10 分钟",
@@ -314,7 +317,7 @@ pub(super) const ZH: SessionTexts = SessionTexts {
             format::count(ranks)
         )
     },
-    rank: |rank, step, host| format!("rank {rank}，第 {step} 步，{host}"),
+    rank: |rank, step, host| format!("rank {rank}，迭代 {step}，{host}"),
     unreachable: "无法连接服务器。",
     notes: [
         "一个 rank 错过了检查点，其他 rank 已继续",

@@ -3,6 +3,7 @@
 //!
 //! All judgements come from the server; this page only sorts and draws.
 
+use trainscope_api::findings::JudgementState;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::route::use_run;
 
@@ -33,20 +34,33 @@ pub fn OverviewPage() -> impl IntoView {
 fn overview(run: String) -> AnyView {
     let model = Model::new(run);
     let has_steps = Memo::new(move |_| {
-        let is_open = model.kind("statistics") > 0 && model.findings.with(Option::is_none);
-        is_open
-            || model
-                .onset
-                .with(|onset| onset.as_ref().is_some_and(|own| own.shows_anything()))
+        let onset = model.onset.get();
+        onset.is_some_and(|own| own.shows_anything())
+    });
+    // The place of what is not known yet stays free, and keeps that size.
+    let has_waited = Memo::new(move |before: Option<&bool>| {
+        let waits = model.findings.with(|found| {
+            let found = found.as_ref();
+            found.is_some_and(|found| found.state == JudgementState::Waiting)
+        });
+        waits || before == Some(&true)
     });
     view! {
         <main class="main overview">
             {verdict::view(model)}
-            <div class="two" class:one=move || !has_steps.get()>
-                {guide::view(model)}
-                <Show when=move || has_steps.get()>{matrix::view(model)}</Show>
-            </div>
-            {cards::view(model)}
+            <Show when=move || model.is_known.get() || has_waited.get()>
+                <div
+                    class="two"
+                    class:one=move || model.is_known.get() && !has_steps.get()
+                    class:waited=move || has_waited.get()
+                >
+                    <Show when=move || model.is_known.get()>
+                        {guide::view(model)}
+                        <Show when=move || has_steps.get()>{matrix::view(model)}</Show>
+                    </Show>
+                </div>
+                {cards::view(model)}
+            </Show>
         </main>
     }
     .into_any()

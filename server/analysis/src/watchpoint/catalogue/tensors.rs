@@ -151,7 +151,7 @@ pub(super) const RANGE_PARAMETERS: &[Parameter] = &[
         .says("range from", "范围从")
         .support(),
     limit(Key::RangeEndInclusive, Range::Finite)
-        .says("range to (both ends included)", "范围到（含两端）")
+        .says("range to (inclusive)", "范围到（含两端）")
         .support(),
     limit(Key::RangePercentageLt, Range::Percentage).says(
         "percentage of elements inside the range below",

@@ -117,14 +117,27 @@ impl Hit {
         let mut all: Vec<Measure> = limits.collect();
         if let Some(count) = self.values.of(Key::Count) {
             let nan = self.values.of(Key::Nan);
+            let of_points = self.values.of(Key::Elements).is_none();
             let quantity = match nan {
+                Some(nan) if nan >= count && of_points => Text {
+                    en: "NaN points",
+                    zh: "个点为 NaN",
+                },
                 Some(nan) if nan >= count => Text {
                     en: "NaN",
                     zh: "NaN",
                 },
+                Some(nan) if nan > 0.0 && of_points => Text {
+                    en: "NaN or ±∞ points",
+                    zh: "个点为 NaN 或 ±∞",
+                },
                 Some(nan) if nan > 0.0 => Text {
                     en: "NaN or ±∞",
                     zh: "NaN 或 ±∞",
+                },
+                Some(_) if of_points => Text {
+                    en: "±∞ points",
+                    zh: "个点为 ±∞",
                 },
                 Some(_) => Text {
                     en: "±∞", zh: "±∞"

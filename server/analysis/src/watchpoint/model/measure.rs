@@ -62,7 +62,11 @@ impl Measure {
         match (self.unit, self.of) {
             (Unit::Count, Some(of)) => Sentence {
                 en: format!("{value} of {} {en}", digits::count(of)),
-                zh: format!("{} 个中有 {value} 个 {zh}", digits::count(of)),
+                zh: if self.value.0 >= of as f64 {
+                    format!("{} 个元素全为 {zh}", digits::count(of))
+                } else {
+                    format!("{} 个中有 {value} 个 {zh}", digits::count(of))
+                },
             },
             (Unit::Count, None) => Sentence {
                 en: format!("{value} {en}"),

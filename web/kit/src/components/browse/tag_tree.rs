@@ -197,7 +197,7 @@ fn TreeRowView(
     };
     match row {
         TreeRow::Pinned(count) => view! {
-            <div class="t" style:top=top>
+            <div class="t" style:top=top role="treeitem">
                 <Icon name=IconName::Down size=12 />
                 <b class="med on">{i18n.text(|t| t.scalars.pinned)}</b>
                 <span class="n">{count}</span>
@@ -207,7 +207,7 @@ fn TreeRowView(
         TreeRow::Pin(tag) => {
             let (unpinned, name) = (tag.clone(), tag.clone());
             view! {
-                <div class="t on d1" style:top=top title=tag.clone()>
+                <div class="t on d1" style:top=top role="treeitem" title=tag.clone()>
                     <button
                         type="button"
                         class="plain"
@@ -225,7 +225,7 @@ fn TreeRowView(
         TreeRow::All(ticked, all) => {
             let (is_all, is_some) = (ticked == all, ticked > 0);
             view! {
-                <div class="t" style:top=top>
+                <div class="t" style:top=top role="treeitem">
                     <Check
                         checked=is_all
                         some=is_some
@@ -252,7 +252,7 @@ fn TreeRowView(
                 }
             };
             view! {
-                <div class="t role" style:top=top>
+                <div class="t role" style:top=top role="treeitem">
                     <b class="med">{name}</b>
                 </div>
             }

@@ -318,7 +318,7 @@ fn blank(form: Form, one: &Parameter, label: &str, node: NodeRef<Input>) -> AnyV
     .into_any()
 }
 
-/// One key: its meaning, its field, and below its name in files and the values that it may be given.
+/// One key: its meaning, its field, and below the values that it may be given; its name in files is the title of the field.
 fn field(form: Form, one: &Parameter) -> AnyView {
     let i18n = use_i18n();
     let help = i18n.words(&one.help);
@@ -326,13 +326,13 @@ fn field(form: Form, one: &Parameter) -> AnyView {
         ParameterKind::Names => i18n.texts().debugger.several,
         kind => range(kind),
     };
-    let below = format!("{} {below}", one.name);
+    let below = (!below.is_empty()).then(|| view! { <span class="help micro ink3">{below}</span> });
     view! {
         <label class="key">
             <span class="grow">{help.clone()}</span>
             {blank(form, one, &help, NodeRef::new())}
             {form.mistake_at(&one.name)}
-            <span class="help micro ink3 mono">{below}</span>
+            {below}
         </label>
     }
     .into_any()

@@ -194,7 +194,9 @@ pub(super) fn Inspector() -> impl IntoView {
             <section>
                 <h3>{i18n.texts().debugger.try_this}</h3>
                 <p class="small ink2">{i18n.words(&advice)}</p>
-                <p class="micro ink3 mono">{hit.condition}</p>
+                <p class="micro ink3">
+                    {i18n.texts().debugger.condition} " " <span class="mono">{hit.condition}</span>
+                </p>
                 {hit.source
                     .map(|(file, line)| {
                         view! {

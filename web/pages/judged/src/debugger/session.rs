@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use leptos::task::spawn_local;
 use trainscope_api::findings::Words;
-use trainscope_api::runs::RunStatus;
+use trainscope_api::runs::{File, Run, RunStatus};
 use trainscope_api::sessions::{
     AttachRequest, Session, SessionCommand, SessionNoteKind, SessionRankState, SessionState,
 };
@@ -33,6 +33,9 @@ use trainscope_web_kit::state::use_app_state;
 const MORE_SECS: u64 = 600;
 /// Interval of the countdown.
 const TICK: Duration = Duration::from_secs(1);
+
+/// Time in which a training that listens answers: its collector looks for the request each second.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// State of the bar. `Copy`.
 #[derive(Clone, Copy)]
@@ -120,9 +123,9 @@ pub(super) fn SessionBar(run: Memo<String>) -> impl IntoView {
         question: RwSignal::new(None),
     };
     let is_over = move || session.with(|own| own.as_ref().is_none_or(|own| own.state.is_over()));
-    let is_running = Memo::new(move |_| {
+    let may_attach = Memo::new(move |_| {
         let own = run.with(|run| state.run(run));
-        own.is_some_and(|own| own.status == RunStatus::Live)
+        own.is_some_and(|own| own.status == RunStatus::Live && may_listen(&own))
     });
     use_keys(move |key, event| {
         let Some(own) = session.get_untracked() else {
@@ -144,8 +147,8 @@ pub(super) fn SessionBar(run: Memo<String>) -> impl IntoView {
         bar.command(command);
         true
     });
-    // The run that was asked to connect.
-    let asked = RwSignal::new(None::<String>);
+    // The run that was asked to connect, and whether its time to answer has passed.
+    let asked = RwSignal::new(None::<(String, bool)>);
     let attach = move || {
         view! {
             <div class="session-bar" role="region" aria-label=i18n.text(|t| t.session.bar)>
@@ -153,8 +156,12 @@ pub(super) fn SessionBar(run: Memo<String>) -> impl IntoView {
                 <span class="small ink2">
                     {move || {
                         let texts = i18n.texts().session;
-                        let is_asked = asked.get() == Some(run.get()) && bar.refusal.with(Option::is_none);
-                        if is_asked { texts.asked } else { texts.not_connected }
+                        let asked = asked.get().filter(|own| own.0 == run.get());
+                        match asked.filter(|_| bar.refusal.with(Option::is_none)) {
+                            Some((_, true)) => texts.no_answer,
+                            Some((_, false)) => texts.asked,
+                            None => texts.not_connected,
+                        }
                     }}
                 </span>
                 <span class="grow"></span>
@@ -164,8 +171,18 @@ pub(super) fn SessionBar(run: Memo<String>) -> impl IntoView {
                     label=i18n.label(|t| t.session.attach)
                     on_press=move || {
                         let own = run.get_untracked();
-                        asked.set(Some(own.clone()));
-                        bar.attach(own);
+                        asked.set(Some((own.clone(), false)));
+                        bar.attach(own.clone());
+                        let give_up = move || {
+                            // The page may have been left.
+                            asked
+                                .try_update(|asked| {
+                                    if let Some(asked) = asked.as_mut().filter(|asked| asked.0 == own) {
+                                        asked.1 = true;
+                                    }
+                                });
+                        };
+                        set_timeout(give_up, PATIENCE);
                     }
                 />
             </div>
@@ -175,8 +192,26 @@ pub(super) fn SessionBar(run: Memo<String>) -> impl IntoView {
         <Show when=move || session.with(Option::is_some)>
             <Connected bar />
         </Show>
-        <Show when=move || is_over() && is_running.get()>{attach()}</Show>
+        <Show when=move || is_over() && may_attach.get()>{attach()}</Show>
     }
+}
+
+/// `false` if the files of a run cannot be those of a collector, which alone connects: it names its event files by process and
+/// number, as `PyTorch` does; tensorboardX and `TensorFlow` do not.
+fn may_listen(run: &Run) -> bool {
+    let of_collector = |file: &File| {
+        let is_number = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit());
+        let name = file.path.rsplit('/').next().unwrap_or_default();
+        let after_host = name.strip_prefix("events.out.tfevents.");
+        let mut parts = after_host
+            .into_iter()
+            .flat_map(|rest| rest.split('.').skip(1));
+        // The host may have numbers, too; a suffix may follow.
+        let is_named =
+            parts.any(|part| is_number(&part)) && parts.next().as_ref().is_some_and(is_number);
+        file.format == "tfevents" && is_named
+    };
+    run.files.iter().any(of_collector)
 }
 
 /// The answer of the server to a command that it refused.

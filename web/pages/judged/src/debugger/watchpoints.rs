@@ -3,6 +3,8 @@
 
 mod row;
 
+use std::collections::BTreeSet;
+
 use leptos::task::spawn_local;
 use trainscope_api::findings::{JudgementState, WatchpointResult};
 use trainscope_api::watchpoints::{Condition, Origin, WatchpointKeys};
@@ -140,8 +142,8 @@ struct ListItem {
     condition: Condition,
     hits: u64,
     worst: Option<Severity>,
-    /// Tensors that could not be judged, if any.
-    open: Option<String>,
+    /// Tensors that could not be judged, if any: how many, and why.
+    open: Option<(u64, String)>,
 }
 
 impl ListItem {
@@ -151,9 +153,12 @@ impl ListItem {
         target.unwrap_or(TARGETS.len())
     }
 
-    /// True if it says nothing: it is on and as recommended, was judged everywhere, and has no hits.
-    fn is_quiet(&self) -> bool {
-        self.hits == 0 && self.open.is_none() && self.keys == self.condition.preset
+    /// The fold that hides it; `None` for what has hits or was changed. Judged everywhere, it has nothing to say, and is in the
+    /// fold without a reason; skipped, it is in that of its reason.
+    fn fold(&self) -> Option<&str> {
+        let is_plain = self.hits == 0 && self.keys == self.condition.preset;
+        let reason = self.open.as_ref().map_or("", |(_, reason)| reason);
+        is_plain.then_some(reason)
     }
 }
 
@@ -188,6 +193,38 @@ fn order(all: &[ListItem], before: Option<&[String]>, is_held: bool) -> Vec<Stri
     }
 }
 
+/// Items by the folds that hide them, and those that are always shown. A fold of one item would hide nothing, and a list that
+/// has only items without a reason is shown as a whole.
+fn folds<'a>(
+    items: impl Iterator<Item = &'a ListItem>,
+) -> (Vec<(&'a str, Vec<&'a ListItem>)>, Vec<&'a ListItem>) {
+    let items: Vec<&ListItem> = items.collect();
+    let mut folds: Vec<(&str, Vec<&ListItem>)> = Vec::new();
+    for own in &items {
+        let Some(reason) = own.fold() else { continue };
+        match folds.iter_mut().find(|fold| fold.0 == reason) {
+            Some(fold) => fold.1.push(own),
+            None => folds.push((reason, vec![own])),
+        }
+    }
+    let is_all = folds
+        .first()
+        .is_some_and(|fold| fold.1.len() == items.len());
+    folds.retain(|(reason, items)| {
+        if reason.is_empty() {
+            !is_all
+        } else {
+            items.len() > 1
+        }
+    });
+    // Reasons before what has nothing to say.
+    folds.sort_by_key(|fold| fold.0.is_empty());
+    let is_hidden = |own: &&ListItem| folds.iter().any(|fold| own.fold() == Some(fold.0));
+    let shown = items.iter().copied().filter(|own| !is_hidden(own));
+    let shown = shown.collect();
+    (folds, shown)
+}
+
 #[component]
 fn Rows() -> impl IntoView {
     let watching = use_watching();
@@ -217,7 +254,6 @@ fn Rows() -> impl IntoView {
     });
     let listed = Memo::new(move |_| {
         let list = watching.list.get()?;
-        let texts = i18n.texts();
         let counts = counts.get();
         let all = list
             .watchpoints
@@ -226,9 +262,8 @@ fn Rows() -> impl IntoView {
             .filter_map(|(index, keys)| {
                 let condition = watching.condition(keys)?;
                 let known = counts.get(index).filter(|own| own.0 == condition.id);
-                let open = known
-                    .filter(|own| own.3.0 > 0)
-                    .map(|own| (texts.debugger.unjudged)(own.3.0, &i18n.raw(&own.3.1)));
+                let open = known.filter(|own| own.3.0 > 0);
+                let open = open.map(|own| (own.3.0, i18n.raw(&own.3.1)));
                 Some(ListItem {
                     index,
                     name: name_of(&list.watchpoints, index),
@@ -246,26 +281,13 @@ fn Rows() -> impl IntoView {
         let all = listed.get().unwrap_or_default();
         order(&all, before.map(Vec::as_slice), is_held.get())
     });
-    let unfolds = RwSignal::new(false);
+    let open_folds = RwSignal::new(BTreeSet::<String>::new());
     let rows = move || {
         let all = listed.get().unwrap_or_default();
         let mut rows = Vec::new();
         let mut last = usize::MAX;
         let named = |name: &String| all.iter().find(|own| own.name == *name);
-        let (quiet, shown): (Vec<&ListItem>, Vec<&ListItem>) = sorted
-            .get()
-            .iter()
-            .filter_map(named)
-            .partition(|own| own.is_quiet());
-        // A list of which nothing would be left is shown as a whole.
-        let (quiet, shown) = if shown.is_empty() {
-            (shown, quiet)
-        } else {
-            (quiet, shown)
-        };
-        let folded = quiet.len() as u64;
-        let is_open = unfolds.get();
-        let more = quiet.into_iter().filter(|_| is_open);
+        let (folds, shown) = folds(sorted.get().iter().filter_map(named));
         let push = |rows: &mut Vec<AnyView>, last: &mut usize, own: &ListItem| {
             if own.target() != *last {
                 *last = own.target();
@@ -277,9 +299,15 @@ fn Rows() -> impl IntoView {
         for own in shown {
             push(&mut rows, &mut last, own);
         }
-        if folded > 0 {
+        for (reason, items) in folds {
             last = usize::MAX;
-            let text = (i18n.texts().debugger.without_hits)(folded);
+            let texts = &i18n.texts().debugger;
+            let text = match reason {
+                "" => (texts.without_hits)(items.len() as u64),
+                reason => (texts.unjudged)(items.len() as u64, reason),
+            };
+            let key = reason.to_owned();
+            let is_open = open_folds.with(|open| open.contains(reason));
             rows.push(
                 view! {
                     <li class="fold">
@@ -287,17 +315,25 @@ fn Rows() -> impl IntoView {
                             type="button"
                             class="link"
                             aria-expanded=is_open.to_string()
-                            on:click=move |_| unfolds.update(|open| *open = !*open)
+                            title=text.clone()
+                            on:click=move |_| {
+                                open_folds
+                                    .update(|open| {
+                                        if !open.remove(&key) {
+                                            open.insert(key.clone());
+                                        }
+                                    });
+                            }
                         >
-                            {text}
+                            {text.clone()}
                         </button>
                     </li>
                 }
                 .into_any(),
             );
-        }
-        for own in more {
-            push(&mut rows, &mut last, own);
+            for own in items.into_iter().filter(|_| is_open) {
+                push(&mut rows, &mut last, own);
+            }
         }
         rows
     };
@@ -496,17 +532,37 @@ mod tests {
     }
 
     #[test]
-    fn only_what_says_nothing_is_folded() {
-        let quiet = listed("a", "tensor", 0);
-        assert!(quiet.is_quiet());
-        assert!(!listed("a", "tensor", 1).is_quiet());
-        let open = ListItem {
-            open: Some("too few steps".to_owned()),
-            ..quiet.clone()
+    fn what_was_skipped_is_folded_by_reason() {
+        let skipped = |name, reason: &str| ListItem {
+            open: Some((2, reason.to_owned())),
+            ..listed(name, "tensor", 0)
         };
-        assert!(!open.is_quiet());
-        let mut own = quiet;
-        own.keys.0.insert("on".to_owned(), Setting::Bool(false));
-        assert!(!own.is_quiet());
+        let mut changed = listed("changed", "tensor", 0);
+        let off = Setting::Bool(false);
+        changed.keys.0.insert("on".to_owned(), off);
+        let all = [
+            listed("hit", "tensor", 1),
+            listed("quiet", "tensor", 0),
+            skipped("a", "too few steps"),
+            skipped("b", "no content hashes"),
+            skipped("c", "too few steps"),
+            changed,
+        ];
+        let names = |items: &[&ListItem]| {
+            let names = items.iter().map(|own| own.name.clone());
+            names.collect::<Vec<_>>().join(" ")
+        };
+        let (folded, shown) = folds(all.iter());
+        let folded: Vec<_> = folded.iter().map(|own| (own.0, names(&own.1))).collect();
+        let expected = [
+            ("too few steps", "a c".to_owned()),
+            ("", "quiet".to_owned()),
+        ];
+        assert_eq!(folded, expected);
+        assert_eq!(names(&shown), "hit b changed");
+        // A list of which nothing would be left is shown as a whole.
+        let (folded, shown) = folds(all[1..2].iter());
+        assert!(folded.is_empty());
+        assert_eq!(names(&shown), "quiet");
     }
 }

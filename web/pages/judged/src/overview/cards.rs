@@ -9,7 +9,7 @@ use super::model::{Model, Newest, of_kind};
 use super::pictures;
 use trainscope_web_kit::client;
 use trainscope_web_kit::components::tensor::ClassBar;
-use trainscope_web_kit::components::{Icon, IconName, fixed_icon, severity_icon};
+use trainscope_web_kit::components::{Icon, IconName, fixed_icon, is_enlarged, severity_icon};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::{I18n, Texts, use_i18n};
 use trainscope_web_kit::prelude::*;
@@ -350,11 +350,11 @@ fn hits(model: Model, i18n: I18n) -> Option<AnyView> {
     } else {
         ("inf", IconName::Info)
     };
-    let rest = (silent > 0).then(|| {
+    let rest = (silent > 0 || own.is_empty()).then(|| {
         view! {
             <li class="ink2">
                 <span class=class>{fixed_icon(icon, 12)}</span>
-                {if own.is_empty() && !is_judged {
+                {if own.is_empty() && (!is_judged || silent == 0) {
                     i18n.words(&found.summary)
                 } else if own.is_empty() {
                     (i18n.texts().overview.found_nothing)(silent)
@@ -376,9 +376,16 @@ fn hits(model: Model, i18n: I18n) -> Option<AnyView> {
 }
 
 fn picture(own: &Newest, i18n: I18n) -> AnyView {
+    let is_larger = RwSignal::new(false);
+    let on_load = move |event: web_sys::Event| is_larger.set(is_enlarged(&event_target(&event)));
     view! {
         {tag_and_step(&own.tag, own.step, i18n)}
-        <img src=client::blob_url(&own.content) alt=own.tag.clone() />
+        <img
+            src=client::blob_url(&own.content)
+            alt=own.tag.clone()
+            class:pixelated=move || is_larger.get()
+            on:load=on_load
+        />
     }
     .into_any()
 }

@@ -239,6 +239,8 @@ fn amount(model: Model, topic: Topic, i18n: I18n) -> String {
         Topic::Model => match model.graph.get() {
             Some(graph) => (texts.nodes)(graph.nodes),
             None if model.kind("graphs") > 0 => String::new(),
+            // Gradients may be recorded as scalars alone.
+            None if judged() == 0 => String::new(),
             None => (texts.tensors)(judged()),
         },
         Topic::Input => (texts.tags)(model.kind("images") + model.kind("lineage")),
@@ -329,8 +331,14 @@ fn recorded(model: Model, i18n: I18n) -> AnyView {
         .map(|(reason, count)| (texts.undecided)(count, &reason));
     let has_unread = !notes.is_empty();
     let open: Vec<String> = notes.into_iter().chain(open).collect();
-    if tensors == 0 && !has_unread {
-        let info = model.info.get();
+    let info = model.info.get();
+    let is_damaged = model.findings.get().is_some_and(|own| own.damage.is_some());
+    let is_empty = info.as_deref().is_none_or(|run| run.kinds.is_empty());
+    if is_damaged && is_empty {
+        return texts.nothing_read.into_any();
+    }
+    // Files that could not be read may hold them.
+    if tensors == 0 && !has_unread && !is_damaged {
         let files = info.as_deref().map_or(&[][..], |run| &run.files);
         let formats: Vec<&str> = files.iter().map(|file| &*file.format).collect();
         let names: Vec<&str> = files.iter().map(|file| &*file.path).collect();
@@ -344,7 +352,6 @@ fn recorded(model: Model, i18n: I18n) -> AnyView {
         }
         .into_any();
     }
-    let info = model.info.get();
     let kinds = info.map(|info| info.kinds.clone()).unwrap_or_default();
     let kinds = by_count(kinds.into_iter().collect());
     let kinds: Vec<String> = kinds
@@ -434,6 +441,10 @@ fn next_page(
     if topic == Topic::Speed {
         let href = route::run_href(&run, route::RunPage::Profile);
         return Some((href, i18n.texts().profile.title));
+    }
+    let is_damaged = || model.findings.get().is_some_and(|own| own.damage.is_some());
+    if topic == Topic::Recorded && is_damaged() {
+        return Some((route::files_href(&run), i18n.texts().overview.files));
     }
     let hit = row.and_then(|row| row.worst.as_ref());
     if let (Some(hit), false) = (hit, matches!(topic, Topic::Loss | Topic::Metric)) {

@@ -108,6 +108,8 @@ pub(super) struct Model {
     pub(super) picture: RwSignal<Option<Newest>>,
     pub(super) text: RwSignal<Option<Newest>>,
     pub(super) graph: RwSignal<Option<GraphSize>>,
+    /// `true` once the judgement and the matrix are known, on which the places of everything below the verdict depend.
+    pub(super) is_known: RwSignal<bool>,
     is_busy: StoredValue<bool>,
     again: StoredValue<bool>,
 }
@@ -132,6 +134,7 @@ impl Model {
             picture: RwSignal::new(None),
             text: RwSignal::new(None),
             graph: RwSignal::new(None),
+            is_known: RwSignal::new(false),
             is_busy: StoredValue::new(false),
             again: StoredValue::new(false),
         };
@@ -169,6 +172,7 @@ impl Model {
         self.is_busy.set_value(true);
         spawn_local(async move {
             let is_judged = self.round(&info, &tags).await.unwrap_or(true);
+            self.show();
             let rest = move || {
                 // The page may have been left meanwhile.
                 if self.is_busy.try_set_value(false).is_some() {
@@ -181,6 +185,14 @@ impl Model {
             };
             set_timeout(rest, PAUSE);
         });
+    }
+
+    /// Shows what follows the verdict, unless the run is still waiting for it.
+    fn show(self) {
+        let found = self.findings.try_get_untracked().flatten();
+        if found.is_some_and(|found| found.state != JudgementState::Waiting) {
+            put(self.is_known, true);
+        }
     }
 
     /// `true` if the run is judged up to date and all displayed data are loaded. An error ends the round: displayed
@@ -197,6 +209,8 @@ impl Model {
         put(self.findings, Some(Arc::clone(&findings)));
         let curves = curves(info, &findings, tags).await?;
         put(self.curves, Arc::clone(&curves));
+        let is_whole = recorded::ask(self, info, &findings, tags, &curves).await?;
+        self.show();
         if let Some(tag) = histogram_tag(&findings, tags) {
             let found: ShortRecords<Bins> = client::records(
                 paths::HISTOGRAMS,
@@ -222,7 +236,6 @@ impl Model {
             let content = newest.and_then(|at| Some((at.step, plain(at.items.first()?))));
             put(self.text, content.map(|content| of_tag(tag, content)));
         }
-        let is_whole = recorded::ask(self, info, &findings, tags, &curves).await?;
         let is_new = self.graph.try_get_untracked() == Some(None);
         if is_new && of_kind(tags, Kind::Graphs).next().is_some() {
             put(self.graph, Some(client::graph_summary(run).await?));

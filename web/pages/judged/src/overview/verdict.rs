@@ -50,7 +50,7 @@ pub(super) fn view(model: Model) -> AnyView {
                 <h1>{move || model.findings.get().map(|found| sentence(model, &found, i18n))}</h1>
                 <p class="ink2">{move || model.findings.get().map(|found| below(model, &found, i18n))}</p>
             </div>
-            <div class="flex acts-head">
+            <div class="flex acts-head" hidden=move || model.findings.with(Option::is_none)>
                 <a class="btn primary" href=debugger>
                     <Icon name=IconName::Debugger size=14 />
                     {i18n.text(|t| t.overview.open_debugger)}
@@ -93,12 +93,20 @@ fn icon_of(findings: &Findings) -> (&'static str, IconName) {
 /// The sentence, with the step and the tensor as links to the hit.
 fn sentence(model: Model, findings: &Findings, i18n: I18n) -> AnyView {
     let texts = &i18n.texts().overview;
+    let damage = findings.damage.as_ref().map(|damage| i18n.words(damage));
     let Some(cause) = &findings.first_cause else {
-        let text = match findings.state {
-            JudgementState::Waiting => i18n.texts().debugger.waiting.to_owned(),
-            _ => i18n.words(&findings.summary),
-        };
-        return text.into_any();
+        if findings.state == JudgementState::Waiting {
+            return i18n.texts().debugger.waiting.into_any();
+        }
+        let summary = i18n.words(&findings.summary);
+        // The summary begins with the damage, which is a link here.
+        let rest = damage.as_deref().and_then(|own| summary.strip_prefix(own));
+        let rest = rest.unwrap_or(&summary).trim_start().to_owned();
+        return view! {
+            {damage.map(|own| to_files(model, own, i18n))}
+            {rest}
+        }
+        .into_any();
     };
     let href = route::debugger_href(&model.run(), "hit", &cause.hit.key());
     let words = i18n.words_of(&cause.sentence, &cause.hit.tensor);
@@ -112,11 +120,10 @@ fn sentence(model: Model, findings: &Findings, i18n: I18n) -> AnyView {
         }
     });
     let step = (texts.at_step)(&format::integer(cause.hit.step));
-    let damage = findings.damage.as_ref();
-    let damage = damage.map(|damage| format!("{}{}", i18n.words(damage), texts.gap));
-    // A rule over a whole profile has no step: its sentence is the link.
-    let is_gain = cause.hit.values.contains_key("gain_secs");
-    if is_gain && cause.hit.step < cause.hit.last_step {
+    let damage = damage.map(|own| to_files(model, own, i18n));
+    // A rule about a profile is about all of its steps: its sentence is the link.
+    let watchpoint = findings.watchpoints.get(cause.hit.watchpoint as usize);
+    if watchpoint.is_some_and(|own| own.target == "profile") {
         return view! {
             {damage}
             <a class="link" href=href>
@@ -134,6 +141,17 @@ fn sentence(model: Model, findings: &Findings, i18n: I18n) -> AnyView {
         {before.to_owned()}
         {tensor}
         {after.to_owned()}
+    }
+    .into_any()
+}
+
+/// The state of the files, as a link to the list of them.
+fn to_files(model: Model, words: String, i18n: I18n) -> AnyView {
+    view! {
+        <a class="link" href=route::files_href(&model.run())>
+            {words}
+        </a>
+        {i18n.texts().overview.gap}
     }
     .into_any()
 }
@@ -171,7 +189,8 @@ fn below(model: Model, findings: &Findings, i18n: I18n) -> String {
     });
     sentences.extend(stays);
     if findings.first_cause.is_none() {
-        sentences.extend(info.as_deref().and_then(last_values));
+        let values = info.as_deref().and_then(last_values);
+        sentences.extend(values.map(|values| format!("{values}{}", texts.stop)));
     }
     if findings.state == JudgementState::Behind {
         sentences.push(texts.behind.to_owned());

@@ -150,11 +150,15 @@ impl Model {
         });
         let index = index.again_with_list().answer;
         let findings = Query::<Findings>::idle();
-        // Tensor and step of the first cause.
-        let cause = Memo::new(move |_| {
-            let found = findings.answer.get()?;
-            let cause = &found.first_cause.as_ref()?.hit;
-            Some((cause.tensor.clone(), cause.step))
+        // Tensor and step of the first cause, then of each hit.
+        let causes = Memo::new(move |_| {
+            let found = findings.answer.get();
+            let found = found.iter().flat_map(|found| {
+                let cause = found.first_cause.iter().map(|cause| &cause.hit);
+                cause.chain(&found.hits)
+            });
+            let places = found.map(|hit| (hit.tensor.clone(), hit.step));
+            Arc::new(places.collect::<Vec<_>>())
         });
         let health = Memo::new(move |_| {
             let mut worst = HashMap::new();
@@ -166,8 +170,7 @@ impl Model {
         });
         let tensor = Memo::new(move |_| {
             named.get().unwrap_or_else(|| {
-                let cause = cause.get().map(|(tensor, _)| tensor);
-                index.with(|index| default_tensor(index.as_deref(), cause.as_deref()))
+                index.with(|index| default_tensor(index.as_deref(), &causes.get()))
             })
         });
         let entry = Memo::new(move |before: Option<&Option<TensorEntry>>| {
@@ -212,12 +215,14 @@ impl Model {
             }
             let asked = step.with(|text| text.as_ref().and_then(|text| text.parse().ok()));
             let is_named = named.with(Option::is_some);
-            let cause = cause
-                .get()
-                .filter(|(of, _)| !is_named && tensor.with(|own| own == of));
+            let cause = causes.with(|causes| {
+                let mut all = causes.iter();
+                all.find(|(of, _)| !is_named && tensor.with(|own| own == of))
+                    .map(|(_, step)| *step)
+            });
             history.with(|history| {
                 let is_there = |step: &i64| history.points.iter().any(|point| point.step == *step);
-                let cause = cause.map(|(_, step)| step).filter(is_there);
+                let cause = cause.filter(is_there);
                 asked.or(cause).or_else(|| last_step(&history.points))
             })
         });

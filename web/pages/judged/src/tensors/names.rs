@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use trainscope_api::tensors::{TensorEntry, TensorIndex};
+use trainscope_api::tensors::{TensorEntry, TensorIndex, TensorSource};
 use trainscope_format::Role;
 use trainscope_format::session::SessionItem;
 
@@ -18,11 +18,25 @@ pub(super) fn split(name: &str) -> (&str, &str) {
     }
 }
 
-/// The tensor to show first: that of the first cause if it is listed, else the first of the list; empty without a list.
-pub(super) fn default_tensor(index: Option<&TensorIndex>, cause: Option<&str>) -> String {
+/// The tensor to show first, of `hits` with their steps, which begin with the first cause. That is a scalar or a node in many
+/// runs: then the first tensor of the list that was hit, one with elements at that step if there is any. Without hits the
+/// first of the list; empty without a list.
+pub(super) fn default_tensor(index: Option<&TensorIndex>, hits: &[(String, i64)]) -> String {
     let tensors = index.map(|index| &*index.tensors).unwrap_or_default();
-    let found = tensors.iter().find(|entry| Some(&*entry.tensor) == cause);
-    let found = found.or_else(|| tensors.first());
+    let of_hit = |(name, step): &(String, i64)| {
+        let mut all = tensors.iter();
+        let entry = all.find(|entry| entry.tensor == *name)?;
+        let has_elements = entry.sources.iter().any(|own| {
+            let steps = own.first_step..=own.last_step;
+            own.source != TensorSource::Statistics && steps.contains(step)
+        });
+        Some((entry, has_elements))
+    };
+    let cause = hits.first().and_then(of_hit);
+    let mut listed = hits.iter().filter_map(of_hit);
+    let first = listed.clone().next();
+    let found = cause.or_else(|| listed.find(|own| own.1)).or(first);
+    let found = found.map(|(entry, _)| entry).or_else(|| tensors.first());
     found.map(|entry| entry.tensor.clone()).unwrap_or_default()
 }
 
@@ -77,6 +91,7 @@ fn name_of(role: Role) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use trainscope_api::tensors::SourceSteps;
 
     pub(in super::super) fn entry(name: &str) -> TensorEntry {
         TensorEntry {
@@ -131,14 +146,33 @@ pub(super) mod tests {
 
     #[test]
     fn the_page_opens_with_the_first_cause() {
+        let with = |name, source| TensorEntry {
+            sources: vec![SourceSteps {
+                source,
+                steps: 2,
+                first_step: 5,
+                last_step: 9,
+            }],
+            ..entry(name)
+        };
         let index = TensorIndex {
-            tensors: vec![entry("a"), entry("b")],
+            tensors: vec![
+                entry("a"),
+                with("b", TensorSource::Statistics),
+                with("c", TensorSource::Dump),
+            ],
             ..TensorIndex::default()
         };
-        let of = |cause| default_tensor(Some(&index), cause);
-        assert_eq!((of(None), of(Some("b"))), ("a".to_owned(), "b".to_owned()));
-        // A cause may be a scalar.
-        assert_eq!(of(Some("loss")), "a");
-        assert_eq!(default_tensor(None, Some("b")), "");
+        let of = |hits: &[(&str, i64)]| {
+            let hits = hits.iter().map(|(name, step)| ((*name).to_owned(), *step));
+            default_tensor(Some(&index), &hits.collect::<Vec<_>>())
+        };
+        assert_eq!(of(&[]), "a");
+        assert_eq!(of(&[("b", 5), ("c", 5)]), "b");
+        // A cause may be a scalar: then a tensor that was hit, whose elements can be looked at.
+        assert_eq!(of(&[("loss", 4), ("b", 5), ("c", 6)]), "c");
+        assert_eq!(of(&[("loss", 4), ("b", 5), ("c", 12)]), "b");
+        assert_eq!(of(&[("loss", 4)]), "a");
+        assert_eq!(default_tensor(None, &[("b".to_owned(), 5)]), "");
     }
 }

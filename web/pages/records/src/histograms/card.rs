@@ -308,9 +308,9 @@ pub(super) fn Card(settings: Settings, tag: String, is_in_view: Memo<bool>) -> i
         >
             <div class="head">
                 {move || role().map(|role| view! { <span class="micro ink3">{role}</span> })}
-                <h3 class="cut" title=tag.get_value()>
+                <h2 class="cut" title=tag.get_value()>
                     {tag.get_value()}
-                </h3>
+                </h2>
                 {sources}
                 <span class="grow"></span>
                 <CardFault

@@ -110,7 +110,12 @@ fn Choices() -> impl IntoView {
         names.unwrap_or_default()
     });
     move || {
-        let options = names.get().into_iter().map(|name| {
+        let names = names.get();
+        // Without a choice there is nothing to press.
+        if names.len() < 2 {
+            return None;
+        }
+        let options = names.into_iter().map(|name| {
             let shown = name.clone();
             let label = Signal::derive(move || match &*shown {
                 "end" => i18n.texts().landscape.end.to_owned(),
@@ -118,14 +123,14 @@ fn Choices() -> impl IntoView {
             });
             SegOption { value: name, label }
         });
-        view! {
+        Some(view! {
             <Segmented
                 label=i18n.label(|t| t.landscape.choose)
                 options=options.collect()
                 value=chosen
                 on_choose=move |name: String| model.choose(&name)
             />
-        }
+        })
     }
 }
 

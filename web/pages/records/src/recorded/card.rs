@@ -177,9 +177,9 @@ fn around(
             aria-label=tag.get_value()
         >
             <div class="head">
-                <h3 class="cut" title=tag.get_value()>
+                <h2 class="cut" title=tag.get_value()>
                     {tag.get_value()}
-                </h3>
+                </h2>
                 <span class="grow"></span>
                 <CardFault has_failed=has_failed is_drawn=Signal::derive(move || steps.with(|steps| !steps.is_empty())) />
                 <OwnStep settings=settings tag=tag steps=steps />

@@ -13,7 +13,7 @@ use super::pixel::{self, Pixels};
 use super::settings::Settings;
 use trainscope_web_kit::client;
 use trainscope_web_kit::components::download::file_name;
-use trainscope_web_kit::components::{IconName, fixed_icon};
+use trainscope_web_kit::components::{IconName, fixed_icon, is_enlarged, use_size};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
@@ -76,6 +76,20 @@ fn Picture(
     let is_broken = RwSignal::new(encoding == ImageEncoding::Unknown);
     let is_black = RwSignal::new(false);
     let image = NodeRef::<html::Img>::new();
+    let frame = NodeRef::<html::Div>::new();
+    let room = use_size(frame);
+    let is_larger = RwSignal::new(false);
+    Effect::new(move || {
+        room.track();
+        size.track();
+        settings.zoom.track();
+        // After the layout that they lead to.
+        request_animation_frame(move || {
+            let image = image.try_get_untracked().flatten();
+            let now = image.is_some_and(|image| is_enlarged(&image));
+            is_larger.try_set(now);
+        });
+    });
     // A canvas of the picture, made when the pointer first asks for a value.
     let pixels = LocalValue::new_local(None::<Pixels>);
     let compared = Comparison::default();
@@ -166,9 +180,10 @@ fn Picture(
                         .into_any()
                 } else {
                     view! {
-                        <div class="frame" class:subtracted=move || compared.is_painted()>
+                        <div node_ref=frame class="frame" class:subtracted=move || compared.is_painted()>
                             <img
                                 node_ref=image
+                                class:pixelated=move || is_larger.get()
                                 src=address.clone()
                                 alt=""
                                 loading="lazy"

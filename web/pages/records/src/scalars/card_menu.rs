@@ -25,7 +25,7 @@ pub(super) fn CardMenu(
     let pens = Pens::get();
     let download = move |format: Format| {
         is_open.set(false);
-        export::save(page, pens, vec![tag.get_value()], format);
+        export::save(page, pens, i18n, vec![tag.get_value()], format);
     };
     let open = move |panel: Panel| {
         is_open.set(false);

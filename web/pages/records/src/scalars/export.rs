@@ -6,12 +6,13 @@ use leptos::task::spawn_local;
 use trainscope_api::scalars::MAX_POINTS;
 use trainscope_charts::svg::{self, Card};
 
-use super::choices::XChoice;
+use super::choices::{ScaleChoice, XChoice};
 use super::data::{CardLines, Want};
 use super::drawing::{Pens, figure_of, picture_of, whole_range};
 use super::page::PageState;
 use trainscope_web_kit::client;
 use trainscope_web_kit::components::download::{download, download_png, file_name};
+use trainscope_web_kit::i18n::I18n;
 use trainscope_web_kit::prelude::*;
 
 mod text;
@@ -53,7 +54,7 @@ impl Format {
 
 /// Downloads these tags as one file. They are asked for one after the other, so that the server and this page go on
 /// with what else they do.
-pub(super) fn save(page: PageState, pens: Pens, mut tags: Vec<String>, format: Format) {
+pub(super) fn save(page: PageState, pens: Pens, i18n: I18n, mut tags: Vec<String>, format: Format) {
     if format.is_picture() {
         tags.truncate(MOST_PICTURES);
     }
@@ -86,7 +87,7 @@ pub(super) fn save(page: PageState, pens: Pens, mut tags: Vec<String>, format: F
             if !format.is_picture() {
                 points.add(tag, &loaded);
             } else if page.saving.try_get_untracked().is_some() {
-                cards.push(untrack(|| card(page, pens, tag, loaded)));
+                cards.push(untrack(|| card(page, pens, i18n, tag, loaded)));
             }
         }
         if page.saving.try_set(None).is_some() {
@@ -127,16 +128,43 @@ fn want(page: PageState, tag: &str, format: Format) -> Option<Want> {
     })
 }
 
-fn card(page: PageState, pens: Pens, tag: &str, loaded: CardLines) -> Card {
+fn card(page: PageState, pens: Pens, i18n: I18n, tag: &str, loaded: CardLines) -> Card {
     let zoomed = page.zoom.range(tag);
     let picture = picture_of(page, pens, tag, Arc::new(loaded), None, zoomed);
     let range = zoomed.unwrap_or_else(|| whole_range(page, tag, &picture));
     let legend = picture.loaded.curves.iter().zip(picture.lines.iter());
     Card {
         title: tag.to_owned(),
+        note: note(page, tag, i18n),
         legend: legend
             .map(|(curve, line)| (line.colour, curve.label()))
             .collect(),
         spec: figure_of(page, tag, &picture, range).spec((PICTURE.0, PICTURE.1, 1.0)),
     }
+}
+
+/// What a picture alone does not say: the axes, their scales where they are not linear, and the smoothing.
+fn note(page: PageState, tag: &str, i18n: I18n) -> String {
+    let texts = &i18n.texts().scalars;
+    let settings = page.settings;
+    let scaled = |name: &str, scale: ScaleChoice| match scale {
+        ScaleChoice::Linear => name.to_owned(),
+        ScaleChoice::Log => format!("{name} ({})", texts.log),
+        ScaleChoice::Symlog => format!("{name} ({})", texts.symlog),
+    };
+    let x = match settings.x_of(tag) {
+        XChoice::Step => texts.step.to_owned(),
+        XChoice::Relative => texts.relative.to_owned(),
+        XChoice::Wall => texts.wall.to_owned(),
+        XChoice::Tag => settings.x_tag.get().unwrap_or_default(),
+    };
+    let mut parts = vec![
+        format!("{}: {}", texts.x_axis, scaled(&x, settings.x_scale.get())),
+        format!("{}: {}", texts.y_axis, scaled(tag, page.y_scale(tag))),
+    ];
+    let weight = settings.smoothing.get();
+    if weight > 0.0 {
+        parts.push(format!("{} {weight:.2}", texts.smoothing));
+    }
+    parts.join(" · ")
 }

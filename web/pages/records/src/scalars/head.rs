@@ -41,13 +41,13 @@ pub(super) fn Head(
         ScaleChoice::Log => Some(texts().log.to_lowercase()),
         ScaleChoice::Symlog => Some(texts().symlog.to_lowercase()),
     };
-    let shared = move || {
+    let shared = Memo::new(move |_| {
         picture.with(|picture| {
             let runs = picture.runs() as u64;
             // Several writers of one run are one line in its colour.
             (picture.is_shared && runs > 1).then(|| (texts().equal)(runs))
         })
-    };
+    });
     let toggle_full = move || {
         let wanted = tag.get_value();
         settings.set_full((!is_full.get_untracked()).then_some(&*wanted));
@@ -56,9 +56,9 @@ pub(super) fn Head(
     let is_own_range = move || tag.with_value(|tag| page.zoom.is_own(tag));
     view! {
         <div class="head">
-            <h3 class="cut" title=tag.get_value()>
+            <h2 class="cut" title=tag.get_value()>
                 {tag.get_value()}
-            </h3>
+            </h2>
             {move || scale().map(|scale| view! { <span class="micro ink3">{scale}</span> })}
             <IconButton
                 icon=IconName::Pin
@@ -80,11 +80,11 @@ pub(super) fn Head(
                     {move || texts().per_epoch}
                 </button>
             </Show>
-            {move || shared().map(|text| view! { <span class="micro ink3 cut">{text}</span> })}
+            {move || shared.get().map(|text| view! { <span class="micro ink3 cut aside">{text}</span> })}
             <span class="grow"></span>
             <CardFault has_failed=has_failed is_drawn=is_drawn />
             <Show when=move || !has_failed.get()>
-                <HeadValues page=page tag=tag picture=picture readings=readings width=width />
+                <HeadValues page=page tag=tag picture=picture readings=readings width=width note=shared />
             </Show>
             <span class="acts">
                 <Show when=is_own_range>

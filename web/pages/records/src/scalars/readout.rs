@@ -7,6 +7,7 @@ use trainscope_charts::geometry::Geometry;
 use trainscope_charts::label;
 
 use super::choices::{ScaleChoice, Spread, XChoice};
+use super::data::Curve;
 use super::drawing::x_text;
 use super::page::PageState;
 use super::picture::{Picture, class_of};
@@ -14,6 +15,7 @@ use super::reading::Reading;
 use trainscope_web_kit::components::RunChip;
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::run_name::short_name;
 
 /// Values in a head, at most.
 const MOST_IN_HEAD: usize = 6;
@@ -23,6 +25,8 @@ const HEAD_PIXELS: f64 = 100.0;
 const SCALE_PIXELS: f64 = 48.0;
 /// Pixels of a chip and the gaps beside it.
 const CHIP_PIXELS: f64 = 24.0;
+/// Pixels between the parts of a head.
+const GAP: f64 = 8.0;
 /// Pixels of the count of values that are left out.
 const MORE_PIXELS: f64 = 24.0;
 /// Pixels between the crosshair and the read-out, and between it and the edge of the card.
@@ -52,6 +56,9 @@ pub(super) fn HeadValues(
     picture: Memo<Picture>,
     readings: Memo<Option<Vec<Option<Reading>>>>,
     width: Signal<f64>,
+    /// What is said between name and values.
+    #[prop(into)]
+    note: Signal<Option<String>>,
 ) -> impl IntoView {
     let values = move || {
         let is_pointed = page.pointer.with(|pointer| {
@@ -66,11 +73,13 @@ pub(super) fn HeadValues(
             let readings = readings.get().unwrap_or_else(|| picture.last_readings());
             let is_linear = tag.with_value(|tag| page.y_scale(tag)) == ScaleChoice::Linear;
             let name = tag.with_value(|tag| 1.05 * label::width(tag))
-                + if is_linear { 0.0 } else { SCALE_PIXELS };
+                + if is_linear { 0.0 } else { SCALE_PIXELS }
+                + note.with(|note| note.as_ref().map_or(0.0, |note| GAP + label::width(note)));
+            let has_more_runs = picture.runs() > 1;
             let readings: Vec<Reading> = readings.into_iter().flatten().collect();
             let widths = readings.iter().map(|reading| {
                 let curve = picture.loaded.curves.get(reading.line);
-                let rank = curve.map_or(0.0, |curve| label::width(&rank_of(curve)));
+                let rank = curve.map_or(0.0, |curve| label::width(&rank_of(curve, has_more_runs)));
                 CHIP_PIXELS + label::width(&label::value(reading.value)) + rank
             });
             let fitting = fitting(
@@ -85,7 +94,7 @@ pub(super) fn HeadValues(
                 Some(view! {
                     <span title=title>
                         <RunChip run=run />
-                        {rank_of(curve)}
+                        {rank_of(curve, has_more_runs)}
                         <b class=value_class(reading.value)>{label::value(reading.value)}</b>
                     </span>
                 })
@@ -111,11 +120,17 @@ fn fitting(widths: &[f64], room: f64) -> usize {
     fits.count()
 }
 
-/// The rank of a line, where its run has several on the card.
-fn rank_of(curve: &super::data::Curve) -> String {
-    let is_told = curve.group.is_none() && curve.id.is_one_of_many;
-    let rank = is_told.then(|| format!("r{} ", curve.id.rank));
-    rank.unwrap_or_default()
+/// The rank of a line, where its run has several on the card; with the run where there are more runs.
+fn rank_of(curve: &Curve, has_more_runs: bool) -> String {
+    if curve.group.is_some() || !curve.id.is_one_of_many {
+        return String::new();
+    }
+    let rank = curve.id.rank;
+    if has_more_runs {
+        format!("{} r{rank} ", short_name(&curve.id.run))
+    } else {
+        format!("r{rank} ")
+    }
 }
 
 /// The full read-out beside the crosshair.

@@ -117,7 +117,7 @@ fn DownloadAll(page: PageState) -> impl IntoView {
     let save = move |format: Format| {
         is_open.set(false);
         let tags = page.cards.get_untracked().to_vec();
-        export::save(page, pens, tags, format);
+        export::save(page, pens, i18n, tags, format);
     };
     let progress = move || {
         let (done, all) = page.saving.get()?;

@@ -101,6 +101,7 @@ pub(super) fn Sentence(form: Form, condition: Condition) -> impl IntoView {
             {has_limits.then(|| view! { <span>{texts.alert_when[0]}</span> })}
             {parts}
             {has_limits.then(|| view! { <span>{texts.alert_when[1]}</span> })}
+            {settings}
             {move || {
                 spare().map(|_| {
                     view! {
@@ -110,7 +111,6 @@ pub(super) fn Sentence(form: Form, condition: Condition) -> impl IntoView {
                     }
                 })
             }}
-            {settings}
         </div>
     }
     .into_any()

@@ -56,6 +56,7 @@ pub(super) fn Commands(bar: Bar) -> impl IntoView {
             <ToolButton
                 icon=IconName::Pause
                 label=i18n.label(|t| t.session.pause)
+                key="F8"
                 on_press=move || bar.pause()
             />
         </Show>
@@ -64,6 +65,7 @@ pub(super) fn Commands(bar: Bar) -> impl IntoView {
                 icon=IconName::Play
                 class="primary"
                 label=i18n.label(|t| t.session.go_on)
+                key="F8"
                 on_press=move || bar.command(SessionCommand::Continue)
             />
         </Show>
@@ -75,6 +77,7 @@ pub(super) fn Commands(bar: Bar) -> impl IntoView {
                     on:click=move |_| bar.command(SessionCommand::Step { n: steps.get_untracked() })
                 >
                     {i18n.text(|t| t.session.step)}
+                    <kbd aria-hidden="true">"F10"</kbd>
                 </button>
                 <input
                     class="field"

@@ -44,6 +44,7 @@ pub(super) fn row(own: ListItem) -> AnyView {
     });
     let is_open = open.is_some() && is_on;
     let open = open.filter(|_| is_on).into_iter();
+    let open = open.map(|(count, why)| (i18n.texts().debugger.unjudged)(count, &why));
     let below: Vec<String> = open.chain(limits).chain(tensors).collect();
     let below = match below.join(", ") {
         none if none.is_empty() => condition.id.clone(),
