@@ -5,7 +5,7 @@ use trainscope_format::float::Float;
 use trainscope_format::hparams::HparamValue;
 use trainscope_format::{Role, Severity, float};
 
-use crate::findings::{Progress, Words};
+use crate::findings::{Counts, Progress, Words};
 
 mod map;
 
@@ -330,10 +330,10 @@ pub enum LineSide {
 pub struct FindingsDifference {
     /// `true` if both runs were judged.
     pub judged: bool,
-    /// By condition and tensor: those in one run only first, each kind by step.
+    /// Each hit, those in one run only first, each kind by step.
     pub rows: Vec<FindingDifference>,
-    /// Number of hits in the base only, in the other run only, and in both.
-    pub counts: [u64; 3],
+    /// Hits in the base only, in the other run only, and in both: the first and the last are all of the base.
+    pub counts: [Counts; 3],
 }
 
 /// A hit of a watchpoint in one or both of two runs.

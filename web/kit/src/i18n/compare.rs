@@ -82,7 +82,7 @@ pub struct CompareTexts {
     pub no_scalars: &'static str,
     pub judging: &'static str,
     /// Findings in the base only, in the other run only, in both.
-    pub findings: fn(&[u64; 3]) -> String,
+    pub findings: fn(&[String; 3]) -> String,
     pub finding: &'static str,
     pub no_findings: &'static str,
     pub operation: &'static str,
@@ -203,7 +203,7 @@ pub const EN: CompareTexts = CompareTexts {
     no_scalars: "The runs have no scalar in common.",
     judging: "Both runs are compared as soon as they are judged.",
     findings: |[base, other, both]| {
-        format!("{base} only in the baseline, {other} only in the other run, {both} in both")
+        format!("only in the baseline: {base}; only in the other run: {other}; in both: {both}")
     },
     finding: "Finding",
     no_findings: "No watchpoint has hit in either run.",
@@ -313,7 +313,7 @@ pub const ZH: CompareTexts = CompareTexts {
     no_scalars: "两个训练没有相同的标量。",
     judging: "两个训练检查完毕后即可对比。",
     findings: |[base, other, both]| {
-        format!("仅在基线 {base} 个，仅在另一训练 {other} 个，两者都有 {both} 个")
+        format!("仅在基准：{base}；仅在另一训练：{other}；两者都有：{both}")
     },
     finding: "命中",
     no_findings: "两个训练均没有监测点命中。",
