@@ -96,6 +96,9 @@ pub struct AgainstBase {
     /// First differences beyond the tolerance, in order: by step, then weights, inputs and activations in the flow of
     /// data, other tensors, scalars, and gradients from the loss backwards.
     pub partings: Vec<Parting>,
+    /// Of runs that differ from the first common step on: the first difference far beyond those before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beyond: Option<Parting>,
     /// Number of partings, including those left out.
     pub total_partings: u64,
     /// The largest difference within the tolerance, if there is any.
