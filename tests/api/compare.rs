@@ -5,7 +5,7 @@ use trainscope_api::compare::{MAP_MEDIA_TYPE, decode_map};
 use trainscope_api::paths;
 
 use crate::cli::diff::{agree, assert_aligned_by_samples, truth};
-use crate::support::lab::copy_folder;
+use crate::support::lab::{copy_folder, workspace_root};
 use crate::support::server::query;
 use crate::support::terminal::Dump;
 use crate::support::{Lab, Server, wait_for};
@@ -100,6 +100,45 @@ fn the_api_has_the_settings_partings_and_pipelines_of_the_truth() {
     for own in aligned["others"][0]["partings"].as_array().unwrap() {
         assert_aligned_by_samples(own);
     }
+}
+
+/// The norm of fp16's gradients grows from step 406 until it is ∞ at 411 and the loss NaN at 412; the learning rate of
+/// `overflow` jumps at step 40; the other pairs differ by their seeds and precisions only.
+#[test]
+fn runs_that_differ_from_the_start_are_told_by_what_exceeds_that_noise() {
+    let lab = Lab::new();
+    copy_folder(&workspace_root().join("sample-runs"), &lab.base());
+    let server = serve(&lab, 20);
+    let sentence = |runs: &str| {
+        let answer = ask_until_read(&server, runs);
+        let other = &answer["others"][0];
+        let text = |key: &str| other[key]["en"].as_str().unwrap().to_owned();
+        (text("sentence"), text("detail"), other["beyond"].clone())
+    };
+    let (told, detail, beyond) = sentence("transformer-small/bf16,transformer-small/fp16");
+    assert_eq!(
+        told,
+        "They differ from the start (other seed or settings). The first step beyond that noise is 406: scalar \
+         train/grad_norm; train/loss of transformer-small/fp16 is NaN at step 412."
+    );
+    let first = "Relative difference of scalar train/grad_norm at step 0 0.22.";
+    assert!(detail.starts_with(first), "{detail}");
+    assert_eq!(beyond["step"], 406);
+    let (told, _, beyond) = sentence("mlp/healthy,mlp/overflow");
+    let jump = "beyond that noise is 40: scalar train/learning_rate;";
+    assert!(told.contains(jump), "{told}");
+    assert_eq!(beyond["name"], "train/learning_rate");
+    let pair = "transformer-small/bf16,transformer-small/fp16-loss-scale";
+    let (told, detail, beyond) = sentence(pair);
+    assert_eq!(
+        told,
+        "They differ from step 0, first in scalar train/grad_norm."
+    );
+    assert!(
+        detail.contains("No later difference exceeds that noise."),
+        "{detail}"
+    );
+    assert!(beyond.is_null());
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn the_first_tensor_that_differs_is_named() {
     let text = diff(&a.path, &b.path, &["--tolerance", "0"]);
     assert!(
         text.out
-            .contains("They part at step 4, first in the weight weight/"),
+            .contains("They diverge at step 4, first in weight weight/"),
         "{text:?}"
     );
     // With a large tolerance they are equal.
@@ -63,7 +63,7 @@ fn runs_of_other_learning_rates_part_after_the_first_step() {
     let [a, b] = ["torch-overflow", "torch-unchanged"].map(Dump::unpack);
     let printed = diff(&a.path, &b.path, &[]);
     assert_eq!(printed.status, 1);
-    assert!(printed.out.contains("First to part"), "{printed:?}");
+    assert!(printed.out.contains("First differences"), "{printed:?}");
     assert!(printed.out.contains("loss/train"), "{printed:?}");
 }
 

@@ -5,8 +5,10 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use trainscope_api::findings::{Findings, Hit, JudgementState, Verdict};
+use trainscope_api::compare::FindingsDifference;
+use trainscope_api::findings::{Counts, Findings, Hit, JudgementState, Verdict};
 use trainscope_api::paths;
+use trainscope_api::table::{CellValue, TablePage};
 
 use crate::support::lab::{copy_folder, fixture, workspace_root};
 use crate::support::server::query;
@@ -38,17 +40,22 @@ fn serious(hits: &[Value]) -> Vec<String> {
     serious
 }
 
-/// The findings of `check` and the server are equal below a folder; returns the number of runs with a warning or an
-/// error.
-fn compare_with_check(lab: &Lab, folder: &Path, least_runs: usize) -> usize {
-    let server = lab.start_on(&[folder], &[]);
-    let runs = wait_for("every run to be judged", || {
+/// The runs of a server when all are read and judged.
+fn judged_runs(server: &Server, least_runs: usize) -> Vec<Value> {
+    wait_for("every run to be judged", || {
         let list = server.get(paths::RUNS).json();
         let runs = list["runs"].as_array().unwrap().clone();
         let is_judged = |run: &Value| !run["health"].is_null();
         let is_idle = server.status().ingest.idle;
         (is_idle && runs.len() >= least_runs && runs.iter().all(is_judged)).then_some(runs)
-    });
+    })
+}
+
+/// The findings of `check` and the server are equal below a folder; returns the number of runs with a warning or an
+/// error.
+fn compare_with_check(lab: &Lab, folder: &Path, least_runs: usize) -> usize {
+    let server = lab.start_on(&[folder], &[]);
+    let runs = judged_runs(&server, least_runs);
     let checked = trainscope_in(folder, &["check", ".", "--format", "json"]).json();
     let mut by_run: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
     for hit in checked["hits"].as_array().unwrap() {
@@ -94,6 +101,47 @@ fn compare_with_check(lab: &Lab, folder: &Path, least_runs: usize) -> usize {
 fn the_page_and_the_command_line_find_the_same() {
     let with_hits = compare_with_check(&Lab::new(), &workspace_root().join("sample-runs"), 16);
     assert!(with_hits >= 5, "{with_hits}");
+}
+
+/// The list and the rail show `health`, the overview and the debugger `findings`, lineage the table, and compare its rows.
+#[test]
+fn a_run_has_one_number_of_hits_on_every_page() {
+    let lab = Lab::new();
+    let server = lab.start_on(&[&workspace_root().join("sample-runs")], &[]);
+    let runs = judged_runs(&server, 16);
+    let id = |run: &Value| run["id"].as_str().unwrap().to_owned();
+    let request = json!({ "columns": ["run:hits"], "limit": 100 }).to_string();
+    let answer = server.post(paths::TABLE, "application/json", &request);
+    let table: TablePage = serde_json::from_slice(&answer.body).unwrap();
+    let base = id(&runs[0]);
+    let sum = |a: Counts, b: Counts| Counts {
+        error: a.error + b.error,
+        warning: a.warning + b.warning,
+        info: a.info + b.info,
+    };
+    let mut with_both = 0;
+    for run in &runs {
+        let id = id(run);
+        let listed: Counts = serde_json::from_value(run["health"]["counts"].clone()).unwrap();
+        let found = findings(&server, &id);
+        assert_eq!((found.counts, found.total), (listed, listed.all()), "{id}");
+        let row = table.rows.iter().find(|own| own.run == id).unwrap();
+        let hits = CellValue::Number(listed.problems() as f64);
+        assert_eq!(row.cells, [hits], "{id}");
+        if id != base {
+            let runs = query(&[("runs", &format!("{base},{id}"))]);
+            let answer = server.get(&format!("{}?{runs}", paths::COMPARE)).json();
+            let difference = &answer["others"][0]["findings"];
+            let difference: FindingsDifference =
+                serde_json::from_value(difference.clone()).unwrap();
+            let [of_base, of_other, both] = difference.counts;
+            assert_eq!(sum(of_other, both), listed, "{id}");
+            let counts = findings(&server, &base).counts;
+            assert_eq!(sum(of_base, both), counts, "{id}");
+        }
+        with_both += u64::from(listed.problems() > 0 && listed.info > 0);
+    }
+    assert!(with_both > 0, "a run has hits and notes");
 }
 
 #[test]

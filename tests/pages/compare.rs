@@ -40,7 +40,7 @@ async fn three_presses_lead_from_a_run_to_the_setting_that_differs() {
         .await;
     assert!(browser.url().await.contains("runs=hp-adam,healthy"));
     let sentence = browser.text_of("[data-part=sentence] h1").await.unwrap();
-    assert!(sentence.starts_with("They part at step 2"), "{sentence}");
+    assert!(sentence.starts_with("They diverge at step 2"), "{sentence}");
     // Another tolerance, and the swap of both runs.
     browser.set("[data-part=tolerance]", "10").await;
     browser.wait_for_text("within the tolerance").await;
@@ -114,7 +114,7 @@ async fn the_map_chooses_a_tensor_and_every_tab_has_its_part() {
             "/compare?runs=torch-healthy,torch-unchanged&lang=zh",
         )
         .await;
-    browser.wait_for_text("分叉").await;
+    browser.wait_for_text("首次出现差异").await;
     browser.close();
 }
 

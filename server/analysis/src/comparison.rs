@@ -1,8 +1,10 @@
-//! Comparison of two runs: size of a difference, order of tensors within a step, pairs of steps, and the sentence.
+//! Comparison of two runs: size of a difference, the noise of runs that differ from the start, order of tensors within a
+//! step, pairs of steps, and the sentence.
 
 pub mod align;
 pub mod course;
 pub mod measure;
+pub mod noise;
 pub mod order;
 pub mod sentence;
 pub mod stretches;

@@ -5,7 +5,7 @@ use trainscope_format::float::Float;
 use trainscope_format::hparams::HparamValue;
 use trainscope_format::{Role, Severity, float};
 
-use crate::findings::{Progress, Words};
+use crate::findings::{Counts, Progress, Words};
 
 mod map;
 
@@ -96,6 +96,9 @@ pub struct AgainstBase {
     /// First differences beyond the tolerance, in order: by step, then weights, inputs and activations in the flow of
     /// data, other tensors, scalars, and gradients from the loss backwards.
     pub partings: Vec<Parting>,
+    /// Of runs that differ from the first common step on: the first difference far beyond those before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beyond: Option<Parting>,
     /// Number of partings, including those left out.
     pub total_partings: u64,
     /// The largest difference within the tolerance, if there is any.
@@ -330,10 +333,10 @@ pub enum LineSide {
 pub struct FindingsDifference {
     /// `true` if both runs were judged.
     pub judged: bool,
-    /// By condition and tensor: those in one run only first, each kind by step.
+    /// Each hit, those in one run only first, each kind by step.
     pub rows: Vec<FindingDifference>,
-    /// Number of hits in the base only, in the other run only, and in both.
-    pub counts: [u64; 3],
+    /// Hits in the base only, in the other run only, and in both: the first and the last are all of the base.
+    pub counts: [Counts; 3],
 }
 
 /// A hit of a watchpoint in one or both of two runs.

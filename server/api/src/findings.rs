@@ -442,6 +442,27 @@ pub struct Counts {
     pub info: u64,
 }
 
+impl Counts {
+    /// Errors and warnings: the number of hits of a run on every page, which names notes beside it.
+    pub const fn problems(self) -> u64 {
+        self.error + self.warning
+    }
+
+    /// Hits of every severity.
+    pub const fn all(self) -> u64 {
+        self.problems() + self.info
+    }
+
+    /// Adds a hit.
+    pub const fn add(&mut self, severity: Severity) {
+        match severity {
+            Severity::Error => self.error += 1,
+            Severity::Warning => self.warning += 1,
+            Severity::Info => self.info += 1,
+        }
+    }
+}
+
 /// The state of a run as a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -179,16 +179,25 @@ impl<'a, DB: DrawingBackend> Painter<'a, DB> {
         text: &str,
         ink: impl Into<Ink>,
     ) -> DrawResult<(), DB> {
-        let size = FONT_SIZE * self.unit() * self.font_scale;
+        self.text_of_size(at, anchor, text, (ink.into(), FONT_SIZE))
+    }
+
+    /// A text of a font size in CSS pixels, its vertical middle at the point.
+    pub(crate) fn text_of_size(
+        &self,
+        at: Point,
+        anchor: Anchor,
+        text: &str,
+        (ink, size): (Ink, f64),
+    ) -> DrawResult<(), DB> {
+        let size = size * self.unit() * self.font_scale;
         let font = FontDesc::new(FontFamily::Name(self.font), size, FontStyle::Normal);
         let hangs = match anchor {
             Anchor::Start => HPos::Left,
             Anchor::Middle => HPos::Center,
             Anchor::End => HPos::Right,
         };
-        let style = font
-            .color(&ink.into().colour())
-            .pos(Pos::new(hangs, VPos::Center));
+        let style = font.color(&ink.colour()).pos(Pos::new(hangs, VPos::Center));
         self.backend
             .borrow_mut()
             .draw_text(text, &style, self.at(at))

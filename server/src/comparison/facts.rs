@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
-use trainscope_analysis::comparison::measure::is_worse;
+use trainscope_analysis::comparison::measure::{exceeds, is_worse};
+use trainscope_analysis::comparison::noise;
 use trainscope_analysis::comparison::order::Position;
-use trainscope_analysis::comparison::sentence::{Facts, First};
+use trainscope_analysis::comparison::sentence::{Facts, First, Later};
 use trainscope_analysis::comparison::{Course, Stair};
 use trainscope_analysis::headline;
 use trainscope_api::compare::{
@@ -127,7 +128,16 @@ pub(super) fn answer(
         partings,
         ..AgainstBase::default()
     };
-    let facts = facts(pair, state, options, known, &answer, is_same, display);
+    let mut facts = facts(pair, state, options, known, &answer, is_same, display);
+    if answer.partings.first().map(|own| own.step) == answer.first_step {
+        let (beyond, has_noise) = beyond_noise(pair, state, options.tolerance);
+        facts.later = match &beyond {
+            Some(beyond) => Later::Beyond(first_of(beyond, display)),
+            None if has_noise => Later::Noise,
+            None => Later::Unknown,
+        };
+        answer.beyond = beyond;
+    }
     answer.outcome = outcome(&facts);
     let words = |own: trainscope_analysis::text::Sentence| Words {
         en: own.en,
@@ -227,6 +237,67 @@ fn faults(pair: &Pair<'_>, state: &State) -> Vec<CompareFault> {
     told.chain(cut).collect()
 }
 
+/// First difference beyond the noise of runs that differ from the start, in what was equal before if there is such; and
+/// whether there is noise to tell.
+fn beyond_noise(pair: &Pair<'_>, state: &State, tolerance: f64) -> (Option<Parting>, bool) {
+    let tensors = pair.tensors.iter().enumerate();
+    let tensors = tensors.flat_map(|(at, tensor)| {
+        let key = (tensor.position, tensor.name, tensor.rank);
+        courses(state, at, tensor).map(move |course| (course, key, Some(tensor.role)))
+    });
+    let scalars = state.scalars.all().map(|(key, own)| {
+        let key = (Position::of_scalar(), &key.1, key.0);
+        (&own.course, key, None)
+    });
+    let all: Vec<_> = tensors.chain(scalars).collect();
+    let Some(level) = noise::level(all.iter().map(|own| own.0)) else {
+        return (None, false);
+    };
+    let found = all.iter().filter_map(|(course, key, role)| {
+        let onset = course.beyond(level)?;
+        let order = (onset.stair.step, exceeds(onset.noise, tolerance), *key);
+        Some((order, parting(key.1, key.2, *role, &onset.stair)))
+    });
+    let first = found.min_by(|a, b| a.0.cmp(&b.0));
+    (first.map(|own| own.1), true)
+}
+
+/// The first value of a scalar that is not finite in one run only, of the loss if there is one: which run, value, step, name.
+fn not_finite(
+    state: &State,
+    display: &dyn Fn(&str) -> String,
+) -> Option<(usize, f64, i64, String)> {
+    let all = state.scalars.all().filter_map(|(key, own)| {
+        let odd = |stair: &&Stair| !stair.difference.is_finite();
+        let stair = own.course.stairs.iter().find(odd)?;
+        let (base, other) = stair.values?;
+        let (run, value) = if base.is_finite() {
+            (1, other)
+        } else {
+            (0, base)
+        };
+        Some((&key.1, (run, value, stair.step)))
+    });
+    let all: Vec<_> = all.collect();
+    let loss = headline::loss(all.iter().map(|own| &**own.0));
+    let first = all
+        .iter()
+        .min_by_key(|own| (Some(&**own.0) != loss, own.1.2))?;
+    let (name, (run, value, step)) = *first;
+    Some((run, value, step, display(name)))
+}
+
+fn first_of(own: &Parting, display: &dyn Fn(&str) -> String) -> First {
+    First {
+        step: own.step,
+        name: display(&own.name),
+        role: own.role,
+        difference: own.difference,
+        by_statistics: own.by_statistics,
+        has_other_shape: false,
+    }
+}
+
 /// Facts for the sentence.
 fn facts(
     pair: &Pair<'_>,
@@ -262,13 +333,11 @@ fn facts(
             ))
         }),
         first: first.map(|own| First {
-            step: own.step,
-            name: display(&own.name),
-            role: own.role,
-            difference: own.difference,
-            by_statistics: own.by_statistics,
             has_other_shape: own.difference.is_infinite() && has_other_shape(pair, known, own),
+            ..first_of(own, display)
         }),
+        not_finite: not_finite(state, display),
+        later: Later::Unknown,
         largest: answer
             .largest_within
             .as_ref()

@@ -2,33 +2,45 @@
 
 use std::collections::BTreeMap;
 
-use trainscope_analysis::watchpoint::Hit;
 use trainscope_api::compare::{FindingDifference, FindingsDifference};
+use trainscope_api::findings::Counts;
 
 use crate::judging::JudgedRun;
 use crate::queries::findings::title;
 
-/// Compares the hits of two judged runs by condition, tensor and rank.
+/// Compares the hits of two judged runs by title, severity, tensor and rank; of several alike, the first with the first.
 pub(crate) fn findings(base: Option<&JudgedRun>, other: Option<&JudgedRun>) -> FindingsDifference {
     let (Some(base), Some(other)) = (base, other) else {
         return FindingsDifference::default();
     };
-    let mut rows: BTreeMap<(String, String, u32), FindingDifference> = BTreeMap::new();
+    let mut rows: BTreeMap<_, FindingDifference> = BTreeMap::new();
     for (is_base, judged) in [(true, base), (false, other)] {
-        let watchpoints = judged.watchpoints.all();
+        let mut alike: BTreeMap<_, usize> = BTreeMap::new();
         for hit in &judged.findings.hits {
-            let Some(watchpoint) = watchpoints.get(hit.watchpoint as usize) else {
-                continue;
-            };
-            let title = title(watchpoint);
-            let key = (title.en.clone(), hit.tensor.to_string(), hit.rank);
-            let row = rows.entry(key).or_insert_with(|| FindingDifference {
-                title,
-                tensor: hit.tensor.to_string(),
-                rank: hit.rank,
-                ..FindingDifference::default()
-            });
-            add(row, hit, is_base);
+            let watchpoint = judged.watchpoints.all().get(hit.watchpoint as usize);
+            let title = watchpoint.map(title).unwrap_or_default();
+            let key = (
+                title.en.clone(),
+                hit.severity,
+                hit.tensor.to_string(),
+                hit.rank,
+            );
+            let before = alike.entry(key.clone()).or_default();
+            let row = rows
+                .entry((key, *before))
+                .or_insert_with(|| FindingDifference {
+                    title,
+                    severity: hit.severity,
+                    tensor: hit.tensor.to_string(),
+                    rank: hit.rank,
+                    ..FindingDifference::default()
+                });
+            *before += 1;
+            if is_base {
+                row.base_step = Some(hit.step);
+            } else {
+                row.other_step = Some(hit.step);
+            }
         }
     }
     let mut rows: Vec<FindingDifference> = rows.into_values().collect();
@@ -45,23 +57,13 @@ pub(crate) fn findings(base: Option<&JudgedRun>, other: Option<&JudgedRun>) -> F
             .then_with(|| b.severity.cmp(&a.severity))
             .then_with(|| a.tensor.cmp(&b.tensor))
     });
-    let mut counts = [0; 3];
+    let mut counts = [Counts::default(); 3];
     for row in &rows {
-        counts[class(row)] += 1;
+        counts[class(row)].add(row.severity);
     }
     FindingsDifference {
         judged: true,
         rows,
         counts,
     }
-}
-
-fn add(row: &mut FindingDifference, hit: &Hit, is_base: bool) {
-    row.severity = row.severity.max(hit.severity);
-    let step = if is_base {
-        &mut row.base_step
-    } else {
-        &mut row.other_step
-    };
-    *step = Some(step.map_or(hit.step, |known| known.min(hit.step)));
 }

@@ -180,14 +180,11 @@ fn verdict(findings: &watchpoint::Findings) -> Verdict {
     }
 }
 
+/// Numbers of hits of a run by severity, the only ones that pages show.
 fn counts(findings: &watchpoint::Findings) -> Counts {
     let mut counts = Counts::default();
     for hit in &findings.hits {
-        match hit.severity {
-            Severity::Error => counts.error += 1,
-            Severity::Warning => counts.warning += 1,
-            Severity::Info => counts.info += 1,
-        }
+        counts.add(hit.severity);
     }
     counts
 }

@@ -128,7 +128,7 @@ fn words(health: &Health) -> RunJudgement {
     };
     RunJudgement {
         health: word,
-        hits: counts.error + counts.warning + counts.info,
+        hits: counts.problems(),
         first_cause_step: health.first.as_ref().map(|own| own.step),
     }
 }

@@ -63,7 +63,7 @@ impl Cell {
 pub(crate) struct RunJudgement {
     /// Greatest severity of its hits, else the verdict.
     pub(crate) health: &'static str,
-    /// Number of hits.
+    /// Number of errors and warnings.
     pub(crate) hits: u64,
     /// Step of the first cause.
     pub(crate) first_cause_step: Option<i64>,

@@ -156,8 +156,7 @@ impl AppState {
         let count = match page.count {
             Count::Always => return Some(0),
             Count::Hits => {
-                let counts = run.health.as_ref()?.counts;
-                return Some(counts.error + counts.warning + counts.info);
+                return Some(run.health.as_ref()?.counts.problems());
             }
             Count::Tags | Count::Hidden => counts.sum(),
             Count::Names => match self.tags(&run.id) {

@@ -18,9 +18,7 @@ pub(super) fn News() -> impl IntoView {
         (state.load.get() == Load::Ready(())).then(|| {
             state.runs.with(|list| {
                 let judged = list.runs.iter().filter_map(|run| run.health.as_ref());
-                judged
-                    .map(|health| health.counts.error + health.counts.warning)
-                    .sum::<u64>()
+                judged.map(|health| health.counts.problems()).sum::<u64>()
             })
         })
     });

@@ -25,6 +25,8 @@ pub struct Stair {
 pub struct Course {
     /// In the order of steps, each worse than the one before.
     pub stairs: Vec<Stair>,
+    /// Number of points before each of them.
+    before: Vec<u64>,
     /// Number of compared steps.
     pub compared: u64,
     /// True if something differs, were it a bit.
@@ -36,12 +38,19 @@ pub struct Course {
 impl Course {
     /// Adds the difference at the next step.
     pub fn add(&mut self, stair: Stair) {
+        let before = self.compared;
         self.compared += 1;
         let worst = self.stairs.last().map_or(0.0, |last| last.difference);
         if is_worse(stair.difference, worst) {
             self.differs = true;
             self.stairs.push(stair);
+            self.before.push(before);
         }
+    }
+
+    /// Differences that are worse than all before them, each with the number of points before it.
+    pub(super) fn points(&self) -> impl Iterator<Item = (u64, &Stair)> {
+        self.before.iter().copied().zip(&self.stairs)
     }
 
     /// First difference beyond a tolerance.

@@ -1,4 +1,4 @@
-//! Sentence that tells where two runs part, the same for the command, the API, the report and the page.
+//! Sentence that tells where two runs diverge, the same for the command, the API, the report and the page.
 
 use trainscope_format::Role;
 use trainscope_format::digits::{count, integer, number};
@@ -17,6 +17,10 @@ pub struct Facts {
     pub tolerance: f64,
     /// First difference beyond the tolerance.
     pub first: Option<First>,
+    /// What follows in runs that differ from their first common step on.
+    pub later: Later,
+    /// First value of a scalar that is not finite in one run only: which run, value, step, name.
+    pub not_finite: Option<(usize, f64, i64, String)>,
     /// Largest difference at the same step in another tensor or scalar that parts there or stays within the tolerance.
     pub elsewhere: Option<f64>,
     /// First parting of a scalar: name, step, and both values.
@@ -45,6 +49,18 @@ pub struct Facts {
     pub read_until: Option<Option<i64>>,
     /// Number of settings that differ, and of all.
     pub settings: (u64, u64),
+}
+
+/// Differences after the first step, of runs that differ there.
+#[derive(Clone, Debug, Default)]
+pub enum Later {
+    /// There is no noise to compare with.
+    #[default]
+    Unknown,
+    /// No later difference exceeds the noise.
+    Noise,
+    /// The first one that does.
+    Beyond(First),
 }
 
 /// First difference of two runs.
@@ -76,13 +92,13 @@ fn plural(n: u64, one: &str, many: &str) -> String {
 fn subject(first: &First) -> (String, String) {
     let name = &first.name;
     let (en, zh) = match first.role {
-        Some(Role::Weight | Role::FrozenWeight) => ("the weight ", "权重 "),
-        Some(Role::Gradient) => ("the gradient ", "梯度 "),
-        Some(Role::Activation | Role::Output) => ("the activation ", "激活值 "),
-        Some(Role::Input) => ("the input ", "输入 "),
-        Some(Role::OptimizerState) => ("the optimizer state ", "优化器状态 "),
+        Some(Role::Weight | Role::FrozenWeight) => ("weight ", "权重 "),
+        Some(Role::Gradient) => ("gradient ", "梯度 "),
+        Some(Role::Activation | Role::Output) => ("activation ", "激活值 "),
+        Some(Role::Input) => ("input ", "输入 "),
+        Some(Role::OptimizerState) => ("optimizer state ", "优化器状态 "),
         Some(Role::Loss | Role::Other) => ("", "张量 "),
-        None => ("the scalar ", "标量 "),
+        None => ("scalar ", "标量 "),
     };
     (format!("{en}{name}"), format!("{zh}{name}"))
 }
@@ -100,22 +116,67 @@ impl Facts {
     fn parted(&self, first: &First) -> Sentence {
         let step = integer(first.step);
         let (name, name_zh) = subject(first);
-        let is_start = self.steps.is_some_and(|steps| steps.0 == first.step);
+        let is_noisy = self.is_from_start() && self.not_finite.is_some();
+        if is_noisy || self.beyond().is_some() {
+            return self.beyond_noise();
+        }
         if self.is_in_scalars_only() {
             return both(
-                format!("They part only in scalars, from step {step} on, first in {name}."),
-                format!("两者仅在标量上分叉：从第 {step} 步起，最先在{name_zh}。"),
+                format!("They differ only in scalars, from step {step}, first in {name}."),
+                format!("两者仅标量不同：自迭代 {step} 起，最先是{name_zh}。"),
             );
         }
-        if is_start {
+        if self.is_from_start() {
             return both(
-                format!("They part from the first step on, step {step}, first in {name}."),
-                format!("两者从第一步（第 {step} 步）起即分叉，最先在{name_zh}。"),
+                format!("They differ from step {step}, first in {name}."),
+                format!("两者自迭代 {step} 起不同，最先是{name_zh}。"),
             );
         }
         both(
-            format!("They part at step {step}, first in {name}."),
-            format!("两者在第 {step} 步分叉，最先在{name_zh}。"),
+            format!("They diverge at step {step}, first in {name}."),
+            format!("两者在迭代 {step} 出现差异，最先是{name_zh}。"),
+        )
+    }
+
+    const fn beyond(&self) -> Option<&First> {
+        match &self.later {
+            Later::Beyond(first) => Some(first),
+            Later::Unknown | Later::Noise => None,
+        }
+    }
+
+    /// True if they differ at their first common step.
+    fn is_from_start(&self) -> bool {
+        let first = self.first.as_ref().map(|first| first.step);
+        first.is_some() && first == self.steps.map(|steps| steps.0)
+    }
+
+    /// The sentence about runs that differ from the start: what comes after that matters.
+    fn beyond_noise(&self) -> Sentence {
+        let beyond = self.beyond().map(|beyond| {
+            let (step, (name, name_zh)) = (integer(beyond.step), subject(beyond));
+            (
+                format!("The first step beyond that noise is {step}: {name}"),
+                format!("首个超出该噪声的迭代是 {step}：{name_zh}"),
+            )
+        });
+        let odd = self.not_finite.as_ref().map(|(run, value, step, name)| {
+            let (run, value, step) = (&self.runs[*run], number(*value, DIGITS), integer(*step));
+            (
+                format!("{name} of {run} is {value} at step {step}"),
+                format!("{run} 的 {name} 在迭代 {step} 为 {value}"),
+            )
+        });
+        let (en, zh): (Vec<String>, Vec<String>) = beyond.into_iter().chain(odd).unzip();
+        both(
+            format!(
+                "They differ from the start (other seed or settings). {}.",
+                en.join("; ")
+            ),
+            format!(
+                "两者从一开始就不同（随机种子或设置不同）。{}。",
+                zh.join("；")
+            ),
         )
     }
 
@@ -141,7 +202,7 @@ impl Facts {
         if self.tensors + self.scalars > 0 {
             return both(
                 "They have no step in common, so there is nothing to compare.".to_owned(),
-                "两者没有相同的步，无从比较。".to_owned(),
+                "两者没有相同的迭代，无从比较。".to_owned(),
             );
         }
         let [(a, a_zh), (b, b_zh)] = [side(0), side(1)];
@@ -159,7 +220,7 @@ impl Facts {
                         "They are equal up to step {}; later tensors are being read.",
                         integer(step)
                     ),
-                    format!("到第 {} 步为止相同；之后的张量正在读取。", integer(step)),
+                    format!("到迭代 {} 为止相同；之后的张量正在读取。", integer(step)),
                 ),
                 None => both(
                     "Their tensors are being read.".to_owned(),
@@ -171,7 +232,7 @@ impl Facts {
             let last = integer(self.steps.map_or(0, |steps| steps.1));
             return both(
                 format!("They are equal so far, up to step {last}."),
-                format!("到目前为止相同，直到第 {last} 步。"),
+                format!("到目前为止相同，直到迭代 {last}。"),
             );
         }
         if let Some((difference, step, name)) = &self.largest {
@@ -180,7 +241,7 @@ impl Facts {
                 format!(
                     "They are equal within the tolerance: at most {size} apart, at step {step} in {name}."
                 ),
-                format!("两者在容差之内相同：最大相差 {size}，在第 {step} 步的 {name}。"),
+                format!("两者在容差之内相同：最大相差 {size}，在迭代 {step} 的 {name}。"),
             );
         }
         if self.is_same {
@@ -206,9 +267,15 @@ impl Facts {
             Some(first) => {
                 let (en, zh) = self.size(first);
                 add(en, zh);
-                let is_scalar = first.role.is_none();
-                if let Some((name, step, a, b)) = self.scalar.as_ref().filter(|_| !is_scalar) {
+                let is_told = first.role.is_none() || self.is_from_start();
+                if let Some((name, step, a, b)) = self.scalar.as_ref().filter(|_| !is_told) {
                     add_scalar(&mut add, &self.runs, name, *step, *a, *b);
+                }
+                if matches!(self.later, Later::Noise) {
+                    add(
+                        "No later difference exceeds that noise.".to_owned(),
+                        "之后没有超出该噪声的差异。".to_owned(),
+                    );
                 }
             }
             None if self.tensors + self.scalars > 0 && self.common_steps > 0 => {
@@ -224,7 +291,7 @@ impl Facts {
                         tolerance(self.tolerance).0
                     ),
                     format!(
-                        "在 {} 个共同的步上比较了 {} 个张量和标量；容差 {}。",
+                        "在 {} 个共同的迭代上比较了 {} 个张量和标量；容差 {}。",
                         count(self.common_steps),
                         count(self.tensors + self.scalars),
                         tolerance(self.tolerance).1
@@ -266,16 +333,29 @@ impl Facts {
             );
         }
         let size = number(first.difference, DIGITS);
-        let mut en = format!("Relative difference {size} there");
-        let mut zh = format!("该处相对差异 {size}");
+        let (place, place_zh) = match self.beyond() {
+            Some(_) => {
+                let (step, (name, name_zh)) = (integer(first.step), subject(first));
+                (
+                    format!(" of {name} at step {step}"),
+                    format!("迭代 {step} 的{name_zh}"),
+                )
+            }
+            None => Default::default(),
+        };
+        let mut en = format!("Relative difference{place} {size}");
+        let mut zh = match place_zh.as_str() {
+            "" => format!("该处相对差异 {size}"),
+            place => format!("{place}相对差异 {size}"),
+        };
         if first.by_statistics {
-            en.push_str(", by statistics");
+            en.push_str(" (from statistics)");
             zh.push_str("（按统计量）");
         }
         if let Some(elsewhere) = self.elsewhere {
             let size = number(elsewhere, DIGITS);
-            en += &[", at most ", &size, " elsewhere at that step"].concat();
-            zh += &["，该步其他处最大 ", &size].concat();
+            en += &[", up to ", &size, " in other tensors of that step"].concat();
+            zh += &["，该迭代其他张量最大 ", &size].concat();
         }
         (en + ".", zh + "。")
     }
@@ -307,13 +387,13 @@ fn add_scalar(
         Some((at, value)) => {
             let (run, value) = (&runs[at], number(value, DIGITS));
             add(
-                format!("{name} parts at step {step}, where {run} is {value}."),
-                format!("{name} 在第 {step} 步分叉，{run} 在此为 {value}。"),
+                format!("{name} diverges at step {step}, where {run} is {value}."),
+                format!("{name} 在迭代 {step} 出现差异，{run} 在此为 {value}。"),
             );
         }
         None => add(
-            format!("{name} parts at step {step}."),
-            format!("{name} 在第 {step} 步分叉。"),
+            format!("{name} diverges at step {step}."),
+            format!("{name} 在迭代 {step} 出现差异。"),
         ),
     }
 }
@@ -356,11 +436,11 @@ mod tests {
         };
         assert_eq!(
             parted.sentence().en,
-            "They part at step 398, first in the gradient d3/query."
+            "They diverge at step 398, first in gradient d3/query."
         );
         assert_eq!(
             parted.detail().en,
-            "Relative difference 0.014 there, at most 0.0031 elsewhere at that step. loss parts at step 412, where \
+            "Relative difference 0.014, up to 0.0031 in other tensors of that step. loss diverges at step 412, where \
              fp16 is NaN. Settings that differ: 2 of 18."
         );
         let scalars = Facts {
@@ -371,7 +451,7 @@ mod tests {
             scalars
                 .sentence()
                 .en
-                .starts_with("They part only in scalars")
+                .starts_with("They differ only in scalars, from step 398, first in")
         );
         let no_tensors = Facts {
             tensors: 0,
@@ -381,13 +461,42 @@ mod tests {
             no_tensors
                 .sentence()
                 .en
-                .starts_with("They part at step 398")
+                .starts_with("They diverge at step 398")
         );
         let start = Facts {
             steps: Some((398, 400)),
             ..parted
         };
-        assert!(start.sentence().en.contains("from the first step on"));
+        assert_eq!(
+            start.sentence().en,
+            "They differ from step 398, first in gradient d3/query."
+        );
+        let noisy = Facts {
+            later: Later::Beyond(First {
+                step: 406,
+                ..first(None)
+            }),
+            not_finite: Some((1, f64::NAN, 412, "loss".to_owned())),
+            ..start.clone()
+        };
+        assert_eq!(
+            noisy.sentence().en,
+            "They differ from the start (other seed or settings). The first step beyond that noise is 406: scalar \
+             d3/query; loss of fp16 is NaN at step 412."
+        );
+        assert!(noisy.detail().en.starts_with(
+            "Relative difference of gradient d3/query at step 398 0.014, up to 0.0031 in other tensors"
+        ));
+        let quiet = Facts {
+            later: Later::Noise,
+            ..start.clone()
+        };
+        assert!(
+            quiet
+                .detail()
+                .en
+                .contains("No later difference exceeds that noise.")
+        );
         let within = Facts {
             largest: Some((0.0031, 3, "loss".to_owned())),
             ..facts()
@@ -421,7 +530,7 @@ mod tests {
             nothing.sentence().en,
             "They have no tensor and no tag in common: bf16 has 3, such as x; fp16 has none."
         );
-        for facts in [start, within, growing, same, nothing] {
+        for facts in [start, noisy, quiet, within, growing, same, nothing] {
             assert!(!facts.sentence().zh.is_empty() && !facts.detail().zh.is_empty());
         }
     }

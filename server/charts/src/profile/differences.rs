@@ -7,7 +7,7 @@ use super::pen::Pen;
 use super::{Hit, Rect, Size};
 use crate::label;
 use crate::paint::{Anchor, Ink};
-use crate::theme::{Rgb, Theme};
+use crate::theme::{FONT_SIZE, Rgb, Theme};
 
 /// Decades below the tolerance that have a colour.
 const DECADES_BELOW: f64 = 2.0;
@@ -17,8 +17,8 @@ const DECADES_ABOVE: f64 = 1.0;
 const MARK_FROM: f64 = 9.0;
 /// Greatest height of a row, CSS pixels.
 const TALLEST: f64 = 24.0;
-/// Least height of a row, CSS pixels, below which not all names fit.
-const LABELS: f64 = 13.0;
+/// Minimum height of a row, CSS pixels, that has room for its name.
+const LABELS: f64 = 9.0;
 /// Greatest width of the names, as a share of the plot.
 const NAMES: f64 = 0.36;
 /// Part of the strongest sequential colour at the tolerance.
@@ -92,16 +92,19 @@ impl Differences {
         let Grid { plot, high, .. } = grid;
         let stride = super::stride(high, LABELS);
         for (row, text) in self.rows.iter().enumerate() {
-            if row % stride == 0 {
+            // The name of the framed row always has its place, and its neighbours give way.
+            let beside = self.frame.map(|frame| frame.0.abs_diff(row));
+            let is_framed = beside == Some(0);
+            if is_framed || row % stride == 0 && beside.is_none_or(|rows| rows >= stride) {
                 let at = (plot.left - 8.0, plot.top + (row as f64 + 0.5) * high);
-                let is_framed = self.frame.is_some_and(|frame| frame.0 == row);
                 let ink = if is_framed {
                     pen.theme.ink
                 } else {
                     pen.theme.ink_2
                 };
                 let text = shortened(text, plot.left - 12.0);
-                pen.painter.text(at, Anchor::End, &text, ink)?;
+                let style = (ink.into(), FONT_SIZE.min(high.max(LABELS)));
+                pen.painter.text_of_size(at, Anchor::End, &text, style)?;
             }
             let cells = self.cells.get(row).into_iter().flatten();
             for (column, own) in cells.take(self.columns.len()).enumerate() {
@@ -193,6 +196,29 @@ mod tests {
         assert_eq!(colour(f64::NAN), theme.nan);
         assert_eq!(colour(f64::INFINITY), theme.inf);
         assert_ne!(colour(0.0099), colour(0.0101));
+    }
+
+    #[test]
+    fn rows_of_nine_pixels_have_names_and_the_framed_one_always() {
+        let names = |rows: usize, height: f64| {
+            let figure = Differences {
+                rows: (0..rows).map(|row| format!("row{row}.")).collect(),
+                columns: vec!["0".to_owned()],
+                cells: vec![vec![DifferenceCell::Absent]; rows],
+                tolerance: 0.01,
+                frame: Some((7, 0)),
+            };
+            let figure = crate::profile::Figure::Differences(figure);
+            let text = crate::svg::profile(&figure, (600.0, height), &Theme::light());
+            let has = |row: &usize| text.contains(&format!("row{row}."));
+            (0..rows).filter(has).collect::<Vec<usize>>()
+        };
+        assert_eq!(names(22, 22.0 * 9.0 + 26.0).len(), 22);
+        let few = names(400, 400.0);
+        assert!(
+            few.contains(&7) && !few.contains(&0) && few.len() > 10,
+            "{few:?}"
+        );
     }
 
     #[test]

@@ -182,7 +182,7 @@ fn parted(outcome: &AgainstBase, screen: Screen, limit: usize, out: Out<'_>) -> 
         return Ok(());
     }
     let has_ranks = outcome.partings.iter().any(|part| part.rank > 0);
-    writeln!(out, "\n  {STRONG}First to part{STRONG:#}")?;
+    writeln!(out, "\n  {STRONG}First differences{STRONG:#}")?;
     let mut table = Table::new([
         Column::left("TENSOR OR SCALAR"),
         Column::right(if has_ranks { "RANK" } else { "" }),

@@ -69,7 +69,7 @@ texts! {
     offset: Text = "byte", "字节";
     no_script: Text = "one file, no script, nothing is loaded from elsewhere", "单个文件，无脚本，不加载外部资源";
     compared_with: Text = "Compared with", "对比";
-    first_partings: Text = "First to part", "最先出现差异";
+    first_partings: Text = "First differences", "最先出现差异";
     difference: Text = "Difference", "差异";
     different_settings: Text = "Settings that differ", "不同的配置";
     setting: Text = "Setting", "配置项";

@@ -27,8 +27,8 @@ pub struct DebuggerTexts {
     pub watchpoint: &'static str,
     pub found: &'static str,
     pub limit: &'static str,
-    /// Button: all hits.
-    pub all: fn(u64) -> String,
+    /// Button: all hits; the argument is their numbers.
+    pub all: fn(&str) -> String,
     /// A severity by its name in the API.
     pub severity: fn(&str) -> &'static str,
     pub first: &'static str,

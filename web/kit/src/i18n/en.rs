@@ -45,6 +45,17 @@ pub(super) static TEXTS: Texts = Texts {
         found_runs: "Runs",
         found_tags: "Tags",
         found_nodes: "Nodes",
+        hits: |counts| match (counts.problems(), counts.info) {
+            (problems, 0) => format::count(problems),
+            (0, notes) => many(notes, "note", "notes"),
+            (problems, notes) => {
+                format!(
+                    "{} + {}",
+                    format::count(problems),
+                    many(notes, "note", "notes")
+                )
+            }
+        },
         step: "step",
         live: "live",
         stopped: "stopped",
@@ -109,7 +120,7 @@ pub(super) static TEXTS: Texts = Texts {
         watchpoint: "Watchpoint",
         found: "Found",
         limit: "Limit",
-        all: |count| format!("All {}", format::count(count)),
+        all: |hits| format!("All {hits}"),
         severity: |severity| match severity {
             "error" => "Errors",
             "warning" => "Warnings",

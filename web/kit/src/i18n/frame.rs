@@ -1,5 +1,7 @@
 //! The texts around every page: their names and what each is for.
 
+use trainscope_api::findings::Counts;
+
 /// Rail, bar, search, help.
 pub struct FrameTexts {
     pub runs: &'static str,
@@ -15,6 +17,8 @@ pub struct FrameTexts {
     pub found_runs: &'static str,
     pub found_tags: &'static str,
     pub found_nodes: &'static str,
+    /// Numbers of hits of a run: errors and warnings, then notes.
+    pub hits: fn(Counts) -> String,
     pub step: &'static str,
     pub live: &'static str,
     pub stopped: &'static str,

@@ -43,8 +43,6 @@ pub struct OverviewTexts {
     pub steps: fn(u64) -> String,
     /// Numbers of recorded texts or pictures.
     pub records: fn(u64) -> String,
-    /// Numbers of hits.
-    pub hit_count: fn(u64) -> String,
     pub no_tensors: &'static str,
     pub nothing_read: &'static str,
     /// Link to the files of the run.
@@ -97,9 +95,9 @@ fn many(count: u64, one: &str, more: &str) -> String {
     format!("{} {noun}", format::count(count))
 }
 
-/// Those that are not 0, in words.
-fn by_severity(counts: Counts, words: [fn(u64) -> String; 3], comma: &str) -> String {
-    let counts = [counts.error, counts.warning, counts.info];
+/// Errors and warnings that are not 0, in words.
+fn by_severity(counts: Counts, words: [fn(u64) -> String; 2], comma: &str) -> String {
+    let counts = [counts.error, counts.warning];
     let some = counts
         .into_iter()
         .zip(words)
@@ -119,17 +117,22 @@ pub(super) const EN: OverviewTexts = OverviewTexts {
     gap: " ",
     stop: ".",
     hits: |counts, watchpoints| {
-        let words: [fn(u64) -> String; 3] = [
+        let words: [fn(u64) -> String; 2] = [
             |n| many(n, "error", "errors"),
             |n| many(n, "warning", "warnings"),
-            |n| many(n, "note", "notes"),
         ];
-        format!(
-            "{} from {}: {}.",
-            many(counts.error + counts.warning + counts.info, "hit", "hits"),
-            many(watchpoints, "watchpoint", "watchpoints"),
-            by_severity(counts, words, ", ")
-        )
+        let problems = many(counts.problems(), "hit", "hits");
+        let notes = many(counts.info, "note", "notes");
+        let hits = match (counts.problems(), counts.info) {
+            (_, 0) => problems,
+            (0, _) => notes,
+            _ => format!("{problems} + {notes}"),
+        };
+        let from = many(watchpoints, "watchpoint", "watchpoints");
+        match by_severity(counts, words, ", ") {
+            severities if severities.is_empty() => format!("{hits} from {from}."),
+            severities => format!("{hits} from {from}: {severities}."),
+        }
     },
     stays: |tag, class, step| format!("{tag} is {class} from step {step} on."),
     behind: "The run has grown since and is being checked again.",
@@ -158,7 +161,6 @@ pub(super) const EN: OverviewTexts = OverviewTexts {
     points: |n| many(n, "point", "points"),
     steps: |n| many(n, "step", "steps"),
     records: |n| many(n, "record", "records"),
-    hit_count: |n| many(n, "hit", "hits"),
     no_tensors: "Weights and gradients were not recorded.",
     nothing_read: "No record could be read.",
     files: "Files",
@@ -226,17 +228,22 @@ pub(super) const ZH: OverviewTexts = OverviewTexts {
     gap: "",
     stop: "。",
     hits: |counts, watchpoints| {
-        let words: [fn(u64) -> String; 3] = [
+        let words: [fn(u64) -> String; 2] = [
             |n| format!("{} 个错误", format::count(n)),
             |n| format!("{} 个警告", format::count(n)),
-            |n| format!("{} 个提示", format::count(n)),
         ];
-        format!(
-            "{} 个监测点共 {} 个命中：{}。",
-            format::count(watchpoints),
-            format::count(counts.error + counts.warning + counts.info),
-            by_severity(counts, words, "，")
-        )
+        let problems = format!("{} 个命中", format::count(counts.problems()));
+        let notes = format!("{} 个提示", format::count(counts.info));
+        let hits = match (counts.problems(), counts.info) {
+            (_, 0) => problems,
+            (0, _) => notes,
+            _ => format!("{problems} + {notes}"),
+        };
+        let from = format!("{} 个监测点共 ", format::count(watchpoints));
+        match by_severity(counts, words, "，") {
+            severities if severities.is_empty() => format!("{from}{hits}。"),
+            severities => format!("{from}{hits}：{severities}。"),
+        }
     },
     stays: |tag, class, step| format!("自迭代 {step} 起 {tag} 为 {class}。"),
     behind: "此后训练又有新数据，正在重新判断。",
@@ -260,7 +267,6 @@ pub(super) const ZH: OverviewTexts = OverviewTexts {
     points: |n| format!("{} 个点", format::count(n)),
     steps: |n| format!("{} 个迭代", format::count(n)),
     records: |n| format!("{} 条记录", format::count(n)),
-    hit_count: |n| format!("{} 个命中", format::count(n)),
     no_tensors: "未记录权重和梯度。",
     nothing_read: "未能读取任何记录。",
     files: "文件",

@@ -32,6 +32,17 @@ pub(super) static TEXTS: Texts = Texts {
         found_runs: "训练",
         found_tags: "标签",
         found_nodes: "节点",
+        hits: |counts| match (counts.problems(), counts.info) {
+            (problems, 0) => format::count(problems),
+            (0, notes) => format!("{} 个提示", format::count(notes)),
+            (problems, notes) => {
+                format!(
+                    "{} + {} 个提示",
+                    format::count(problems),
+                    format::count(notes)
+                )
+            }
+        },
         step: "迭代",
         live: "训练中",
         stopped: "已停止",
@@ -94,7 +105,7 @@ pub(super) static TEXTS: Texts = Texts {
         watchpoint: "监测点",
         found: "实际值",
         limit: "阈值",
-        all: |count| format!("全部 {}", format::count(count)),
+        all: |hits| format!("全部 {hits}"),
         severity: |severity| match severity {
             "error" => "错误",
             "warning" => "警告",

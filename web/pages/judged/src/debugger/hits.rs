@@ -411,8 +411,8 @@ fn Severities() -> impl IntoView {
             >
                 {move || {
                     let counts = counts.get();
-                    let all = counts.error + counts.warning + counts.info;
-                    (i18n.texts().debugger.all)(all)
+                    let texts = i18n.texts();
+                    (texts.debugger.all)(&(texts.frame.hits)(counts))
                 }}
             </button>
             {button(Severity::Error)}

@@ -91,10 +91,7 @@ impl Card {
         match self {
             Self::Page(RunPage::Debugger) => {
                 let found = model.findings.get();
-                found.map_or_else(String::new, |found| {
-                    let counts = found.counts;
-                    (words.hit_count)(counts.error + counts.warning + counts.info)
-                })
+                found.map_or_else(String::new, |found| (texts.frame.hits)(found.counts))
             }
             Self::Page(RunPage::Graph) => {
                 let graph = model.graph.get();

@@ -25,7 +25,8 @@ pub(super) fn Findings() -> impl IntoView {
     let beside = move || {
         all.with(|own: &Arc<FindingsDifference>| {
             if own.judged {
-                (i18n.texts().compare.findings)(&own.counts)
+                let texts = i18n.texts();
+                (texts.compare.findings)(&own.counts.map(texts.frame.hits))
             } else {
                 String::new()
             }

@@ -302,11 +302,11 @@ impl Model {
         self.url.set(&changes, History::Replace);
     }
 
-    /// The chosen tensor and step; without a choice those of the first parting.
+    /// The chosen tensor and step; without a choice those that the sentence names.
     pub(super) fn place(self) -> Option<(String, i64)> {
         self.chosen.get().or_else(|| {
             self.with_other(|own| {
-                let first = own.partings.first()?;
+                let first = own.beyond.as_ref().or(own.partings.first())?;
                 Some((first.name.clone(), first.step))
             })?
         })

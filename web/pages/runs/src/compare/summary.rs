@@ -113,7 +113,8 @@ fn sentence(i18n: I18n, own: &AgainstBase) -> AnyView {
         .map(|words| i18n.words(words))
         .filter(|words| !words.is_empty())
         .collect();
-    let first = own.partings.first().cloned();
+    // The sentence of runs that differ from the start is about what comes later.
+    let first = own.beyond.as_ref().or(own.partings.first()).cloned();
     let base = model.base();
     let open = first
         .as_ref()

@@ -313,10 +313,18 @@ fn health_cell(id: Signal<String>, run: &Run, i18n: I18n) -> impl IntoView + use
     };
     let severity = worst(run).unwrap_or(first.severity);
     let (class, icon) = severity_icon(severity);
-    let count = health.counts.error + health.counts.warning;
+    // A run with notes only shows their number, beside their icon.
+    let count = match health.counts.problems() {
+        0 => health.counts.info,
+        problems => problems,
+    };
     let words = i18n.words(&first.title);
     let at = (texts.runs.at_step)(&format::integer(first.step));
-    let title = format!("{words} · {} · {at}", first.tensor);
+    let title = format!(
+        "{} · {words} · {} · {at}",
+        (texts.frame.hits)(health.counts),
+        first.tensor
+    );
     let debugger = move || id.with(|id| route::run_href(id, RunPage::Debugger));
     view! {
         <a class="sev" href=debugger title=title data-severity=severity_name(severity)>
