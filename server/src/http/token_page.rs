@@ -85,7 +85,7 @@ const ZH: Texts = Texts {
 pub(super) async fn answer(
     prefix: &str,
     token: &Token,
-    cookie_name: &str,
+    cookie: &str,
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
@@ -99,7 +99,7 @@ pub(super) async fn answer(
     if let Some(sent) = sent
         && token.is(&sent)
     {
-        return welcome(prefix, &parts.uri, token, cookie_name);
+        return welcome(prefix, &parts.uri, cookie);
     }
     let is_refused = form.is_some() || query_token(&parts.uri).is_some();
     let page = page(&parts.uri, &parts.headers, is_refused);
@@ -216,13 +216,10 @@ fn place_without_token(uri: &Uri) -> String {
     place
 }
 
-/// Stores the token in a cookie, and leads to the place that was asked for.
-pub(super) fn welcome(prefix: &str, uri: &Uri, token: &Token, cookie_name: &str) -> Response {
+/// Sets the cookie, and leads to the place that was asked for.
+pub(super) fn welcome(prefix: &str, uri: &Uri, cookie: &str) -> Response {
     let place = place_without_token(uri);
-    let cookie = format!(
-        "{cookie_name}={}; Path={prefix}/; HttpOnly; SameSite=Strict; Max-Age=31536000",
-        token.reveal(),
-    );
+    let cookie = format!("{cookie}; Path={prefix}/; HttpOnly; SameSite=Strict; Max-Age=31536000");
     (
         StatusCode::SEE_OTHER,
         [
