@@ -166,13 +166,15 @@ impl Server {
     /// `PATCH` with a JSON body.
     pub(crate) fn patch(&self, path: &str, body: &serde_json::Value) -> Answer {
         let url = format!("{}{path}", self.address);
-        answer(self.agent.patch(url).send(body.to_string()).unwrap())
+        let request = self.agent.patch(url);
+        answer(request.send_json(body).unwrap())
     }
 
     /// `PUT` with a JSON body.
     pub(crate) fn put(&self, path: &str, body: &serde_json::Value) -> Answer {
         let url = format!("{}{path}", self.address);
-        answer(self.agent.put(url).send(body.to_string()).unwrap())
+        let request = self.agent.put(url);
+        answer(request.send_json(body).unwrap())
     }
 
     fn typed<T: DeserializeOwned>(&self, path: &str) -> T {

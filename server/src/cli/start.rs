@@ -147,7 +147,8 @@ async fn serve(
             settings.session_limits,
             move |run| crate::session::watchpoints_of(judged_by.get()?, run),
         )
-    };
+    }
+    .map_err(|error| cannot(io::Error::other(error)))?;
     let live = sessions.clone();
     let on_judged = move |judged: &NewJudgement<'_>| {
         crate::session::pause_by_rules(&live, judged);

@@ -1,7 +1,7 @@
 //! Access control: host names of the server, and the token for other machines.
 //!
 //! A foreign web page can make a browser send requests to any address, and can rebind its own name to this one (DNS
-//! rebinding). It cannot choose the `Host` and `Origin` headers, nor know the token.
+//! rebinding). It cannot choose the `Host`, `Origin` and `Sec-Fetch-Site` headers, nor know the token.
 
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
@@ -9,6 +9,7 @@ use std::io::{ErrorKind, Write as _};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
+use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq;
 
 use super::refusals::Refusals;
@@ -66,11 +67,22 @@ impl Access {
             || (self.any_address && name.parse::<IpAddr>().is_ok())
     }
 
-    /// True if an `Origin` header is a page of this server, on any port. `null` is not.
-    pub fn knows_origin(&self, header: &str) -> bool {
-        header.split_once("://").is_some_and(|(scheme, host)| {
-            matches!(scheme, "http" | "https") && self.knows_host(host)
-        })
+    /// True if an `Origin` header is a page of the server that `host` names, with the same port: another port may belong
+    /// to another user. Behind a proxy that changes `Host` only the browser knows, which then says `is_same`.
+    pub fn knows_origin(&self, header: &str, host: &str, is_same: bool) -> bool {
+        let Some((scheme, own)) = header.split_once("://") else {
+            return false;
+        };
+        let usual_port = match scheme {
+            "http" => ":80",
+            "https" => ":443",
+            _ => return false,
+        };
+        let plain = |authority: &str| {
+            let short = authority.strip_suffix(usual_port).unwrap_or(authority);
+            short.to_ascii_lowercase()
+        };
+        self.knows_host(own) && (is_same || plain(own) == plain(host))
     }
 }
 
@@ -187,6 +199,14 @@ impl Token {
         self.0.as_bytes().ct_eq(given.as_bytes()).into()
     }
 
+    /// Value of the cookie for a server by its `Host` header and path prefix. Browsers send cookies to all ports of a host:
+    /// another server sees neither the token nor a value that it would take itself.
+    pub fn cookie(&self, host: &str, prefix: &str) -> String {
+        let host = host.to_ascii_lowercase();
+        let text = format!("trainscope cookie\n{host}\n{prefix}\n{}", self.0);
+        format!("{:x}", Sha256::digest(text))
+    }
+
     /// The secret itself.
     pub fn reveal(&self) -> &str {
         &self.0
@@ -198,7 +218,7 @@ mod tests {
     use super::{Access, Token};
 
     #[test]
-    fn names_of_this_server_are_known_on_any_port() {
+    fn names_of_this_server_are_known_on_any_port_and_its_pages_on_one() {
         let access = Access::new("192.168.1.7", ["Box.Example".to_owned()], None);
         for host in [
             "localhost",
@@ -211,7 +231,10 @@ mod tests {
             "box.example.:443",
         ] {
             assert!(access.knows_host(host), "{host}");
-            assert!(access.knows_origin(&format!("http://{host}")), "{host}");
+            let page = format!("http://{host}");
+            assert!(access.knows_origin(&page, host, false), "{host}");
+            assert!(access.knows_origin(&page, "localhost:1", true), "{host}");
+            assert!(!access.knows_origin(&page, "localhost:7", false), "{host}");
         }
         for host in [
             "",
@@ -236,8 +259,17 @@ mod tests {
             "http://evil.example",
             "ftp://localhost",
         ] {
-            assert!(!access.knows_origin(origin), "{origin}");
+            for is_same in [true, false] {
+                assert!(
+                    !access.knows_origin(origin, "localhost", is_same),
+                    "{origin}"
+                );
+            }
         }
+        // Browsers leave out the usual port.
+        assert!(access.knows_origin("http://localhost", "localhost:80", false));
+        assert!(access.knows_origin("https://box.example", "Box.Example:443", false));
+        assert!(!access.knows_origin("https://localhost", "localhost:80", false));
     }
 
     #[test]
@@ -262,6 +294,11 @@ mod tests {
         assert_eq!(made.reveal().len(), 64);
         assert!(!made.is(""));
         assert!(!made.is(&made.reveal()[1..]));
+        let cookie = made.cookie("localhost:1", "");
+        assert_eq!(cookie, read.cookie("LocalHost:1", ""));
+        assert_ne!(cookie, read.cookie("localhost:2", ""));
+        assert_ne!(cookie, read.cookie("localhost:1", "/p"));
+        assert_ne!(cookie, made.reveal());
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;

@@ -1,5 +1,6 @@
 //! Middleware: host, origin and token checks for requests; security headers for answers.
 
+use std::borrow::Cow;
 use std::net::SocketAddr;
 
 use axum::extract::{ConnectInfo, Request, State};
@@ -7,6 +8,7 @@ use axum::http::header::{self, AUTHORIZATION, COOKIE, HOST, ORIGIN, WWW_AUTHENTI
 use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, Version};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use subtle::ConstantTimeEq as _;
 use tower_http::compression::predicate::Predicate;
 use trainscope_api::error::ErrorCode;
 
@@ -56,8 +58,8 @@ pub(super) async fn guard(State(site): State<Site>, request: Request, next: Next
         Pass::On => next.run(request).await,
         Pass::Answer(response) => response,
         Pass::Ask(token) => {
-            let cookie_name = cookie_name(&request);
-            token_page::answer(&site, &token, &cookie_name, request).await
+            let cookie = cookie(&site, &token, &request);
+            token_page::answer(&site, &token, &cookie, request).await
         }
     };
     let headers = response.headers_mut();
@@ -96,8 +98,7 @@ fn check(site: &Site, request: &Request) -> Pass {
     let Some(token) = site.access.token() else {
         return Pass::On;
     };
-    let cookie_name = cookie_name(request);
-    if is_known(token, request.headers(), &cookie_name) {
+    if is_known(site, token, request) {
         return Pass::On;
     }
     let path = request.uri().path();
@@ -116,53 +117,63 @@ fn check(site: &Site, request: &Request) -> Pass {
 }
 
 fn check_names(access: &Access, request: &Request) -> Result<(), Failure> {
-    let foreign = |what: &str, name: &str| {
-        Failure::new(
-            ErrorCode::ForeignOrigin,
-            format!("`{what}: {name}` is not a name of this server; --allowed-host adds one"),
-        )
-    };
-    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-    let mut hosts = request.headers().get_all(HOST).iter();
-    match (hosts.next(), hosts.next()) {
-        (Some(host), None) => {
-            let host = text(host);
-            if !access.knows_host(&host) {
-                return Err(foreign("Host", &host));
-            }
-        }
-        // HTTP/2 has the host in the URI instead.
-        (None, _) if request.version() == Version::HTTP_2 => {
-            let host = request.uri().authority().map_or("", |name| name.as_str());
-            if !access.knows_host(host) {
-                return Err(foreign(":authority", host));
-            }
-        }
-        _ => return Err(foreign("Host", "")),
+    let refused = |message: String| Failure::new(ErrorCode::ForeignOrigin, message);
+    let headers = request.headers();
+    let host = host_of(request);
+    if headers.get_all(HOST).iter().count() > 1 || !access.knows_host(&host) {
+        return Err(refused(format!(
+            "`Host: {host}` is not a name of this server; --allowed-host adds one"
+        )));
     }
-    for origin in request.headers().get_all(ORIGIN) {
-        let origin = text(origin);
-        if !access.knows_origin(&origin) {
-            return Err(foreign("Origin", &origin));
+    let site = text_of(headers.get("sec-fetch-site"));
+    let is_same = site == "same-origin";
+    for origin in headers.get_all(ORIGIN) {
+        let origin = text_of(Some(origin));
+        if !access.knows_origin(&origin, &host, is_same) {
+            return Err(refused(format!(
+                "`Origin: {origin}` is not a page of this server, which is `Host: {host}`: a name needs --allowed-host, \
+                 and the port is compared too"
+            )));
         }
+    }
+    // A page of another port of this machine; links to pages are no harm.
+    let is_link =
+        request.method().is_safe() && text_of(headers.get("sec-fetch-mode")) == "navigate";
+    if !is_same && !matches!(&*site, "" | "none") && !is_link {
+        return Err(refused(format!(
+            "`Sec-Fetch-Site: {site}`: a page of another server may only link to this server"
+        )));
     }
     Ok(())
 }
 
-/// Cookies are shared by all ports, so servers on two ports of one machine would overwrite each other's.
-fn cookie_name(request: &Request) -> String {
-    let port = request
-        .headers()
-        .get(HOST)
-        .and_then(|host| host.to_str().ok())
-        .and_then(|host| host.rsplit_once(':'))
-        .map(|(_, port)| port)
-        .filter(|port| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()))
-        .unwrap_or("default");
-    format!("trainscope-{port}")
+fn text_of(value: Option<&HeaderValue>) -> Cow<'_, str> {
+    String::from_utf8_lossy(value.map_or(b"", HeaderValue::as_bytes))
 }
 
-fn is_known(token: &Token, headers: &HeaderMap, cookie_name: &str) -> bool {
+/// Host and port that a request names. HTTP/2 has them in the URI instead of a header.
+fn host_of(request: &Request) -> Cow<'_, str> {
+    match request.headers().get(HOST) {
+        None if request.version() == Version::HTTP_2 => {
+            Cow::Borrowed(request.uri().authority().map_or("", |name| name.as_str()))
+        }
+        host => text_of(host),
+    }
+}
+
+/// Name and value of the cookie. Cookies are shared by all ports, so servers on two ports of one machine would overwrite
+/// each other's.
+fn cookie(site: &Site, token: &Token, request: &Request) -> String {
+    let host = host_of(request);
+    let port = host.rsplit_once(':').map(|(_, port)| port);
+    let port = port
+        .filter(|port| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()))
+        .unwrap_or("default");
+    format!("trainscope-{port}={}", token.cookie(&host, &site.prefix))
+}
+
+fn is_known(site: &Site, token: &Token, request: &Request) -> bool {
+    let headers = request.headers();
     let bearer = headers
         .get(AUTHORIZATION)
         .and_then(|value| value.to_str().ok())
@@ -172,11 +183,11 @@ fn is_known(token: &Token, headers: &HeaderMap, cookie_name: &str) -> bool {
     if bearer.is_some_and(|given| token.is(given)) {
         return true;
     }
+    let wanted = cookie(site, token, request);
     headers
         .get_all(COOKIE)
         .iter()
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(';'))
-        .filter_map(|cookie| cookie.trim().split_once('='))
-        .any(|(name, given)| name == cookie_name && token.is(given))
+        .any(|given| given.trim().as_bytes().ct_eq(wanted.as_bytes()).into())
 }

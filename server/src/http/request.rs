@@ -3,7 +3,7 @@
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
 use axum::extract::{FromRequest, FromRequestParts, Query, Request};
-use axum::http::header::ACCEPT;
+use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use serde::de::DeserializeOwned;
@@ -39,13 +39,22 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Params<T> {
     }
 }
 
-/// The JSON body of a request, of any declared type.
+/// The JSON body of a request. Its type is required: pages elsewhere cannot send it without asking first, as browsers let them
+/// send texts and forms.
 pub(super) struct Body<T>(pub(super) T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     type Rejection = Failure;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Failure> {
+        let media_type = request.headers().get(CONTENT_TYPE);
+        let media_type = media_type.and_then(|value| value.to_str().ok());
+        let media_type = media_type.and_then(|value| value.split(';').next());
+        if !media_type.is_some_and(|own| own.trim().eq_ignore_ascii_case("application/json")) {
+            return Err(Failure::bad_request(
+                "a body needs the header `Content-Type: application/json`",
+            ));
+        }
         let bytes =
             Bytes::from_request(request, state)
                 .await

@@ -120,7 +120,7 @@ enum Sent {
 pub(super) async fn answer(
     site: &Site,
     token: &Token,
-    cookie_name: &str,
+    cookie: &str,
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
@@ -139,7 +139,7 @@ pub(super) async fn answer(
         (None, _) if form.is_none() => Sent::Nothing,
         (Some(_), Some(rest)) => Sent::Waits(rest),
         (Some(sent), None) if token.is(&sent) => {
-            return welcome(&site.prefix, &parts.uri, token, cookie_name);
+            return welcome(&site.prefix, &parts.uri, cookie);
         }
         (sent, _) => {
             // An empty field is no try.
@@ -296,13 +296,10 @@ fn place_with(uri: &Uri, change: Option<(&str, &str)>) -> String {
     place
 }
 
-/// Stores the token in a cookie, and leads to the place that was asked for.
-fn welcome(prefix: &str, uri: &Uri, token: &Token, cookie_name: &str) -> Response {
+/// Sets the cookie, and leads to the place that was asked for.
+fn welcome(prefix: &str, uri: &Uri, cookie: &str) -> Response {
     let place = place_with(uri, None);
-    let cookie = format!(
-        "{cookie_name}={}; Path={prefix}/; HttpOnly; SameSite=Strict; Max-Age=31536000",
-        token.reveal(),
-    );
+    let cookie = format!("{cookie}; Path={prefix}/; HttpOnly; SameSite=Strict; Max-Age=31536000");
     (
         StatusCode::SEE_OTHER,
         [

@@ -23,7 +23,10 @@ const STEP_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A session with its connections.
 pub(super) struct Entry {
+    /// Its place in the order of beginnings.
     pub(super) id: u64,
+    /// Its id in the API.
+    pub(super) name: String,
     pub(super) hello: Hello,
     pub(super) run: Option<String>,
     pub(super) machine: Machine,

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use sha2::{Digest as _, Sha256};
 use tokio::sync::{mpsc, oneshot};
 use trainscope_api::sessions::{
     AttachAnswer, LastCommand, MAX_SESSIONS, Session, SessionCommand, SessionList,
@@ -56,6 +57,8 @@ struct Inner {
     server: attach::Server,
     limits: Limits,
     watchpoints: Box<WatchpointsOf>,
+    /// Makes names and turns of sessions that nobody guesses.
+    secret: [u8; 32],
 }
 
 #[derive(Default)]
@@ -114,15 +117,17 @@ pub(crate) enum SessionError {
 }
 
 impl Sessions {
-    /// An empty list of sessions. `watchpoints` has those of a run, unless they are the recommended ones.
+    /// An empty list of sessions, or the error of the system that has no random numbers. `watchpoints` has those of a run, unless they are the recommended ones.
     pub(crate) fn new(
         index: Index,
         base_dirs: &[PathBuf],
         server: attach::Server,
         limits: Limits,
         watchpoints: impl Fn(&str) -> Option<Vec<WatchpointTable>> + Send + Sync + 'static,
-    ) -> Self {
-        Self(Arc::new(Inner {
+    ) -> Result<Self, getrandom::Error> {
+        let mut secret = [0; 32];
+        getrandom::fill(&mut secret)?;
+        Ok(Self(Arc::new(Inner {
             table: Mutex::default(),
             connections: AtomicUsize::new(0),
             index,
@@ -130,7 +135,8 @@ impl Sessions {
             server,
             limits,
             watchpoints: Box::new(watchpoints),
-        }))
+            secret,
+        })))
     }
 
     /// Looks at the limits of all sessions until the server ends. For a task of its own.
@@ -208,8 +214,11 @@ impl Sessions {
             let level = attached.map_or(hello.pause_at, |own| own.level);
             let mut machine = Machine::new(self.0.limits, level);
             machine.has_pausing_watchpoint = self.has_pausing_watchpoint(run.as_deref());
+            let (name, turn) = name_and_turn(&self.0.secret, id);
+            machine.turn = turn;
             let entry = Entry {
                 id,
+                name,
                 hello: hello.clone(),
                 run,
                 machine,
@@ -253,7 +262,7 @@ impl Sessions {
     fn welcome(&self, entry: &Entry) -> ToTraining {
         let limits = self.0.limits;
         ToTraining::Welcome(Box::new(Welcome {
-            session: entry.id.to_string(),
+            session: entry.name.clone(),
             watchpoints: entry.run.as_deref().and_then(&*self.0.watchpoints),
             pause_at: entry.machine.level,
             gate_limit_secs: limits.gate.as_secs_f64(),
@@ -314,7 +323,7 @@ impl Sessions {
         let ended = table.sessions.values().filter(|own| !is_live(own));
         // Later entries replace earlier ones.
         let all = ended.chain(table.sessions.values().filter(is_live));
-        all.filter_map(|own| Some((own.run.clone()?, own.id.to_string())))
+        all.filter_map(|own| Some((own.run.clone()?, own.name.clone())))
             .collect()
     }
 
@@ -437,9 +446,26 @@ impl Table {
 
     fn find(&mut self, id: &str) -> Result<&mut Entry, SessionError> {
         let unknown = || SessionError::Unknown(id.chars().take(64).collect());
-        let number: u64 = id.parse().map_err(|_| unknown())?;
-        self.sessions.get_mut(&number).ok_or_else(unknown)
+        let mut all = self.sessions.values_mut();
+        all.find(|own| own.name == id).ok_or_else(unknown)
     }
+}
+
+/// Name of a session in addresses and commands, and the turn that it begins with. A page of another server that sends commands
+/// blindly cannot guess them.
+fn name_and_turn(secret: &[u8; 32], number: u64) -> (String, u64) {
+    /// Digits that nobody tries all.
+    const NAME_LEN: usize = 16;
+    /// Largest exact integer of JavaScript, with room to grow.
+    const MAX_TURN: u64 = 1 << 52;
+    let hash = Sha256::new()
+        .chain_update(secret)
+        .chain_update(number.to_be_bytes());
+    let mut name = format!("{:x}", hash.finalize());
+    let turn =
+        u64::from_str_radix(&name[NAME_LEN..2 * NAME_LEN], 16).unwrap_or_default() % MAX_TURN;
+    name.truncate(NAME_LEN);
+    (name, turn)
 }
 
 impl Connection {

@@ -54,7 +54,7 @@ pub(super) fn session(entry: &Entry) -> Session {
         .clone()
         .unwrap_or_else(|| format!("{} on {}", hello.program, hello.host));
     Session {
-        id: entry.id.to_string(),
+        id: entry.name.clone(),
         run: entry.run.clone(),
         name,
         state: match machine.state {

@@ -76,7 +76,8 @@ async fn errors_are_json_and_say_where() {
         ("{\"series\": [], \"from\": 2, \"to\": 1}", "above"),
         ("{\"series\": [], \"points\": 0}", "`points`"),
     ] {
-        let answer = server.post("/api/scalars", &[], body).await;
+        let json = [("content-type", "application/json")];
+        let answer = server.post("/api/scalars", &json, body).await;
         let message = answer.fails(400, ErrorCode::BadRequest);
         assert!(message.contains(says), "{body}: {message}");
     }

@@ -58,15 +58,64 @@ async fn foreign_names_are_refused() {
         for path in ["/", "/api/status", "/api/live"] {
             let answer = server.get_with(path, headers).await;
             let message = answer.fails(403, ErrorCode::ForeignOrigin);
-            assert!(message.contains("not a name of this server"), "{message}");
+            assert!(message.contains("of this server"), "{message}");
         }
     }
     for headers in [
         &[("host", "127.0.0.1:1")][..],
-        &[("host", "[::1]:8080"), ("origin", "http://localhost:3000")],
+        &[("host", "[::1]:8080"), ("origin", "http://[::1]:8080")],
+        // A proxy that changes the port of `Host`.
+        &[
+            ("origin", "https://localhost:8443"),
+            ("sec-fetch-site", "same-origin"),
+        ],
+        &[("sec-fetch-site", "none"), ("sec-fetch-mode", "navigate")],
+        &[
+            ("sec-fetch-site", "cross-site"),
+            ("sec-fetch-mode", "navigate"),
+        ],
     ] {
         assert_eq!(server.get_with("/api/status", headers).await.status, 200);
     }
+}
+
+#[tokio::test]
+async fn pages_of_other_ports_command_nothing() {
+    let server = Server::new();
+    let command = r#"{"session": "1", "turn": 0, "command": {"name": "pause"}}"#;
+    let path = trainscope_api::paths::SESSION_COMMAND;
+    for headers in [
+        &[("origin", "http://localhost:9999")][..],
+        &[("origin", "http://[::1]:7")],
+        &[("origin", "https://127.0.0.1:1")],
+        &[
+            ("sec-fetch-site", "same-site"),
+            ("sec-fetch-mode", "no-cors"),
+        ],
+        &[("sec-fetch-site", "cross-site")],
+        // Forms navigate too.
+        &[
+            ("sec-fetch-site", "same-site"),
+            ("sec-fetch-mode", "navigate"),
+        ],
+    ] {
+        let answer = server.post(path, headers, command).await;
+        answer.fails(403, ErrorCode::ForeignOrigin);
+    }
+    // What a page may send to another server without asking it first.
+    for media_type in ["", "text/plain", "application/x-www-form-urlencoded"] {
+        let answer = server
+            .post(path, &[("content-type", media_type)], command)
+            .await;
+        let message = answer.fails(400, ErrorCode::BadRequest);
+        assert!(message.contains("application/json"), "{message}");
+    }
+    let own = [
+        ("origin", "http://localhost:8080"),
+        ("content-type", "application/json; charset=utf-8"),
+    ];
+    let answer = server.post(path, &own, command).await;
+    answer.fails(404, ErrorCode::UnknownSession);
 }
 
 #[tokio::test]
@@ -140,6 +189,11 @@ async fn the_token_is_asked_for_once() {
     let pair = cookie.split(';').next().unwrap();
     assert!(pair.starts_with("trainscope-8080="), "{pair}");
 
+    assert!(
+        !pair.contains(TOKEN),
+        "another port of this machine gets it"
+    );
+
     let both = format!("other=1; {pair}");
     assert_eq!(
         server
@@ -160,12 +214,19 @@ async fn the_token_is_asked_for_once() {
     for (name, value) in [
         ("authorization", "Bearer x".to_owned()),
         ("authorization", format!("Basic {TOKEN}")),
-        ("cookie", format!("trainscope-8081={TOKEN}")),
+        ("cookie", format!("trainscope-8080={TOKEN}")),
+        ("cookie", pair.replace("8080", "8081")),
         ("cookie", "trainscope-8080=".to_owned()),
     ] {
         let answer = server.get_with("/api/runs", &[(name, &value)]).await;
         answer.fails(401, ErrorCode::TokenWanted);
     }
+    // Its value is that of one server: another one with the same token does not take it.
+    let (_, value) = pair.split_once('=').unwrap();
+    let moved = format!("trainscope-8081={value}");
+    let headers = [("host", "localhost:8081"), ("cookie", &*moved)];
+    let answer = server.get_with("/api/runs", &headers).await;
+    answer.fails(401, ErrorCode::TokenWanted);
     // Host names are checked before the token.
     let foreign = [
         ("authorization", bearer.as_str()),

@@ -81,7 +81,8 @@ impl Server {
                 crate::session::attach::Server::default(),
                 crate::session::Limits::default(),
                 |_| None,
-            ),
+            )
+            .unwrap(),
             tensors: crate::tensors::Memory::default(),
             about: About {
                 pid: 7,
@@ -183,7 +184,8 @@ impl Answer {
     }
 }
 
-/// A request with `Host: localhost` unless `headers` name another; an empty `Host` removes it.
+/// A request with `Host: localhost` and, for a body, the type of JSON unless `headers` name others; an empty value removes a
+/// header.
 pub(super) fn request(
     method: Method,
     path: &str,
@@ -196,6 +198,9 @@ pub(super) fn request(
     }
     for (name, value) in headers.iter().filter(|(_, value)| !value.is_empty()) {
         builder = builder.header(*name, *value);
+    }
+    if !body.is_empty() && !headers.iter().any(|(name, _)| *name == "content-type") {
+        builder = builder.header("content-type", "application/json");
     }
     builder.body(Body::from(body.to_owned())).unwrap()
 }
