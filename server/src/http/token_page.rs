@@ -117,12 +117,7 @@ enum Sent {
 
 /// Answers a request without a known token: with the place that was asked for if its form or its address has the token, else
 /// with the page.
-pub(super) async fn answer(
-    site: &Site,
-    token: &Token,
-    cookie: &str,
-    request: Request,
-) -> Response {
+pub(super) async fn answer(site: &Site, token: &Token, cookie: &str, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
     let peer = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0.ip());

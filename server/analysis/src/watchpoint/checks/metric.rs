@@ -74,7 +74,10 @@ pub(crate) fn constant(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
 /// True for an accuracy that may be that of a regression: of the training, or of a held-out set whose loss moves.
 fn is_of_numbers(run: &Run<'_>, series: &Series) -> bool {
     let mut losses = run.scalars(Meaning::HeldOutLoss);
-    let moves = |loss: &Series| loss.values.iter().any(|value| *value != loss.values[0]);
+    let moves = |loss: &Series| {
+        let mut pairs = loss.values.windows(2);
+        pairs.any(|pair| pair[0].to_bits() != pair[1].to_bits())
+    };
     match series.meaning {
         Meaning::Accuracy => true,
         Meaning::HeldOutAccuracy => losses.any(|own| own.rank == series.rank && moves(own)),
