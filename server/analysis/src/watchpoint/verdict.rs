@@ -156,7 +156,7 @@ impl Findings {
         let amounts = [
             (judged.tensors, "tensor", "个张量"),
             (judged.scalars, "scalar", "个标量"),
-            (judged.profiles, "profile", "份性能数据"),
+            (judged.profiles, "profile", "份性能分析"),
         ];
         let mut amounts: Vec<_> = amounts.into_iter().filter(|own| own.0 > 0).collect();
         let only_histograms = amounts.is_empty();

@@ -319,10 +319,10 @@ pub const ZH: CompareTexts = CompareTexts {
     no_findings: "两个训练均没有监测点命中。",
     operation: "操作",
     parameter: "参数",
-    no_pipeline: "并非两个训练都记录了数据管道。",
-    same_pipeline: "两个数据管道相同。",
+    no_pipeline: "并非两个训练都记录了数据流水线。",
+    same_pipeline: "两个数据流水线相同。",
     only_there: "仅在此训练中",
-    open_pipeline: "打开数据管道",
+    open_pipeline: "打开数据流水线",
     statistic: "统计量",
     statistics: [
         "均值",

@@ -248,7 +248,7 @@ pub(super) const ZH: OverviewTexts = OverviewTexts {
     values: |n| format!("{} 项", format::count(n)),
     nodes: |n| format!("{} 个节点", format::count(n)),
     tensors: |n| format!("{} 个张量", format::count(n)),
-    profiles: |n| format!("{} 份性能数据", format::count(n)),
+    profiles: |n| format!("{} 份性能分析", format::count(n)),
     points: |n| format!("{} 个点", format::count(n)),
     steps: |n| format!("{} 个迭代", format::count(n)),
     records: |n| format!("{} 条记录", format::count(n)),

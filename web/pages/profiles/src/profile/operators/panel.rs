@@ -62,7 +62,10 @@ pub(super) fn OperatorPanel(
                 <h2 class="cut" title=row.name.clone()>
                     {crate::names::name(&row.name)}
                 </h2>
-                <span class="micro ink3 cut">{row.r#type.clone()}</span>
+                <span class="micro ink3 cut">
+                    // Names of PyTorch end with their type.
+                    {(!row.name.ends_with(&row.r#type)).then(|| row.r#type.clone())}
+                </span>
                 <span class="grow"></span>
                 <a class="btn bare icon" href=search aria-label=open title=open>
                     {fixed_icon(IconName::Right, 12)}
