@@ -186,6 +186,14 @@ impl Profiles {
             .with(|own| (own.run.clone(), own.session.clone(), own.rank))
     }
 
+    /// The session of the address, if the run does not have it; reactive.
+    pub fn gone(self) -> Option<String> {
+        let wanted = self.query.with(|own| own.session.clone())?;
+        let list = self.list.answer.get()?;
+        let mut sessions = list.sessions.iter();
+        (!sessions.any(|own| own.session == wanted)).then_some(wanted)
+    }
+
     /// `true` once the run has a profile; reactive.
     pub fn is_there(self) -> bool {
         self.chosen.with(Option::is_some)
