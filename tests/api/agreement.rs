@@ -142,7 +142,7 @@ fn peaks_agree(own: &Value, memory: &Value, run: &str) {
     assert_eq!(number(&memory["at_len_bytes"]), peak, "{run}");
 }
 
-/// What `check` says of a rank is the advice of its overview.
+/// Hits of `check` have the gain and the words of the advice of their rank.
 fn findings_agree(own: &Value, checked: &Value, run: &str) {
     for advice in own["advice"].as_array().unwrap() {
         let rank = if advice["rank"].is_null() {

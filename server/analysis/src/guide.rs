@@ -199,7 +199,7 @@ fn sentence(
         ),
         Topic::Speed if !is_judged => (
             "no profile was recorded".to_owned(),
-            "未采集性能数据".to_owned(),
+            "未采集性能分析".to_owned(),
         ),
         Topic::Hyperparameters | Topic::Input | Topic::Loss | Topic::Metric | Topic::Speed => (
             format!("{}, no hits", plural(watched, "watchpoint")),

@@ -9,6 +9,7 @@ mod controls;
 pub mod download;
 mod enlarged;
 mod graph;
+mod long_name;
 mod marked;
 mod note;
 mod note_fields;
@@ -39,6 +40,7 @@ pub use graph::{
     Colour, GraphCanvas, GraphOverview, Look, NodeGraph, Shade, View, figure_of, first_view,
     hit_at, use_graph_ink,
 };
+pub use long_name::long_name;
 pub use marked::{marked, places};
 pub use note::{Note, NoteKind};
 pub use note_fields::{NoteFields, tags_of};

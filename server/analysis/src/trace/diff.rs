@@ -221,7 +221,7 @@ fn sentence(
     if own <= 0 || base <= 0 {
         return Sentence {
             en: "Steps cannot be compared: one of the profiles has none.".to_owned(),
-            zh: "无法比较迭代：其中一个性能数据没有迭代。".to_owned(),
+            zh: "无法比较迭代：其中一个性能分析没有迭代。".to_owned(),
         };
     }
     let change = own as f64 / base as f64 - 1.0;

@@ -9,6 +9,7 @@ use super::Model;
 use super::work::{ancestors, innermost};
 
 mod answer;
+mod categories;
 pub mod timeline;
 
 pub use answer::{MemoryAsk, fragmentation, growth, least, memory};

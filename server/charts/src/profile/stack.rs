@@ -5,10 +5,13 @@ use plotters::prelude::{DrawResult, DrawingBackend};
 use super::axes::{Ruler, Unit};
 use super::pen::Pen;
 use super::{Hit, Rect, Shade, Size, cell};
+use crate::label;
 use crate::paint::{Anchor, Ink};
 
 /// Ticks of the axis of values.
 const TICKS: u32 = 6;
+/// Upper edge of the plot with the text of a mean above it, CSS pixels.
+const MEAN_TOP: f64 = 22.0;
 /// Width of a bar from which on a gap is left between two, CSS pixels.
 const GAP_FROM: f64 = 4.0;
 /// Opacity of steps that were cut off.
@@ -51,7 +54,7 @@ impl Stack {
         let plot = Rect {
             left: 52.0,
             right: size.width - 10.0,
-            top: 10.0,
+            top: if self.mean.is_some() { MEAN_TOP } else { 10.0 },
             bottom: size.height - 22.0,
         };
         let most = self.bars.iter().map(Bar::sum);
@@ -102,7 +105,11 @@ impl Stack {
         if let Some((mean, text)) = &self.mean {
             let y = ruler.at(*mean);
             pen.dashed_across((plot.left, plot.right), y, Ink(pen.theme.ink, 0.7))?;
-            let at = (plot.right - 2.0, y - 9.0);
+            // Above the bars, with a piece of its line: no bar is behind it.
+            let y = plot.top - 10.0;
+            let left = plot.right - label::width(text) - 6.0;
+            pen.dashed_across((left - 18.0, left), y, Ink(pen.theme.ink, 0.7))?;
+            let at = (plot.right, y);
             pen.over(at, Anchor::End, text, pen.theme.ink)?;
         }
         Ok(())

@@ -186,6 +186,14 @@ impl Profiles {
             .with(|own| (own.run.clone(), own.session.clone(), own.rank))
     }
 
+    /// The session of the address, if the run does not have it; reactive.
+    pub fn gone(self) -> Option<String> {
+        let wanted = self.query.with(|own| own.session.clone())?;
+        let list = self.list.answer.get()?;
+        let mut sessions = list.sessions.iter();
+        (!sessions.any(|own| own.session == wanted)).then_some(wanted)
+    }
+
     /// `true` once the run has a profile; reactive.
     pub fn is_there(self) -> bool {
         self.chosen.with(Option::is_some)
@@ -273,7 +281,7 @@ pub fn ProfileTabs(
     move || {
         profiles.is_there().then(|| {
             view! {
-                <div class="ptabs">
+                <section class="ptabs" aria-label=i18n.text(|t| t.profile.recording)>
                     <nav class="tabs" aria-label=i18n.text(|t| t.profile.title)>
                         {ProfileTab::ALL.map(tab).into_iter().collect_view()}
                     </nav>
@@ -286,7 +294,7 @@ pub fn ProfileTabs(
                     <Show when=move || has_ranks.get()>
                         <RankChoice profiles />
                     </Show>
-                </div>
+                </section>
             }
         })
     }
@@ -304,11 +312,15 @@ fn StepsChoice(profiles: Profiles) -> impl IntoView {
         (since.is_some() || until.is_some())
             .then(|| (since.unwrap_or(i64::MIN), until.unwrap_or(i64::MAX)))
     });
-    let face = move || {
+    let text = Memo::new(move |_| {
         let (first, last) = whole.get();
         let (since, until) = chosen.get().unwrap_or((first, last));
         let (since, until) = (since.clamp(first, last), until.clamp(first, last));
-        let text = format!("{} – {}", format::integer(since), format::integer(until));
+        format!("{} – {}", format::integer(since), format::integer(until))
+    });
+    // A name begins with what is seen, for those who speak it.
+    let label = move || format!("{}: {}", text.get(), i18n.texts().profile.choose_steps);
+    let face = move || {
         view! {
             <span class="val">{text}</span>
             <Icon name=IconName::Down size=12 />
@@ -330,7 +342,7 @@ fn StepsChoice(profiles: Profiles) -> impl IntoView {
                     <span class="hide-narrow">{i18n.text(|t| t.profile.steps)}</span>
                     <Popover
                         is_open
-                        label=i18n.label(|t| t.profile.choose_steps)
+                        label=Signal::derive(label)
                         class="field"
                         panel_class="popover step-choice"
                         face=ViewFn::from(face)

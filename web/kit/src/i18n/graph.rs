@@ -205,7 +205,7 @@ pub(super) const ZH: GraphTexts = GraphTexts {
     colours: ["类型", "设备", "健康", "数值精度", "时间"],
     time_legend: "每次迭代平均时间；最长者占满方框",
     mean_time: "每次迭代平均时间",
-    operator: "性能数据中的算子",
+    operator: "性能分析中的算子",
     against: "与另一计算图对比",
     likeness: ["两图相同", "另一计算图中没有对应节点", "仅另一计算图有"],
     health: ["发现错误", "发现警告", "未发现问题", "由此传播"],

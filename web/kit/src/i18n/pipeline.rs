@@ -349,7 +349,7 @@ pub(super) const ZH: PipelineTexts = PipelineTexts {
     wholes: ["每个迭代", "每批总时间"],
     too_few_steps: |steps, wait, whole| {
         format!(
-            "仅有 {} 个迭代的性能数据，不足以判断数据加载：平均 {whole} 中占 {wait}。",
+            "仅有 {} 个迭代的性能分析，不足以判断数据加载：平均 {whole} 中占 {wait}。",
             format::count(steps)
         )
     },
@@ -368,7 +368,7 @@ pub(super) const ZH: PipelineTexts = PipelineTexts {
     advice: "增加工作线程、加长预取队列，或预先处理数据，可缩短迭代时间。",
     not_timed: [
         "未记录等待数据的时间",
-        "未记录等待数据的时间：性能数据中没有名为 data 的区间",
+        "未记录等待数据的时间：性能分析中没有名为 data 的区间",
     ],
     not_timed_next: "在取一批数据的代码外加一个名为 data 的区间即可：",
     found: |empty, batches, first| {

@@ -24,6 +24,8 @@ pub struct ProfileTexts {
     pub views: [&'static str; 6],
     pub pipeline: &'static str,
     pub timeline: &'static str,
+    /// Name of the choice of session, rank and steps.
+    pub recording: &'static str,
     pub steps: &'static str,
     pub choose_steps: &'static str,
     pub session: &'static str,

@@ -316,9 +316,9 @@ pub(super) static EN: TimelineTexts = TimelineTexts {
 };
 
 pub(super) static ZH: TimelineTexts = TimelineTexts {
-    none: "未记录性能数据",
-    none_next: "将性能数据记录到训练的文件夹中，写入时即会显示在此处：",
-    unreadable: "性能数据无法读取",
+    none: "未记录性能分析",
+    none_next: "将性能分析记录到训练的文件夹中，写入时即会显示在此处：",
+    unreadable: "性能分析无法读取",
     totals: |events, steps, bytes| {
         format!(
             "{} 个事件 · {} 个迭代 · {bytes}，按需读取",
@@ -362,7 +362,7 @@ pub(super) static ZH: TimelineTexts = TimelineTexts {
     filter_curves: "筛选标量",
     curves_of: |chosen, most| format!("已选 {chosen} 条曲线，最多 {most} 条"),
     no_scalars: "此训练没有标量。",
-    no_clock: "此性能数据的时钟未说明开始时刻，因此无法放置曲线。",
+    no_clock: "此性能分析的时钟未说明开始时刻，因此无法放置曲线。",
     no_points: "无数据点",
     second: "下方的第二个会话或 rank",
     no_second: "无第二个会话",

@@ -5,7 +5,6 @@
     reason = "`#[component]` makes its props `pub` in modules that are not"
 )]
 
-mod names;
 mod profile;
 mod timeline;
 

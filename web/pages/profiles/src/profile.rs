@@ -7,7 +7,7 @@ use trainscope_api::profile::{ProfileEntry, ProfileState};
 
 use trainscope_web_kit::client::ClientError;
 use trainscope_web_kit::components::profile_tabs::{
-    ProfileTab, ProfileTabs, ProfileView, Profiles, SESSION, VIEW,
+    ProfileTab, ProfileTabs, ProfileView, Profiles, VIEW,
 };
 use trainscope_web_kit::components::{IconName, Note, NoteKind, StatePage};
 use trainscope_web_kit::format;
@@ -65,7 +65,6 @@ pub fn ProfilePage() -> impl IntoView {
     let has_steps =
         Signal::derive(move || !matches!(view.get(), ProfileView::Memory | ProfileView::Compare));
     let has_ranks = Signal::derive(move || view.get() != ProfileView::Cluster);
-    let session = profiles.url.param(SESSION);
     let state = Memo::new(move |_| match profiles.list.load() {
         Load::Failed(ClientError::Refused(error)) => PageState::Failed(error.message),
         Load::Loading | Load::Failed(_) => PageState::Loading,
@@ -74,10 +73,9 @@ pub fn ProfilePage() -> impl IntoView {
             let unread = unread.map(|own| (own.path.clone(), own.reason.clone()));
             PageState::Nothing(unread.collect())
         }
-        Load::Ready(list) => {
-            let has = |id: &String| list.sessions.iter().any(|own| own.session == *id);
-            let gone = session.get().filter(|id| !has(id));
-            gone.map_or_else(|| PageState::View(view.get()), PageState::Gone)
+        Load::Ready(_) => {
+            let view = || PageState::View(view.get());
+            profiles.gone().map_or_else(view, PageState::Gone)
         }
     });
     let is_gone = Memo::new(move |_| matches!(state.get(), PageState::Gone(_)));

@@ -59,37 +59,37 @@ impl Lack {
     #[must_use]
     pub const fn words(self) -> Text {
         let (en, zh) = match self {
-            Self::NoSteps => ("the profile has no steps", "性能数据中没有迭代"),
-            Self::TooFewSteps => ("too few profiled steps", "性能数据的迭代数过少"),
+            Self::NoSteps => ("the profile has no steps", "性能分析中没有迭代"),
+            Self::TooFewSteps => ("too few profiled steps", "性能分析的迭代数过少"),
             Self::UnevenSteps => ("the steps are too uneven", "迭代耗时差异过大"),
-            Self::NoDevice => ("the profile has no device", "性能数据中没有设备"),
+            Self::NoDevice => ("the profile has no device", "性能分析中没有设备"),
             Self::NoLaunches => ("launches were not recorded", "未记录启动调用"),
             Self::NoMemory => ("allocations were not recorded", "未记录内存分配"),
             Self::NoDeviceSize => ("the size of the device is unknown", "设备内存大小未知"),
             Self::NoReserved => ("reserved memory was not recorded", "未记录保留的内存"),
             Self::NoCapability => ("the kind of the device is unknown", "设备型号未知"),
             Self::OneRank => ("only one rank was profiled", "只采集了一个 rank"),
-            Self::NoBaseline => ("no baseline was given", "未指定基线"),
+            Self::NoBaseline => ("no baseline was given", "未指定基准"),
             Self::OtherDevice => (
                 "the baseline was recorded on another device",
-                "基线在另一种设备上采集",
+                "基准在另一种设备上采集",
             ),
             Self::NoBaselineProfile => (
                 "the baseline has no readable profile",
-                "基线中没有可读取的性能数据",
+                "基准中没有可读取的性能分析",
             ),
-            Self::NoBaselineSteps => ("the baseline has no steps", "基线中没有迭代"),
-            Self::TooFewBaselineSteps => ("too few steps in the baseline", "基线的迭代数过少"),
+            Self::NoBaselineSteps => ("the baseline has no steps", "基准中没有迭代"),
+            Self::TooFewBaselineSteps => ("too few steps in the baseline", "基准的迭代数过少"),
             Self::NoOperators => (
                 "one of the profiles has no operators",
-                "其中一个性能数据没有算子",
+                "其中一个性能分析没有算子",
             ),
             Self::NoProfile => (
                 "the run has no file of a profiler",
-                "运行中没有性能分析器的文件",
+                "训练中没有性能分析器的文件",
             ),
-            Self::Reading => ("the profile is still being read", "性能数据仍在读取"),
-            Self::Unreadable => ("the profile could not be read", "性能数据无法读取"),
+            Self::Reading => ("the profile is still being read", "性能分析仍在读取"),
+            Self::Unreadable => ("the profile could not be read", "性能分析无法读取"),
         };
         Text { en, zh }
     }

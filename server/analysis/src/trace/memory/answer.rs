@@ -11,24 +11,12 @@ use trainscope_format::trace::{MemoryEvent, TextId};
 use super::super::scopes::Scopes;
 use super::super::work::operator;
 use super::super::{Model, robust};
+use super::categories::{Bytes, CATEGORIES, column, fitted};
 use super::timeline::Purposes;
 use super::{DeviceKey, Life, device_name, devices, in_time, lives, peak, total};
 
 /// Maximum number of holders in one answer.
 const MAX_HOLDERS: usize = 500;
-
-/// Categories in the order of their layers, and of the columns while they are added up.
-const CATEGORIES: [MemoryCategory; 9] = [
-    MemoryCategory::Parameters,
-    MemoryCategory::Optimizer,
-    MemoryCategory::Inputs,
-    MemoryCategory::Kept,
-    MemoryCategory::Gradients,
-    MemoryCategory::Activations,
-    MemoryCategory::Autograd,
-    MemoryCategory::Workspace,
-    MemoryCategory::Other,
-];
 
 /// A question about memory; times are nanoseconds since the begin of the session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -275,35 +263,12 @@ impl<'m> Recording<'m> {
     }
 }
 
-/// Bytes of each of [`CATEGORIES`].
-pub(super) type Bytes = [i128; CATEGORIES.len()];
-
-pub(super) fn column(category: MemoryCategory) -> usize {
-    let place = CATEGORIES.iter().position(|own| *own == category);
-    place.unwrap_or(CATEGORIES.len() - 1)
-}
-
 /// Bytes before the first event, as the file counts them.
 fn before(events: &[&MemoryEvent]) -> u64 {
     events.first().map_or(0, |first| {
         let before = i128::from(first.allocated) - i128::from(first.bytes);
         u64::try_from(before).unwrap_or(0)
     })
-}
-
-/// Bytes of the columns so that their sum is what the file counts: what no category explains is other, and of too much
-/// the last columns give way.
-fn fitted(mut columns: Bytes, allocated: u64) -> Bytes {
-    let mut excess = columns.iter().sum::<i128>() - i128::from(allocated);
-    for bytes in columns.iter_mut().rev() {
-        let less = excess.min(*bytes);
-        if excess > 0 && less > 0 {
-            *bytes -= less;
-            excess -= less;
-        }
-    }
-    columns[CATEGORIES.len() - 1] += (-excess).max(0);
-    columns
 }
 
 /// Points of the series: the moment of the most allocated bytes of each bucket.

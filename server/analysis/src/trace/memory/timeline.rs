@@ -6,7 +6,7 @@ use trainscope_api::profile::{
 use trainscope_format::formats::memory_timeline::{MemoryTimeline, total};
 use trainscope_format::trace::MemoryEvent;
 
-use super::answer::{Bytes, column};
+use super::categories::{Bytes, column};
 use super::{DeviceKey, devices, in_time};
 use crate::trace::Model;
 use crate::trace::figures::median;
@@ -44,7 +44,7 @@ impl Purposes {
         if first < last {
             &self.points[first..last]
         } else if first == 0 {
-            // What was held before the recording.
+            // The first point: bytes from before the recording.
             &self.points[..self.points.len().min(1)]
         } else {
             &self.points[first - 1..first]
@@ -187,6 +187,7 @@ mod tests {
     fn model() -> Model {
         let mut trace = Trace::default();
         trace.head.unix_offset_nanos = Some(1_000_000);
+        trace.counts.events = 3;
         for (device_type, time) in [(0, 500), (0, 5_000), (1, 7_500)] {
             trace.memory.push(MemoryEvent {
                 time,

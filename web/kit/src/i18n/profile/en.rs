@@ -20,6 +20,7 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
     ],
     pipeline: "Data pipeline",
     timeline: "Timeline",
+    recording: "Recording",
     steps: "Steps",
     choose_steps: "Choose steps",
     session: "session",

@@ -8,6 +8,7 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
     views: ["概览", "迭代", "算子", "内存", "集群", "对比"],
     pipeline: "数据流水线",
     timeline: "时间线",
+    recording: "记录",
     steps: "迭代",
     choose_steps: "选择迭代范围",
     session: "会话",
@@ -15,9 +16,9 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
     open_timeline: "在时间线中打开",
     key_rows: "下一行、上一行",
 
-    none: "未记录性能数据",
+    none: "未记录性能分析",
     none_next: "用训练框架自带的性能分析器记录几个迭代，写入该训练的文件夹：",
-    reading: "正在读取性能数据",
+    reading: "正在读取性能分析",
     bytes_of: |read, all| format!("{read} / {all}"),
     remark: "提示",
     truncated: "文件在某个事件中间结束；此前的内容均已显示。",
@@ -27,7 +28,7 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
             format::count(places)
         )
     },
-    unread: "无法读取性能数据",
+    unread: "无法读取性能分析",
     between: "",
     download: "下载",
     more: |more| format!("还有 {} 项", format::count(more)),
@@ -35,7 +36,7 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
     open_all: "打开时间线",
     step_takes: |time| format!("每个迭代耗时 {time}。"),
     steps_by: |name| format!("迭代由标注“{name}”推断得出。"),
-    no_steps: "该性能数据没有迭代信息：整段记录按一个迭代计。请在每个批次之后调用 profiler.step()。",
+    no_steps: "该性能分析没有迭代信息：整段记录按一个迭代计。请在每个批次之后调用 profiler.step()。",
     where_time: "迭代耗时分布",
     mean: |time| format!("平均 {time}"),
     kinds: [
@@ -86,7 +87,7 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
     peak_label: "设备峰值，TFLOP/s",
     peak_title: "这些算子在该设备上的峰值：设备在列表中时取自其数据手册，也可以在此输入。输入的值与训练的备注一起保存。",
     lacks: [
-        "该性能数据没有设备上的 kernel。",
+        "该性能分析没有设备上的 kernel。",
         "未记录输入形状。",
         "未记录调用栈，可能缺少作用域。",
         "未记录内存分配。",
@@ -382,8 +383,8 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
 
     both_timelines: "两条时间线，按迭代对齐",
     compare_with: "对比",
-    compare_none: "还没有可以对比的性能数据",
-    compare_next: "为该训练再记录一个会话或 rank，或选择另一个有性能数据的训练。",
+    compare_none: "还没有可以对比的性能分析",
+    compare_next: "为该训练再记录一个会话或 rank，或选择另一个有性能分析的训练。",
     diff_sentence: |here, there| format!("此处迭代中位数 {here}，对比的为 {there}。"),
     ratio: |ratio, low, high| format!("中位数之比 {ratio}，95 % 区间 {low} 至 {high}。"),
     not_recorded: "未记录",

@@ -13,7 +13,7 @@ use super::model::{KINDS, Model, kinds_of, said, share, signed, swatch, time, us
 use super::parts::{Refusal, Standing, downloads, verdict};
 use trainscope_web_kit::client;
 use trainscope_web_kit::components::profile_tabs::ProfileTab;
-use trainscope_web_kit::components::{RowHeights, RowList, SegOption, Segmented};
+use trainscope_web_kit::components::{RowHeights, RowList, SegOption, Segmented, long_name};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::{ProfileTexts, use_i18n};
 use trainscope_web_kit::prelude::*;
@@ -439,7 +439,7 @@ fn difference(row: &OperatorDifference, most: i64, texts: &ProfileTexts, href: &
         <div class="r" role="row">
             <span role="cell" class="name">
                 <a href=href.to_owned() title=row.name.clone()>
-                    {crate::names::name(&row.name)}
+                    {long_name(&row.name)}
                 </a>
             </span>
             <span role="cell" class="num">{time(here)}</span>

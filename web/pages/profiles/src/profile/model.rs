@@ -63,7 +63,10 @@ impl Model {
     pub(super) fn provide(profiles: Profiles) -> Self {
         let own = Signal::derive(move || Arc::new(vec![profiles.run.get()]));
         let overview = query(
-            move || profiles.is_there().then(|| profiles.query.get()),
+            move || {
+                let is_there = profiles.is_there() && profiles.gone().is_none();
+                is_there.then(|| profiles.query.get())
+            },
             |wanted| async move { client::profile_overview(&wanted).await },
         )
         .cleared_with(move || profiles.subject())

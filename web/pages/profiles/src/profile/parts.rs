@@ -14,7 +14,7 @@ use trainscope_web_kit::components::{
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 
-/// What the icon beside the sentence says.
+/// Meaning of the icon beside the sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
     /// The worst that was found.

@@ -90,7 +90,7 @@ pub(super) fn Bottom() -> impl IntoView {
                     </div>
                     {content}
                 </div>
-                <div class="busy">
+                <div class="busy" tabindex="0">
                     <Busy />
                 </div>
             </section>
@@ -176,7 +176,7 @@ fn Busy() -> impl IntoView {
         })
     };
     view! {
-        <h3>{title}</h3>
+        <h2>{title}</h2>
         <ul>{bars}</ul>
         {counters}
     }

@@ -44,7 +44,6 @@ pub(super) fn TopHeads() -> impl IntoView {
                 type="button"
                 class="unit"
                 disabled=move || !has_clock.get()
-                aria-label=i18n.text(|t| t.timeline.turn_clock)
                 title=i18n.text(|t| t.timeline.turn_clock)
                 on:click=move |_| model.turn_clock()
             >

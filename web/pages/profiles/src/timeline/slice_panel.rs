@@ -54,7 +54,7 @@ pub(super) fn SliceFacts() -> impl IntoView {
         let texts = i18n.texts().timeline;
         let Some(own) = selected(model) else {
             return view! {
-                <h3>{texts.no_slice}</h3>
+                <h2>{texts.no_slice}</h2>
                 <p class="small ink3">{texts.no_slice_next}</p>
             }
             .into_any();
@@ -72,13 +72,13 @@ pub(super) fn SliceFacts() -> impl IntoView {
             .collect::<Vec<_>>()
             .join(" · ");
         view! {
-            <h3>
+            <h2>
                 <i class="sw" style:--c=colour_of(slice.kind)></i>
                 <span class="cut" title=slice.name.clone()>
                     {slice.name.clone()}
                 </span>
                 <span class="ink3 regular cut">{of}</span>
-            </h3>
+            </h2>
             {mark(model, slice.index, texts)}
             <dl class="kv">{facts(model, &own, texts)}</dl>
         }

@@ -132,7 +132,12 @@ fn SearchField() -> impl IntoView {
     };
     let is_wrong = Memo::new(move |_| model.found.error.with(Option::is_some));
     view! {
-        <div class="field find" class:wrong=move || is_wrong.get() role="search">
+        <div
+            class="field find"
+            class:wrong=move || is_wrong.get()
+            role="search"
+            aria-label=i18n.text(|t| t.timeline.search)
+        >
             <Icon name=IconName::Search size=14 />
             <input
                 node_ref=input
@@ -181,9 +186,12 @@ fn LanesButton() -> impl IntoView {
         })
     });
     let has_hidden = Memo::new(move |_| model.choices.with(|own| !own.hidden.is_empty()));
-    let face = move || {
+    let text = Memo::new(move |_| {
         let shown = model.layout.with(|layout| layout.lane_count() as u64);
-        let text = (i18n.texts().timeline.lanes_of)(shown, all.get());
+        (i18n.texts().timeline.lanes_of)(shown, all.get())
+    });
+    let label = move || format!("{}: {}", text.get(), i18n.texts().timeline.choose_lanes);
+    let face = move || {
         view! {
             <Icon name=IconName::Filter size=14 />
             <span class="hide-small">{text}</span>
@@ -226,7 +234,7 @@ fn LanesButton() -> impl IntoView {
     view! {
         <Popover
             is_open
-            label=i18n.label(|t| t.timeline.choose_lanes)
+            label=Signal::derive(label)
             class="btn bare"
             panel_class="popover lane-list"
             pressed=Signal::derive(move || has_hidden.get())

@@ -8,7 +8,7 @@ use super::ink::colour_of;
 use super::model::use_model;
 use super::times;
 use trainscope_web_kit::components::download::{download, file_name};
-use trainscope_web_kit::components::{IconButton, IconName};
+use trainscope_web_kit::components::{IconButton, IconName, long_name};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
@@ -104,7 +104,7 @@ pub(super) fn Totals() -> impl IntoView {
                                 title=name.clone()
                                 on:click=move |_| model.set_search(&name)
                             >
-                                {crate::names::name(&own.name)}
+                                {long_name(&own.name)}
                             </button>
                         </span>
                     </td>

@@ -84,8 +84,8 @@ pub(crate) static PROFILE_DAMAGED: Condition = Condition {
         advice: "Let the profiler stop before the program ends, and record fewer steps or fewer kinds of events.",
     },
     zh: Prose {
-        says: "性能数据损坏或不完整",
-        checks: "性能数据的文件在最后一个事件完整之前结束，含有无法读取的事件，或注明丢弃了事件。",
+        says: "性能分析损坏或不完整",
+        checks: "性能分析的文件在最后一个事件完整之前结束，含有无法读取的事件，或注明丢弃了事件。",
         matters: "不完整的数据中，总和与比例偏小；所有读到的内容都会显示。",
         not_judged: "仍在写入的文件。",
         advice: "在程序结束前停止性能分析器，并减少记录的迭代数或事件种类。",

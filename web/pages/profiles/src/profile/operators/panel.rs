@@ -11,7 +11,7 @@ use super::super::parts::read_out;
 use super::flops::flops_tree;
 use super::table::selected;
 use trainscope_web_kit::client;
-use trainscope_web_kit::components::{IconName, ProfileChart, fixed_icon};
+use trainscope_web_kit::components::{IconName, ProfileChart, fixed_icon, long_name};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
@@ -60,9 +60,12 @@ pub(super) fn OperatorPanel(
         Some(view! {
             <div class="head">
                 <h2 class="cut" title=row.name.clone()>
-                    {crate::names::name(&row.name)}
+                    {long_name(&row.name)}
                 </h2>
-                <span class="micro ink3 cut">{row.r#type.clone()}</span>
+                <span class="micro ink3 cut">
+                    // Names of PyTorch end with their type.
+                    {(!row.name.ends_with(&row.r#type)).then(|| row.r#type.clone())}
+                </span>
                 <span class="grow"></span>
                 <a class="btn bare icon" href=search aria-label=open title=open>
                     {fixed_icon(IconName::Right, 12)}

@@ -8,7 +8,7 @@ use trainscope_api::profile::{OperatorGroup, OperatorRow};
 use super::super::model::{share, use_model};
 use super::columns::{Column, Scale};
 use super::{OPERATOR, SHAPES, SORT};
-use trainscope_web_kit::components::{IconName, RowHeights, RowList, fixed_icon};
+use trainscope_web_kit::components::{IconName, RowHeights, RowList, fixed_icon, long_name};
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::keys::use_keys;
 use trainscope_web_kit::prelude::*;
@@ -199,7 +199,7 @@ fn cell(column: Column, row: &OperatorRow, scale: Scale, longest: i64) -> AnyVie
         Column::Name => view! {
             <span role="cell" class="name">
                 <button type="button" class="plain" title=text.clone()>
-                    {crate::names::name(&text)}
+                    {long_name(&text)}
                 </button>
             </span>
         }

@@ -1,6 +1,6 @@
 //! Names of operators and slices in a narrow place: the middle is cut, since paths begin alike and end with what differs.
 
-use trainscope_web_kit::prelude::*;
+use crate::prelude::*;
 
 /// Names up to this length are cut at their end.
 const SHORT: usize = 24;
@@ -8,7 +8,7 @@ const SHORT: usize = 24;
 const END: usize = 20;
 
 /// A name of which the end stays, inside of an element that gives it a width.
-pub(crate) fn name(text: &str) -> AnyView {
+pub fn long_name(text: &str) -> AnyView {
     let (start, end) = halves(text);
     let (start, end) = (start.to_owned(), end.to_owned());
     view! {

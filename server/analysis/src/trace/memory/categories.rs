@@ -1,0 +1,40 @@
+//! Bytes by category while they are added up.
+
+use trainscope_api::profile::MemoryCategory;
+
+/// Categories in the order of their layers, and of the columns while they are added up.
+pub(super) const CATEGORIES: [MemoryCategory; 9] = [
+    MemoryCategory::Parameters,
+    MemoryCategory::Optimizer,
+    MemoryCategory::Inputs,
+    MemoryCategory::Kept,
+    MemoryCategory::Gradients,
+    MemoryCategory::Activations,
+    MemoryCategory::Autograd,
+    MemoryCategory::Workspace,
+    MemoryCategory::Other,
+];
+
+/// Bytes of each of [`CATEGORIES`].
+pub(super) type Bytes = [i128; CATEGORIES.len()];
+
+/// Position of a category.
+pub(super) fn column(category: MemoryCategory) -> usize {
+    let place = CATEGORIES.iter().position(|own| *own == category);
+    place.unwrap_or(CATEGORIES.len() - 1)
+}
+
+/// Bytes of the columns so that their sum is what the file counts: what no category explains is other, and of too much
+/// the last columns give way.
+pub(super) fn fitted(mut columns: Bytes, allocated: u64) -> Bytes {
+    let mut excess = columns.iter().sum::<i128>() - i128::from(allocated);
+    for bytes in columns.iter_mut().rev() {
+        let less = excess.min(*bytes);
+        if excess > 0 && less > 0 {
+            *bytes -= less;
+            excess -= less;
+        }
+    }
+    columns[CATEGORIES.len() - 1] += (-excess).max(0);
+    columns
+}

@@ -1,0 +1,56 @@
+//! Parts of a step.
+
+use serde::{Deserialize, Serialize};
+
+/// Parts of a step by kind, nanoseconds. Each moment belongs to one part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Parts {
+    /// Kernels, collectives apart.
+    pub kernel: i64,
+    /// Copies of memory.
+    pub memcpy: i64,
+    /// Fills of memory.
+    pub memset: i64,
+    /// Communication.
+    pub communication: i64,
+    /// Calls of the runtime.
+    pub runtime: i64,
+    /// Waiting for data.
+    pub data: i64,
+    /// Operators and annotations on the host.
+    pub operators: i64,
+    /// Everything else.
+    pub other: i64,
+}
+
+impl Parts {
+    /// Parts in the order of their fields.
+    pub const fn values(&self) -> [i64; 8] {
+        let Self {
+            kernel,
+            memcpy,
+            memset,
+            communication,
+            runtime,
+            data,
+            operators,
+            other,
+        } = *self;
+        [
+            kernel,
+            memcpy,
+            memset,
+            communication,
+            runtime,
+            data,
+            operators,
+            other,
+        ]
+    }
+
+    /// Length of the step.
+    pub fn total(&self) -> i64 {
+        self.values().into_iter().fold(0, i64::saturating_add)
+    }
+}
