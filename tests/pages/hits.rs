@@ -123,6 +123,7 @@ async fn one_number_of_histograms_is_on_the_rail_and_the_card_and_no_card_is_mis
             "/Histograms\\s*60$/.test(document.querySelector(\"nav a[href$='/histograms']\")?.textContent)",
         )
         .await;
+    browser.wait_for_element("[data-card=histograms] > a").await;
     let card = browser.text_of("[data-card=histograms] > a").await.unwrap();
     assert!(card.contains("60 tensors"), "{card}");
     browser.wait_for_element("[data-card=pipeline]").await;

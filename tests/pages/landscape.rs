@@ -108,7 +108,7 @@ async fn the_landscapes_of_mindspore_are_read_as_they_were_recorded() {
     browser.goto(&server, "/run/lenet/landscape").await;
     browser
         .wait_for_text(
-            "The minimum lies outside of this plane: its loss falls to 0.086 at the border",
+            "The minimum is outside of this plane: its loss falls to 0.086 at the border",
         )
         .await;
     // Nothing is invented that MindSpore does not record.

@@ -322,7 +322,7 @@ async fn files_that_cannot_be_read_come_first() {
         assert_eq!(title, format!("Overview · {run} · trainscope"));
     }
     browser.show("overview-damaged").await;
-    // Of a file that cannot be read nobody knows what was recorded: no advice to record more, and a card that says so.
+    // An unreadable file may hold everything: there is no advice to record more, and a card names the reason.
     let text = browser.text().await;
     assert!(!text.contains("run.watch"), "{text}");
     browser.wait_for_text("No record could be read.").await;

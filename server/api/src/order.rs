@@ -44,6 +44,18 @@ fn chunk(text: &str) -> (&str, (usize, &str), &str) {
     (head, (number.len(), number), rest)
 }
 
+/// Place of a scalar among the cards by its name: 0 for losses, 2 for `epoch` and others that count time, and for a result that
+/// Lightning records without a value.
+pub fn importance(tag: &str) -> u8 {
+    let name = tag.rsplit('/').next().unwrap_or(tag).to_ascii_lowercase();
+    let mut words = name.split(|c: char| !c.is_alphanumeric());
+    if matches!(&*name, "epoch" | "hp_metric" | "global_step") {
+        2
+    } else {
+        u8::from(!words.any(|word| word == "loss"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,5 +94,14 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn losses_come_first_and_clocks_last() {
+        let mut tags = ["epoch", "hp_metric", "lr-Adam", "train/loss", "val_loss"];
+        tags.sort_by_key(|tag| importance(tag));
+        let expected = ["train/loss", "val_loss", "lr-Adam", "epoch", "hp_metric"];
+        assert_eq!(tags, expected);
+        assert_eq!(importance("loss/accuracy"), 1);
     }
 }

@@ -13,7 +13,7 @@ const ROW: f64 = 18.0;
 pub struct Frame {
     /// Title.
     pub title: String,
-    /// What the axes are, in a line below the title; empty for none.
+    /// Names of the axes, in a line below the title; empty for none.
     pub note: String,
     /// Colour and name of each line.
     pub legend: Vec<(Rgb, String)>,

@@ -124,7 +124,7 @@ fn document(width: f64, height: f64, draw: impl FnOnce(SVGBackend<'_>) -> bool) 
 pub struct Card {
     /// Title.
     pub title: String,
-    /// What the axes are, in a line below the title; empty for none.
+    /// Names of the axes, in a line below the title; empty for none.
     pub note: String,
     /// Colour and name of each line.
     pub legend: Vec<(Rgb, String)>,

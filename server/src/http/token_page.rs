@@ -106,9 +106,9 @@ const ZH: Texts = Texts {
     programs: "程序请发送",
 };
 
-/// What became of a token that was sent.
+/// Result of a token that was sent.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sent {
+enum Outcome {
     Nothing,
     Refused,
     /// It was not looked at, and the address waits so long.
@@ -131,8 +131,8 @@ pub(super) async fn answer(site: &Site, token: &Token, cookie: &str, request: Re
     let sent = sent.or_else(|| query_token(&parts.uri).map(str::to_owned));
     let refusals = site.access.refusals();
     let state = match (sent, refusals.rest(peer, Instant::now())) {
-        (None, _) if form.is_none() => Sent::Nothing,
-        (Some(_), Some(rest)) => Sent::Waits(rest),
+        (None, _) if form.is_none() => Outcome::Nothing,
+        (Some(_), Some(rest)) => Outcome::Waits(rest),
         (Some(sent), None) if token.is(&sent) => {
             return welcome(&site.prefix, &parts.uri, cookie);
         }
@@ -141,7 +141,7 @@ pub(super) async fn answer(site: &Site, token: &Token, cookie: &str, request: Re
             if sent.is_some_and(|sent| !sent.is_empty()) {
                 refusals.count(peer, Instant::now());
             }
-            Sent::Refused
+            Outcome::Refused
         }
     };
     let page = page(&parts.uri, &parts.headers, state);
@@ -158,7 +158,7 @@ pub(super) async fn answer(site: &Site, token: &Token, cookie: &str, request: Re
         page,
     )
         .into_response();
-    if let Sent::Waits(rest) = state {
+    if let Outcome::Waits(rest) = state {
         *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
         response
             .headers_mut()
@@ -179,7 +179,7 @@ fn token_of(form: &str) -> Option<String> {
     Some(sent.trim_matches('+').replace("%7E", "~"))
 }
 
-fn page(uri: &Uri, headers: &HeaderMap, state: Sent) -> String {
+fn page(uri: &Uri, headers: &HeaderMap, state: Outcome) -> String {
     let asked = headers.get(ACCEPT_LANGUAGE);
     let asked = asked.and_then(|value| value.to_str().ok()).unwrap_or("");
     let asked = parameter(uri, "lang").unwrap_or(asked);
@@ -194,9 +194,9 @@ fn page(uri: &Uri, headers: &HeaderMap, state: Sent) -> String {
     let (name, port) = host.rsplit_once(':').unwrap_or((host, "8080"));
     let place = place_with(uri, None);
     let refused = match state {
-        Sent::Nothing => None,
-        Sent::Refused => Some(texts.refused.to_owned()),
-        Sent::Waits(rest) => Some((texts.wait)(secs(rest))),
+        Outcome::Nothing => None,
+        Outcome::Refused => Some(texts.refused.to_owned()),
+        Outcome::Waits(rest) => Some((texts.wait)(secs(rest))),
     };
     let described = refused.as_ref().map(|_| "refused");
     html! {

@@ -254,7 +254,7 @@ fn LanguageButton() -> impl IntoView {
             Locale::Zh => Locale::En,
         });
     };
-    // What is written on it is a part of its name, so that it can be called by voice.
+    // The visible letters are a part of the name, so that the button can be called by voice.
     let name = move || format!("EN/中 {}", i18n.texts().frame.other_language);
     view! {
         <button

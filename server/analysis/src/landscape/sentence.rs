@@ -65,7 +65,7 @@ fn not_arrived(_: &Landscape, figures: &Figures) -> Option<Conclusion> {
     Some(of(
         Tone::Plain,
         format!(
-            "The minimum lies outside of this plane: its loss falls to {least} at the border ({end} at the end of the training)."
+            "The minimum is outside of this plane: its loss falls to {least} at the border ({end} at the end of the training)."
         ),
         format!("最小值在该平面之外：损失在边界处降至 {least}（训练终点为 {end}）。"),
     ))

@@ -159,7 +159,7 @@ fn figures_of_recorded_landscapes_are_those_of_a_slow_reader() {
         .collect();
     assert_eq!(
         sentences[0],
-        "The minimum lies outside of this plane: its loss falls to 0.086 at the border (0.161 at the end of the training)."
+        "The minimum is outside of this plane: its loss falls to 0.086 at the border (0.161 at the end of the training)."
     );
     assert!(sentences[1].starts_with("The loss at the end is 0.112; it stays within 10 %"));
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use trainscope_api::order::natural;
+use trainscope_api::order::{importance, natural};
 use trainscope_format::{Kind, Role};
 
 use crate::frames::after_paint;
@@ -275,23 +275,15 @@ fn cards(
             ticked.sort_by_cached_key(|entry| {
                 let pin = pins.iter().position(|pin| *pin == entry.tag);
                 let is_foreign = entry.series.iter().all(|id| id.run != own);
-                (pin.unwrap_or(usize::MAX), is_foreign, weight(&entry.tag))
+                (
+                    pin.unwrap_or(usize::MAX),
+                    is_foreign,
+                    importance(&entry.tag),
+                )
             });
             ticked.into_iter().map(|entry| entry.tag.clone()).collect()
         })
     })
-}
-
-/// Place of a tag by what it says: 0 for losses; 2 for what only counts time, as Lightning records it, and for its result that
-/// is not set.
-fn weight(tag: &str) -> u8 {
-    let name = tag.rsplit('/').next().unwrap_or(tag).to_ascii_lowercase();
-    let mut words = name.split(|c: char| !c.is_alphanumeric());
-    if matches!(&*name, "epoch" | "hp_metric" | "global_step") {
-        2
-    } else {
-        u8::from(!words.any(|word| word == "loss"))
-    }
 }
 
 fn name_among(names: &BTreeMap<String, String>, run: &str) -> String {
@@ -344,18 +336,4 @@ fn keep_tags(shown: RunNames, state: AppState) {
         }
         now
     });
-}
-
-#[cfg(test)]
-mod tests {
-    use super::weight;
-
-    #[test]
-    fn losses_come_first_and_clocks_last() {
-        let mut tags = ["epoch", "hp_metric", "lr-Adam", "train/loss", "val_loss"];
-        tags.sort_by_key(|tag| weight(tag));
-        let expected = ["train/loss", "val_loss", "lr-Adam", "epoch", "hp_metric"];
-        assert_eq!(tags, expected);
-        assert_eq!(weight("loss/accuracy"), 1);
-    }
 }

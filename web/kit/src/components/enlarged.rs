@@ -1,5 +1,5 @@
-//! Pictures at other sizes than their own: smooth where they are made smaller, so that text in them can be read; with their
-//! pixels as squares where they are made larger, so that these can be told apart.
+//! Pictures at other sizes than their own: smooth where they are made smaller, which leaves text legible; with square pixels
+//! where they are made larger.
 
 use web_sys::HtmlImageElement;
 

@@ -3,11 +3,9 @@
 mod bins;
 mod class_bar;
 mod grid;
-mod peek;
 mod plane;
 
 pub use bins::{bins_picture, outline};
 pub use class_bar::ClassBar;
 pub use grid::{Tile, grid};
-pub use peek::{Peek, before_key};
 pub use plane::{Plane, Window, around, short};

@@ -23,6 +23,7 @@ mod in_timeline;
 mod inspector;
 mod model;
 mod numbers;
+mod peek;
 mod picture;
 mod session;
 mod steps;

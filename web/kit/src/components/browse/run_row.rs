@@ -81,6 +81,13 @@ pub fn RunRow(browse: Browse, run: String) -> impl IntoView {
             Some(RunStatus::Stopped) | None => ("", ""),
         }
     };
+    let description = move || {
+        if is_baseline.get() {
+            i18n.texts().scalars.baseline
+        } else {
+            remark().0
+        }
+    };
     let chip_class = move || {
         let class = name.with_value(|name| colours.get(name)).chip_class();
         // A hidden run has a hollow chip and a word.
@@ -113,6 +120,7 @@ pub fn RunRow(browse: Browse, run: String) -> impl IntoView {
                 aria-checked=move || is_shown.get().to_string()
                 aria-current=move || is_own().then_some("true")
                 aria-label=name.get_value()
+                aria-description=description
                 title=title
                 on:click=toggle
                 on:dblclick=move |_| alone()
@@ -123,9 +131,9 @@ pub fn RunRow(browse: Browse, run: String) -> impl IntoView {
                 </span>
                 <Show
                     when=move || is_baseline.get()
-                    fallback=move || view! { <span class="v">{move || remark().0}</span> }
+                    fallback=move || view! { <span class="v" aria-hidden="true">{move || remark().0}</span> }
                 >
-                    <span class="badge">{i18n.text(|t| t.scalars.baseline)}</span>
+                    <span class="badge" aria-hidden="true">{i18n.text(|t| t.scalars.baseline)}</span>
                 </Show>
                 <i class:dot=move || remark().1 == "live" class:live=move || remark().1 == "live"></i>
             </button>

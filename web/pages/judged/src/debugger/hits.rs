@@ -246,7 +246,7 @@ fn List() -> impl IntoView {
                 </colgroup>
                 <thead>
                     <tr>
-                        <th></th>
+                        <td></td>
                         <th>{i18n.text(|t| t.debugger.tensor)}</th>
                         <th>{i18n.text(|t| t.debugger.watchpoint)}</th>
                         <th class="num">{i18n.text(|t| t.debugger.found)}</th>
@@ -393,7 +393,10 @@ fn Severities() -> impl IntoView {
                 type="button"
                 class=class
                 title=move || (i18n.texts().debugger.severity)(severity_name(severity))
-                aria-label=move || (i18n.texts().debugger.severity)(severity_name(severity))
+                aria-label=move || {
+                    let name = (i18n.texts().debugger.severity)(severity_name(severity));
+                    format!("{} {name}", count())
+                }
                 aria-pressed=move || (model.severity.get() == Some(severity)).to_string()
                 on:click=move |_| model.press_severity(Some(severity))
             >

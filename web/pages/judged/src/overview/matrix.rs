@@ -60,8 +60,14 @@ fn table(model: Model, onset: &Onset, i18n: I18n) -> AnyView {
     let named = label_columns(onset);
     let heads = onset.steps.iter().enumerate().map(|(column, step)| {
         let is_now = onset.column == Some(column);
-        let text = named.contains(&column).then(|| format::integer(*step));
-        view! { <th class:now=is_now aria-current=is_now.then_some("true")><span>{text}</span></th> }
+        let step = format::integer(*step);
+        let text = if named.contains(&column) {
+            view! { <span>{step}</span> }.into_any()
+        } else {
+            // There is no room for each number; screen readers need none.
+            view! { <small class="sr-only">{step}</small> }.into_any()
+        };
+        view! { <th class:now=is_now aria-current=is_now.then_some("true")>{text}</th> }
     });
     let rows = onset
         .rows

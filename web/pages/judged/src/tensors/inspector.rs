@@ -138,7 +138,7 @@ pub(super) fn Inspector() -> impl IntoView {
         let stats = stats()?;
         Some(view! {
             <section>
-                <h3>{i18n.texts().tensors.elements}</h3>
+                <h2>{i18n.texts().tensors.elements}</h2>
                 <ClassBar stats=stats is_listed=true />
             </section>
         })
@@ -240,7 +240,7 @@ pub(super) fn Inspector() -> impl IntoView {
     view! {
         <aside class="insp tensor-insp" aria-label=i18n.text(|t| t.tensors.statistics)>
             {elements} {figures} <section hidden=move || elements_of.get() == 0>
-                <h3 class="flex">
+                <h2 class="flex">
                     {i18n.text(|t| t.tensors.histogram)}
                     <span class="ink3 plain-weight grow">{move || about_slice.get()}</span>
                     <input
@@ -256,12 +256,12 @@ pub(super) fn Inspector() -> impl IntoView {
                             bins.set(usize::clamp(wanted, 1, 512));
                         }
                     />
-                </h3>
+                </h2>
                 {histogram}
             </section>
             // One element is where it is.
             <section hidden=move || elements_of.get() < 2>
-                <h3>{i18n.text(|t| t.tensors.jump)}</h3>
+                <h2>{i18n.text(|t| t.tensors.jump)}</h2>
                 {jumps}
                 {all}
             </section>
@@ -386,11 +386,11 @@ fn statistics(now: &TensorStats, step: i64, before: Option<(i64, TensorStats)>) 
     let head = before.map(|(step, _)| (texts.step)(step));
     view! {
         <section>
-            <h3>{texts.statistics}</h3>
+            <h2>{texts.statistics}</h2>
             <table class="dense figures">
                 <thead>
                     <tr>
-                        <th></th>
+                        <td></td>
                         <th class="num">{head}</th>
                         <th class="num">{(texts.step)(step)}</th>
                     </tr>

@@ -53,7 +53,7 @@ pub(super) fn FiguresTable() -> impl IntoView {
             <table class="dense">
                 <thead>
                     <tr>
-                        <th></th>
+                        <td></td>
                         {heads}
                     </tr>
                 </thead>

@@ -120,7 +120,7 @@ pub(super) fn Curves(
             <table class="pr small">
                 <thead>
                     <tr class="micro ink3">
-                        <th></th>
+                        <td></td>
                         <th class="num">{texts.step}</th>
                         <th class="num">{texts.area}</th>
                         <th class="num">{texts.threshold}</th>

@@ -143,7 +143,7 @@ fn card(page: PageState, pens: Pens, i18n: I18n, tag: &str, loaded: CardLines) -
     }
 }
 
-/// What a picture alone does not say: the axes, their scales where they are not linear, and the smoothing.
+/// The line below the title of a picture: axes, their scales where they are not linear, smoothing.
 fn note(page: PageState, tag: &str, i18n: I18n) -> String {
     let texts = &i18n.texts().scalars;
     let settings = page.settings;

@@ -56,7 +56,7 @@ pub(super) fn HeadValues(
     picture: Memo<Picture>,
     readings: Memo<Option<Vec<Option<Reading>>>>,
     width: Signal<f64>,
-    /// What is said between name and values.
+    /// Text between name and values.
     #[prop(into)]
     note: Signal<Option<String>>,
 ) -> impl IntoView {

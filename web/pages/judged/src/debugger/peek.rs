@@ -1,17 +1,15 @@
-//! Some elements of a tensor at a step in little room, for pages that are about something else: those around the first
+//! Some elements of a tensor at a step in little room: those around the first
 //! one that is no number, else around the greatest, and how all of them are spread, beside the step before.
 
 use std::sync::Arc;
 
 use trainscope_api::tensors::{Bins, Slice, TensorQuery};
 
-use super::bins::bins_picture;
-use super::grid::{Tile, grid};
-use super::plane::{Plane, Window};
-use crate::client;
-use crate::i18n::use_i18n;
-use crate::prelude::*;
-use crate::route;
+use trainscope_web_kit::client;
+use trainscope_web_kit::components::tensor::{Plane, Tile, Window, bins_picture, grid};
+use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::route;
 
 /// Larger tensors are looked at on their own page, where one sees how far that is.
 const MAX_ELEMENTS: u64 = 1 << 24;
@@ -21,7 +19,7 @@ const COLUMNS: u64 = 4;
 
 /// Sample of a tensor.
 #[derive(Clone, Default, PartialEq)]
-pub struct Peek {
+pub(super) struct Peek {
     run: String,
     tensor: String,
     rank: u32,
@@ -35,7 +33,13 @@ pub struct Peek {
 
 impl Peek {
     /// Requests a sample of a tensor of a number of elements; `None` if there are none or too many.
-    pub async fn at(run: &str, tensor: &str, rank: u32, step: i64, count: u64) -> Option<Self> {
+    pub(super) async fn at(
+        run: &str,
+        tensor: &str,
+        rank: u32,
+        step: i64,
+        count: u64,
+    ) -> Option<Self> {
         let steps = client::steps_with_elements(run, tensor, rank).await;
         let at = steps.partition_point(|own| *own < step);
         let mut seen = Self {
@@ -81,7 +85,7 @@ impl Peek {
     }
 
     /// Histogram of the elements, and some of them.
-    pub fn view(&self) -> AnyView {
+    pub(super) fn view(&self) -> AnyView {
         let i18n = use_i18n();
         let texts = &i18n.texts().tensors;
         let links = self.elsewhere.iter().map(|&step| {
@@ -122,7 +126,7 @@ impl Peek {
 }
 
 /// Legend of the dashed line.
-pub fn before_key(step: i64) -> AnyView {
+pub(super) fn before_key(step: i64) -> AnyView {
     let step = (use_i18n().texts().tensors.step)(step);
     view! { <span class="micro ink3 dashed">{step}</span> }.into_any()
 }
