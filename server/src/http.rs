@@ -5,7 +5,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use axum::extract::DefaultBodyLimit;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
@@ -40,6 +39,7 @@ mod records;
 mod request;
 mod runs;
 mod scalars;
+mod serve;
 mod sessions;
 mod status;
 mod stream;
@@ -53,10 +53,8 @@ mod token_page;
 mod watchpoints;
 
 pub use assets::{Assets, AssetsError};
+pub use serve::serve;
 pub use table::prepare;
-
-/// Maximum size of a request body.
-const BODY_LIMIT_BYTES: usize = 4 << 20;
 
 /// Shared state of the handlers. Cloning is cheap.
 #[derive(Clone)]
@@ -124,8 +122,8 @@ impl std::ops::Deref for Site {
 
 /// All routes, below the prefix of `site`.
 ///
-/// Serve it with `into_make_service_with_connect_info::<SocketAddr>()`: an answer to an unknown client counts as one
-/// for this machine and is not compressed.
+/// [`serve`] adds the address of the client: an answer to an unknown client counts as one for this machine and is not
+/// compressed.
 pub fn router(site: Site) -> Router {
     let all = openapi::handlers()
         .route(
@@ -137,8 +135,7 @@ pub fn router(site: Site) -> Router {
         .route("/api/{*rest}", any(error::unknown_path))
         .fallback(assets::get)
         .method_not_allowed_fallback(error::method_not_allowed)
-        .layer(Extension(openapi::Document::new(&site.prefix)))
-        .layer(DefaultBodyLimit::max(BODY_LIMIT_BYTES));
+        .layer(Extension(openapi::Document::new(&site.prefix)));
     let placed = if site.prefix.is_empty() {
         all
     } else {

@@ -18,6 +18,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::access::Token;
 use super::headers::NO_STORE;
+use super::request::BODY_TIME;
 
 /// Maximum length of a sent form; a token has 64 characters.
 const MAX_FORM_LEN: usize = 4 << 10;
@@ -90,7 +91,8 @@ pub(super) async fn answer(
 ) -> Response {
     let (parts, body) = request.into_parts();
     let form = if parts.method == Method::POST {
-        to_bytes(body, MAX_FORM_LEN).await.ok()
+        let form = tokio::time::timeout(BODY_TIME, to_bytes(body, MAX_FORM_LEN)).await;
+        form.ok().and_then(Result::ok)
     } else {
         None
     };
