@@ -5,7 +5,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use axum::extract::DefaultBodyLimit;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
@@ -41,6 +40,7 @@ mod refusals;
 mod request;
 mod runs;
 mod scalars;
+mod serve;
 mod sessions;
 mod status;
 mod stream;
@@ -54,10 +54,8 @@ mod token_page;
 mod watchpoints;
 
 pub use assets::{Assets, AssetsError};
+pub use serve::serve;
 pub use table::prepare;
-
-/// Maximum size of a request body.
-const BODY_LIMIT_BYTES: usize = 4 << 20;
 
 /// Shared state of the handlers. Cloning is cheap.
 #[derive(Clone)]
@@ -125,8 +123,8 @@ impl std::ops::Deref for Site {
 
 /// All routes, below the prefix of `site`.
 ///
-/// Serve it with `into_make_service_with_connect_info::<SocketAddr>()`: an answer to an unknown client counts as one
-/// for this machine and is not compressed.
+/// [`serve`] adds the address of the client: an answer to an unknown client counts as one for this machine and is not
+/// compressed.
 pub fn router(site: Site) -> Router {
     let all = openapi::handlers()
         .route(
@@ -138,8 +136,7 @@ pub fn router(site: Site) -> Router {
         .route("/api/{*rest}", any(error::unknown_path))
         .fallback(assets::get)
         .method_not_allowed_fallback(error::method_not_allowed)
-        .layer(Extension(openapi::Document::new(&site.prefix)))
-        .layer(DefaultBodyLimit::max(BODY_LIMIT_BYTES));
+        .layer(Extension(openapi::Document::new(&site.prefix)));
     let placed = if site.prefix.is_empty() {
         all
     } else {

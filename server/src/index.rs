@@ -111,6 +111,9 @@ pub enum ReadError {
     /// Stored data cannot be read back.
     #[error("the index cannot be read: {0}; it is made anew from the files")]
     Storage(String),
+    /// Data cannot be stored.
+    #[error("the index cannot be written: {0}")]
+    Unwritable(String),
 }
 
 impl Index {
@@ -279,11 +282,11 @@ impl Index {
         let note = match opened {
             Opening::AsLeft | Opening::New => None,
             Opening::Rebuilt => Some(
-                "The index was of another version or damaged, and is made anew from the files. Nothing is lost."
+                "The index was of another version or not whole, and is made anew from the files. Nothing is lost."
                     .to_owned(),
             ),
-            Opening::Temporary => Some(format!(
-                "Another process holds the index {}. This server keeps one of its own until it ends.",
+            Opening::Temporary(reason) => Some(format!(
+                "The index {} cannot be used: {reason}. This server keeps one of its own until it ends.",
                 folder.display()
             )),
         };
@@ -429,9 +432,13 @@ impl Index {
         )
     }
 
-    /// Makes published data durable, with their offsets; returns the number of sources written.
+    /// Makes published data durable, with their offsets; returns the number of sources written. After the first failure nothing is
+    /// written: data stays in memory.
     pub(crate) fn commit(&self) -> Result<usize, ReadError> {
         self.0.sealed_bytes.store(0, Ordering::Relaxed);
+        if self.0.store.is_closed() {
+            return Ok(0);
+        }
         let mut batch = Batch::default();
         let mut committing = Vec::new();
         let mut result = Ok(());

@@ -462,7 +462,8 @@ impl Loop {
             self.committed |= idle;
             if let Err(e) = self.index.commit() {
                 self.index.notices().add_message(format!(
-                    "The index cannot be written, so a restart will read again: {e}"
+                    "What is read from now on stays in memory, and is read again after a restart: {e}. Make room in {}.",
+                    self.settings.cache_dir.display()
                 ));
             }
         }

@@ -9,12 +9,16 @@ use std::path::{Path, PathBuf};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use trainscope_api::notebook::{
-    MAX_COLOUR, MAX_ENTRIES, MAX_NOTE_CHARS, MAX_VIEW_BYTES, MAX_VIEW_CHARS, Notebook,
-    NotebookChange, RunNotes, View,
+    MAX_COLOUR, MAX_ENTRIES, MAX_NAME_BYTES, MAX_NOTE_CHARS, MAX_VIEW_BYTES, MAX_VIEW_CHARS,
+    Notebook, NotebookChange, RunNotes, StrayNotes, View,
 };
+use trainscope_api::runs::Run;
+
+mod strays;
 
 use crate::discovery::base::{Base, bases};
 use crate::watched_file::WatchedFile;
+use strays::Strays;
 
 const HEAD: &str =
     "# What was noted in trainscope's pages about the runs below this folder. Safe to edit.\n\n";
@@ -22,6 +26,7 @@ const HEAD: &str =
 /// The notebooks of all base directories.
 pub struct Notebooks {
     pages: Mutex<Vec<Page>>,
+    strays: Strays,
 }
 
 /// Reason why a change is refused.
@@ -95,6 +100,7 @@ impl Notebooks {
         });
         Self {
             pages: Mutex::new(pages.collect()),
+            strays: Strays::default(),
         }
     }
 
@@ -103,6 +109,11 @@ impl Notebooks {
         let mut pages = self.pages.lock();
         pages.iter_mut().for_each(Page::look);
         gather(&pages)
+    }
+
+    /// Names the notes whose runs are not among `runs`.
+    pub(crate) fn strays(&self, notebook: &Notebook, runs: &[Run]) -> Vec<StrayNotes> {
+        self.strays.of(notebook, runs)
     }
 
     /// Applies a change atomically.
@@ -191,6 +202,9 @@ fn check(change: &NotebookChange) -> Result<(), ChangeError> {
         ));
     }
     for (run, notes) in &change.runs {
+        if run.len() > MAX_NAME_BYTES {
+            return too_much(format!("the name of a run may have {MAX_NAME_BYTES} bytes"));
+        }
         if notes
             .colour
             .is_some_and(|colour| !(1..=MAX_COLOUR).contains(&colour))
@@ -341,6 +355,37 @@ mod tests {
             runs: BTreeMap::from([(run.to_owned(), notes)]),
             ..NotebookChange::default()
         }
+    }
+
+    #[test]
+    fn notes_of_many_renamed_runs_find_them() {
+        let names = |folder: &str| {
+            (0..3_000)
+                .map(|run| format!("{folder}/run-{run:04}"))
+                .collect::<Vec<_>>()
+        };
+        let long = "x".repeat(200_000);
+        let mut notebook = Notebook::default();
+        for name in names("old").into_iter().chain([long.clone()]) {
+            notebook.runs.insert(name, notes("kept"));
+        }
+        let runs: Vec<Run> = names("new")
+            .into_iter()
+            .map(|id| Run {
+                id,
+                ..Run::default()
+            })
+            .collect();
+        let lab = tempfile::tempdir().unwrap();
+        let notebooks = Notebooks::open(&[lab.path().to_owned()], lab.path());
+        let strays = notebooks.strays(&notebook, &runs);
+        assert_eq!(strays.len(), 3_001);
+        for stray in strays {
+            let renamed = (stray.run != long).then(|| stray.run.replace("old", "new"));
+            assert_eq!(stray.similar, renamed);
+        }
+        let refused = notebooks.change(change(0, &long, notes("mine")));
+        assert!(matches!(refused, Err(ChangeError::TooMuch(_))));
     }
 
     #[test]

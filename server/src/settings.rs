@@ -23,6 +23,7 @@ const BASE_DIRS_VARIABLE: &str = "TRAINSCOPE_SUMMARY_BASE_DIR";
 /// The flags of `trainscope start`.
 #[derive(Args, Clone, Debug)]
 // The help names a variable, not its value, which may be secret.
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[command(mut_args(|arg| arg.hide_env_values(true)))]
 pub struct StartFlags {
     /// Folder with training runs; may be given several times [default: .]
@@ -60,9 +61,13 @@ pub struct StartFlags {
     #[arg(long, value_name = "BYTES", default_value_t = 4 << 30, env = "TRAINSCOPE_PROFILE_CACHE")]
     pub profile_cache: u64,
 
-    /// File with the token that other machines need; made if it is not there
+    /// File with the token; made if it is not there
     #[arg(long, value_name = "FILE", env = "TRAINSCOPE_TOKEN_FILE")]
     pub token_file: Option<PathBuf>,
+
+    /// Ask for no token on this machine, although other people have accounts on it
+    #[arg(long, conflicts_with = "token_file", env = "TRAINSCOPE_NO_TOKEN")]
+    pub no_token: bool,
 
     /// Name under which browsers may ask for the page; may be given several times
     #[arg(
@@ -195,6 +200,8 @@ pub struct Settings {
     pub profile_cache: u64,
     /// File with the token.
     pub token_file: Option<PathBuf>,
+    /// True to ask for no token on this machine.
+    pub no_token: bool,
     /// Further host names of the page.
     pub allowed_hosts: Vec<String>,
     /// Empty, or `/` and a path without `/` at its end.
@@ -306,6 +313,7 @@ impl Settings {
                 None => UserDirs::find()?.cache,
             },
             token_file: flags.token_file,
+            no_token: flags.no_token,
             allowed_hosts: flags.allowed_host,
             url_path_prefix: prefix(flags.url_path_prefix.as_deref().unwrap_or(""))?,
             reload_interval: flags.reload_interval,
@@ -430,6 +438,39 @@ pub fn is_beyond_loopback(host: &str) -> bool {
         Ok(address) => !address.is_loopback(),
         Err(_) => !host.eq_ignore_ascii_case("localhost"),
     }
+}
+
+/// True if other people have accounts on this machine: a folder of another user lies where systems keep those of people.
+/// A container belongs to one user.
+pub fn is_shared_machine() -> bool {
+    let container = ["/.dockerenv", "/run/.containerenv"];
+    let is_container = container.iter().any(|path| Path::new(path).exists())
+        || std::env::var_os("KUBERNETES_SERVICE_HOST").is_some();
+    let own = rustix::process::geteuid().as_raw();
+    !is_container
+        && PEOPLE
+            .iter()
+            .any(|folder| has_folder_of_others(Path::new(folder), own))
+}
+
+/// Folders of people on Linux and macOS: homes, and those that are logged in.
+const PEOPLE: [&str; 3] = ["/home", "/Users", "/run/user"];
+/// First user id of people: that of the systems' tools that make accounts. macOS counts from 501.
+const FIRST_PERSON: u32 = if cfg!(target_os = "macos") {
+    501
+} else {
+    1_000
+};
+/// User id of `nobody`, which owns folders of unknown owners.
+const NOBODY: u32 = 65_534;
+
+fn has_folder_of_others(folder: &Path, own: u32) -> bool {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut owners = entries.filter_map(|entry| {
+        let metadata = entry.metadata().ok().filter(std::fs::Metadata::is_dir)?;
+        Some(std::os::unix::fs::MetadataExt::uid(&metadata))
+    });
+    owners.any(|owner| owner >= FIRST_PERSON && owner != NOBODY && owner != own)
 }
 
 /// A path with the home folder as `~`.

@@ -27,7 +27,7 @@ use crate::support::server::query;
 use crate::support::{Lab, Recording, Server, wait_for};
 
 /// The program with these arguments, killed after a minute: a hang must fail.
-fn run(folder: &Path, args: &[&str]) -> Output {
+pub(super) fn run(folder: &Path, args: &[&str]) -> Output {
     let program = program();
     let mut command = Command::new("timeout");
     command

@@ -72,13 +72,39 @@ pub(crate) fn program(lab: &Lab) -> Command {
 
 impl Server {
     pub(super) fn start(lab: &Lab, base_dirs: &[&Path], flags: &[&str]) -> Self {
+        Self::spawn(lab, program(lab), base_dirs, flags)
+    }
+
+    /// A server with a limit of the system, such as `ulimit -n 256` or, in blocks of 512 bytes, `ulimit -f 4096`.
+    pub(crate) fn start_limited(lab: &Lab, base_dirs: &[&Path], limit: &str) -> Self {
+        let own = program(lab);
+        let mut command = Command::new("sh");
+        // The signal of a file that grows too large would end the program.
+        command
+            .arg("-c")
+            .arg(format!("trap '' XFSZ; {limit}; exec \"$0\" \"$@\""));
+        command.arg(own.get_program()).args(own.get_args());
+        for (name, value) in own.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command.stdin(Stdio::null());
+        Self::spawn(lab, command, base_dirs, &[])
+    }
+
+    fn spawn(lab: &Lab, mut command: Command, base_dirs: &[&Path], flags: &[&str]) -> Self {
         let number = fs::read_dir(lab.path("")).unwrap().count();
         let port_file = lab.path(&format!("port-{number}"));
         let log = lab.path(&format!("log-{number}"));
-        let mut command = program(lab);
         command.arg("start").arg("--port-file").arg(&port_file);
         // On a busy machine a rank may come late to a gate.
         command.env("TRAINSCOPE_SESSION_LIMITS", "30,600,10");
+        if !flags.contains(&"--token-file") {
+            // The same where the tests run beside other people.
+            command.arg("--no-token");
+        }
         if !flags.contains(&"--port") {
             command.args(["--port", "0"]);
         }

@@ -43,6 +43,8 @@ pub enum ErrorCode {
     Protocol,
     /// 503: too many trainings are connected.
     TooManySessions,
+    /// 503: large requests of all clients together exceed a limit; try again.
+    Busy,
     /// 404: no such blob, or not any more: ask for the records again.
     UnknownBlob,
     /// 404: the source file that holds the data cannot be read any more.

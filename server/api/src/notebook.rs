@@ -205,6 +205,8 @@ pub const MAX_ENTRIES: usize = 200;
 pub const MAX_VIEW_CHARS: usize = 200;
 /// Maximum length of the query of a view, in bytes.
 pub const MAX_VIEW_BYTES: usize = 16 << 10;
+/// Maximum length of the name of a run, in bytes: that of a path.
+pub const MAX_NAME_BYTES: usize = 4_096;
 
 #[cfg(test)]
 mod tests {

@@ -1,12 +1,10 @@
 //! `trainscope start`: binds, serves and reads, in this order, until it is stopped.
 
 use std::io::{self, ErrorKind, Write};
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -26,7 +24,7 @@ use crate::notebook::Notebooks;
 use crate::profiles::{ColumnCache, Profiles};
 use crate::queries::Graphs;
 use crate::session::Sessions;
-use crate::settings::{Settings, StartFlags, UserDirs, is_beyond_loopback};
+use crate::settings::{Settings, StartFlags, UserDirs, is_beyond_loopback, is_shared_machine};
 use crate::table::Tables;
 
 mod background;
@@ -84,11 +82,12 @@ pub(super) fn run(flags: StartFlags) -> Result<u8, CommandError> {
     result
 }
 
-/// The token required beyond loopback, and its file.
+/// The token, and its file: beyond loopback, and where other people have accounts, who reach loopback too.
 fn token(settings: &Settings, dirs: &UserDirs) -> Result<Option<(Token, PathBuf)>, Mistake> {
     let path = match &settings.token_file {
         Some(path) => std::path::absolute(path).unwrap_or_else(|_| path.clone()),
         None if is_beyond_loopback(&settings.host) => dirs.state.join("token"),
+        None if !settings.no_token && is_shared_machine() => dirs.state.join("token"),
         None => return Ok(None),
     };
     let token = Token::load_or_make(&path)?;
@@ -191,18 +190,7 @@ async fn serve(
     let reader = site.clone();
     std::thread::spawn(move || prepare(&reader));
     let app = router(site);
-    // Small answers are sent at once (`TCP_NODELAY`).
-    let listener = listener.tap_io(|stream| {
-        if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "no TCP_NODELAY");
-        }
-    });
-    let server = axum::serve(
-        listener,
-        app.into_make_service_with_connect_info::<SocketAddr>(),
-    )
-    .with_graceful_shutdown(ended(ending.clone()));
-    let server = tokio::spawn(server.into_future());
+    let server = tokio::spawn(crate::http::serve(listener, app, ending.clone()));
 
     let marks = Marks::new(state.clone(), settings.port_file.clone());
     listen_for_signals(end, marks.clone()).map_err(cannot)?;
@@ -372,7 +360,7 @@ fn already_running(settings: &Settings, other: &ServerState) -> Result<u8, Comma
     writeln!(
         out,
         "Already running: {LINK}{}{LINK:#} (process {})",
-        page_address(other),
+        page_link(other),
         other.pid
     )?;
     out.flush()?;
@@ -393,19 +381,34 @@ fn page_address(state: &ServerState) -> String {
     client::address_of(&host, state.port, &state.prefix)
 }
 
+/// URL to open, with the token, which the browser keeps.
+fn page_link(state: &ServerState) -> String {
+    let mut link = page_address(state);
+    if let Some(token) = state.token() {
+        link.push_str("?token=");
+        link.push_str(token.trim());
+    }
+    link
+}
+
 /// Prints the address of the page. A closed output does not stop the server.
 fn announce(settings: &Settings, state: &ServerState) -> Result<(), CommandError> {
     let mut text = format!(
         "{STRONG}trainscope{STRONG:#} {}\n\n  Page     {LINK}{}{LINK:#}",
         env!("CARGO_PKG_VERSION"),
-        page_address(state)
+        // A log may be read by others.
+        if background::is_child() {
+            page_address(state)
+        } else {
+            page_link(state)
+        }
     );
     if is_beyond_loopback(&state.host) {
         text.push_str(" (reachable from other machines)");
     }
     text.push('\n');
     if let Some(file) = &state.token_file {
-        text.push_str("  Token    the page asks for it once; it is in ");
+        text.push_str("  Token    ");
         text.push_str(&words::path(file));
         text.push('\n');
     }

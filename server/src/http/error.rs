@@ -24,7 +24,7 @@ fn status_of(code: ErrorCode) -> StatusCode {
         ErrorCode::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         ErrorCode::Conflict | ErrorCode::NotWaiting => StatusCode::CONFLICT,
         ErrorCode::Protocol => StatusCode::UPGRADE_REQUIRED,
-        ErrorCode::TooManySessions => StatusCode::SERVICE_UNAVAILABLE,
+        ErrorCode::TooManySessions | ErrorCode::Busy => StatusCode::SERVICE_UNAVAILABLE,
         ErrorCode::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         ErrorCode::Internal | ErrorCode::Unwritable => StatusCode::INTERNAL_SERVER_ERROR,
     }

@@ -3,14 +3,12 @@
 use axum::extract::State;
 use axum::response::Response;
 use trainscope_api::error::{ApiError, ErrorCode};
-use trainscope_api::notebook::{Notebook, NotebookChange, StrayNotes};
-use trainscope_api::runs::RunStatus;
+use trainscope_api::notebook::{Notebook, NotebookChange};
 
 use super::error::Failure;
 use super::request::Body;
 use super::{Site, blocking, json};
 use crate::notebook::ChangeError;
-use crate::suggest::similar;
 
 /// Notes about runs
 #[utoipa::path(
@@ -56,18 +54,6 @@ fn with_strays(site: &Site, mut notebook: Notebook) -> Notebook {
     if notebook.runs.is_empty() || !site.index.ingest().idle {
         return notebook;
     }
-    let runs = site.index.runs().runs;
-    let exists = |name: &str| {
-        let mut own = runs.iter().filter(|run| run.id == name);
-        own.any(|run| run.status != RunStatus::Gone)
-    };
-    let free = |run: &&str| !notebook.runs.contains_key(*run) && exists(run);
-    let names: Vec<&str> = runs.iter().map(|run| &*run.id).filter(free).collect();
-    let strays = notebook.runs.keys().filter(|run| !exists(run));
-    let strays = strays.map(|run| StrayNotes {
-        run: run.clone(),
-        similar: similar(run, &mut names.iter().copied()).map(str::to_owned),
-    });
-    notebook.without_run = strays.collect();
+    notebook.without_run = site.notebooks.strays(&notebook, &site.index.runs().runs);
     notebook
 }

@@ -21,6 +21,7 @@ use trainscope_format::session::{
 use super::error::Failure;
 use super::headers::NO_STORE;
 use super::request::{Body, Params};
+use super::serve::Place;
 use super::{Site, blocking, json};
 use crate::session::attach::AttachError;
 use crate::session::registry::{Connection, Permit, SessionError};
@@ -185,6 +186,7 @@ pub(super) async fn connect(State(site): State<Site>, request: Request) -> Respo
         let message = "this server has no token, and takes trainings from its own machine only";
         return Failure::new(ErrorCode::LoopbackOnly, message).into_response();
     }
+    let place = request.extensions().get::<Place>().cloned();
     let (mut parts, _) = request.into_parts();
     let upgrade = match WebSocketUpgrade::from_request_parts(&mut parts, &site).await {
         Ok(upgrade) => upgrade,
@@ -209,7 +211,10 @@ pub(super) async fn connect(State(site): State<Site>, request: Request) -> Respo
     upgrade
         .max_message_size(MAX_BINARY_BYTES)
         .max_frame_size(MAX_BINARY_BYTES)
-        .on_upgrade(move |socket| serve(site, socket, permit))
+        .on_upgrade(move |socket| async move {
+            serve(site, socket, permit).await;
+            drop(place);
+        })
 }
 
 /// Serves one connection until it ends.

@@ -21,6 +21,7 @@ use sha2::{Digest as _, Sha256};
 use super::Site;
 use super::access::Token;
 use super::headers::NO_STORE;
+use super::request::BODY_TIME;
 
 /// Maximum length of a sent form; a token has 64 characters.
 const MAX_FORM_LEN: usize = 4 << 10;
@@ -122,7 +123,8 @@ pub(super) async fn answer(site: &Site, token: &Token, cookie: &str, request: Re
     let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
     let peer = peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0.ip());
     let form = if parts.method == Method::POST {
-        to_bytes(body, MAX_FORM_LEN).await.ok()
+        let form = tokio::time::timeout(BODY_TIME, to_bytes(body, MAX_FORM_LEN)).await;
+        form.ok().and_then(Result::ok)
     } else {
         None
     };

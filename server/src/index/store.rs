@@ -11,6 +11,7 @@
 //! All numbers in keys are big-endian, so that the tree sorts by them. Everything here is derived: an entry that
 //! cannot be read is deleted and read again from the source files.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -86,6 +87,8 @@ pub(super) struct Store {
     _temporary: Option<tempfile::TempDir>,
     /// Set by the first failed read: the ingest loop then starts over.
     broken: AtomicBool,
+    /// Set by the first failed write, after which the tree takes no more of them. What it has can be read.
+    closed: AtomicBool,
 }
 
 /// Circumstances of opening that the user should know.
@@ -93,7 +96,8 @@ pub(super) enum Opening {
     AsLeft,
     New,
     Rebuilt,
-    Temporary,
+    /// With the reason.
+    Temporary(String),
 }
 
 /// Size of a batch; the store needs a multiple of it in memory during the write.
@@ -156,15 +160,36 @@ fn number_of(key: &[u8]) -> Option<u32> {
 }
 
 impl Store {
-    /// Opens the index in `folder`. If another process holds it, a temporary one is created; if it has another version
-    /// or is damaged, it is rebuilt.
+    /// Opens the index in `folder`. If another process holds it, or nothing can be written there, a temporary one is created; if
+    /// it has another version or is damaged, it is rebuilt.
     pub(super) fn open(folder: &Path) -> std::io::Result<(Self, Meta, Opening)> {
-        std::fs::create_dir_all(folder)?;
-        let with = |tree, temporary| Self {
+        let error = match Self::open_in(folder) {
+            Err(error) if is_held(&error) || is_unwritable(&error) => error,
+            opened => return opened,
+        };
+        let reason = if is_held(&error) {
+            "another process holds it".to_owned()
+        } else {
+            error.to_string()
+        };
+        let temporary = tempfile::TempDir::with_prefix("trainscope-index-")?;
+        let tree = open_tree(temporary.path()).map_err(io_error)?;
+        let store = Self::with(tree, Some(temporary));
+        Ok((store, Meta::new(), Opening::Temporary(reason)))
+    }
+
+    fn with(tree: sled::Db, temporary: Option<tempfile::TempDir>) -> Self {
+        Self {
             tree,
             _temporary: temporary,
             broken: AtomicBool::new(false),
-        };
+            closed: AtomicBool::new(false),
+        }
+    }
+
+    fn open_in(folder: &Path) -> std::io::Result<(Self, Meta, Opening)> {
+        std::fs::create_dir_all(folder)?;
+        let with = |tree| Self::with(tree, None);
         match open_tree(folder) {
             Ok(tree) => {
                 let found = tree
@@ -174,25 +199,21 @@ impl Store {
                     .map(|bytes| postcard::from_bytes::<Meta>(&bytes));
                 match found {
                     Some(Ok(meta)) if meta.schema == SCHEMA => {
-                        return Ok((with(tree, None), meta, Opening::AsLeft));
+                        return Ok((with(tree), meta, Opening::AsLeft));
                     }
                     None if tree.is_empty() => {
-                        return Ok((with(tree, None), Meta::new(), Opening::New));
+                        return Ok((with(tree), Meta::new(), Opening::New));
                     }
                     _ => drop(tree),
                 }
             }
-            Err(sled::Error::Io(e)) if is_held(&e) => {
-                let temporary = tempfile::TempDir::with_prefix("trainscope-index-")?;
-                let tree = open_tree(temporary.path()).map_err(std::io::Error::other)?;
-                return Ok((with(tree, Some(temporary)), Meta::new(), Opening::Temporary));
-            }
+            Err(sled::Error::Io(e)) if is_held(&e) || is_read_only(&e) => return Err(e),
             Err(_) => {}
         }
         std::fs::remove_dir_all(folder)?;
         std::fs::create_dir_all(folder)?;
-        let tree = open_tree(folder).map_err(std::io::Error::other)?;
-        Ok((with(tree, None), Meta::new(), Opening::Rebuilt))
+        let tree = open_tree(folder).map_err(io_error)?;
+        Ok((with(tree), Meta::new(), Opening::Rebuilt))
     }
 
     /// Number of keys.
@@ -213,6 +234,19 @@ impl Store {
         })
     }
 
+    /// True if nothing can be written any more, as on a full disk: data stays in memory.
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
+    }
+
+    fn written<T>(&self, result: Result<T, sled::Error>) -> Result<(), ReadError> {
+        let written = result.map(|_| ());
+        written.map_err(|e| {
+            self.closed.store(true, Ordering::Relaxed);
+            ReadError::Unwritable(e.to_string())
+        })
+    }
+
     pub(super) fn wrong(&self, what: &str) -> ReadError {
         self.broken.store(true, Ordering::Relaxed);
         ReadError::Storage(format!("{what} is damaged"))
@@ -220,7 +254,7 @@ impl Store {
 
     /// Removes everything.
     pub(super) fn clear(&self) -> Result<(), ReadError> {
-        let cleared = self.note(self.tree.clear());
+        let cleared = self.written(self.tree.clear());
         self.broken.store(false, Ordering::Relaxed);
         cleared
     }
@@ -321,7 +355,7 @@ impl Store {
                     batch.remove(self.note(key)?);
                 }
             }
-            self.note(self.tree.apply_batch(batch))?;
+            self.written(self.tree.apply_batch(batch))?;
         }
         Ok(())
     }
@@ -334,14 +368,14 @@ impl Store {
             ..
         } = batch;
         batch.insert(&b"m"[..], postcard::to_allocvec(&meta).unwrap_or_default());
-        let result = self.note(self.tree.apply_batch(batch));
+        let result = self.written(self.tree.apply_batch(batch));
         free_replaced_nodes(writes);
         result
     }
 
     /// Makes applied batches durable.
     pub(super) fn flush(&self) -> Result<(), ReadError> {
-        self.note(self.tree.flush()).map(|_| ())
+        self.written(self.tree.flush())
     }
 
     /// Adds the removal of all of a file's parts to a batch.
@@ -382,6 +416,31 @@ impl Meta {
 fn is_held(error: &std::io::Error) -> bool {
     error.kind() == std::io::ErrorKind::WouldBlock
         || error.to_string().contains("could not acquire lock")
+}
+
+/// True if nothing in the folder may be changed; an index in it is left as it is.
+fn is_read_only(error: &std::io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem
+    )
+}
+
+/// True if the place of the folder takes no data.
+fn is_unwritable(error: &std::io::Error) -> bool {
+    let full = [
+        ErrorKind::StorageFull,
+        ErrorKind::QuotaExceeded,
+        ErrorKind::FileTooLarge,
+    ];
+    is_read_only(error) || full.contains(&error.kind())
+}
+
+fn io_error(error: sled::Error) -> std::io::Error {
+    match error {
+        sled::Error::Io(error) => error,
+        other => std::io::Error::other(other),
+    }
 }
 
 /// A set of writes, applied atomically.

@@ -48,7 +48,9 @@ impl From<ReadError> for Failure {
             ReadError::Unreadable { .. } => {
                 Self::new(ErrorCode::SourceUnreadable, error.to_string())
             }
-            ReadError::Storage(_) => Self::internal("the index cannot be read", &error),
+            ReadError::Storage(_) | ReadError::Unwritable(_) => {
+                Self::internal("the index cannot be read", &error)
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::{CommandError, folders, page_address};
+use super::{CommandError, folders, page_link};
 use crate::cli::mistake::Mistake;
 use crate::cli::state::{Presence, ServerState, StateDir};
 use crate::cli::style::LINK;
@@ -80,7 +80,7 @@ pub(super) fn start(settings: &Settings) -> Result<u8, CommandError> {
             writeln!(
                 out,
                 "Started: {LINK}{}{LINK:#} (process {})\n",
-                page_address(&state),
+                page_link(&state),
                 state.pid
             )?;
             if let Some(file) = &state.token_file {

@@ -60,6 +60,8 @@ pub(crate) struct Run<'a> {
     /// Index into the judgements of a profile, by watchpoint.
     profile_places: &'a [usize],
     by_name: HashMap<(u32, Class, &'a str, &'a str), usize, RandomState>,
+    /// The scalar that most likely has a meaning, by rank: each of thousands of losses asks for it.
+    likely: HashMap<(u32, Meaning), &'a Series, RandomState>,
     /// The layer whose output is the input of the model, by its position and not its name.
     input: Option<&'a str>,
     /// Loss of guessing by rank.
@@ -96,6 +98,15 @@ impl<'a> Run<'a> {
         ranks.extend(histograms.iter().map(|t| t.rank));
         ranks.extend(others.iter().map(|o| o.rank));
         ranks.extend(profiles.keys());
+        let mut likely: HashMap<(u32, Meaning), &Series, RandomState> = HashMap::default();
+        for series in scalars {
+            let best = likely
+                .entry((series.rank, series.meaning))
+                .or_insert(series);
+            if (series.doubt, &series.tag) < (best.doubt, &best.tag) {
+                *best = series;
+            }
+        }
         let mut by_name = HashMap::default();
         let mut of_layer: HashMap<&str, u32, RandomState> = HashMap::default();
         for (index, tensor) in tensors.iter().enumerate() {
@@ -115,6 +126,7 @@ impl<'a> Run<'a> {
             tensors,
             histograms,
             scalars,
+            likely,
             others,
             knowledge,
             places: knowledge.places(),
@@ -171,11 +183,7 @@ impl<'a> Run<'a> {
 
     /// The scalar that most likely has this meaning.
     pub(crate) fn scalar(&self, rank: u32, meaning: Meaning) -> Option<&'a Series> {
-        let of_rank = |rank| {
-            let all = self.scalars.iter();
-            all.filter(move |s| s.rank == rank && s.meaning == meaning)
-                .min_by_key(|s| (s.doubt, &s.tag))
-        };
+        let of_rank = |rank| self.likely.get(&(rank, meaning)).copied();
         // Often one rank alone writes scalars.
         of_rank(rank).or_else(|| self.ranks.first().and_then(|first| of_rank(*first)))
     }
