@@ -243,7 +243,7 @@ async fn language_and_theme_switch_and_are_remembered() {
         })
         .await;
     let dark = browser.run(background).await;
-    browser.click("button[aria-label='中文']").await;
+    browser.click("button[aria-label$='中文']").await;
     browser.wait_for_text("训练").await;
     let language = browser.run("return document.documentElement.lang").await;
     assert!(language.as_str().unwrap().starts_with("zh"), "{language}");

@@ -258,7 +258,7 @@ fn LanguageButton() -> impl IntoView {
         <button
             type="button"
             class="btn bare language"
-            aria-label=i18n.text(|t| t.frame.other_language)
+            aria-label=move || format!("EN/中 {}", i18n.texts().frame.other_language)
             title=i18n.text(|t| t.frame.other_language)
             on:click=flip
         >

@@ -255,6 +255,6 @@ pub(super) const ZH: GraphTexts = GraphTexts {
     empty: "此图没有节点",
     empty_next: "文件中有计算图，但其中没有内容。",
     none: "没有可显示的计算图",
-    none_next: "可用 SummaryWriter 的 add_graph、MindSpore 的 collect_graph、与事件文件同目录的 ONNX 文件或采集器记录。",
+    none_next: "可用 SummaryWriter 的 add_graph、MindSpore 的 collect_graph、与事件文件同文件夹的 ONNX 文件或采集器记录。",
     odd: "提示：",
 };

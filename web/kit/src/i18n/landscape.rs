@@ -174,10 +174,10 @@ pub(super) const EN: LandscapeTexts = LandscapeTexts {
 };
 
 pub(super) const ZH: LandscapeTexts = LandscapeTexts {
-    title: "损失地形",
-    none: "未记录损失地形",
+    title: "损失函数地形图",
+    none: "未记录损失函数地形图",
     none_next: "可用 Rust 的 Plane::pca、Python 的 run.landscape 或 MindSpore 的 SummaryLandscape 记录。",
-    unfit: "无法绘制该损失地形",
+    unfit: "无法绘制该损失函数地形图",
     reasons: [
         "记录中没有曲面。",
         "坐标数与损失数不一致。",
@@ -194,7 +194,7 @@ pub(super) const ZH: LandscapeTexts = LandscapeTexts {
     axis_modes: ["拉伸", "等比"],
     contours: "等高线",
     beside: "其他训练",
-    no_other: "其他训练没有损失地形。",
+    no_other: "其他训练没有损失函数地形图。",
     map: "等高线图",
     surface: "三维曲面",
     turn: "拖动旋转",
@@ -243,7 +243,7 @@ pub(super) const ZH: LandscapeTexts = LandscapeTexts {
     no_unit: "两轴没有共同的单位。",
     same_plane: |runs| format!("{runs} 位于同一平面。"),
     other_planes: "各训练位于各自的平面：颜色与范围一致，位置不可比。",
-    missing: |run| format!("{run} 没有该损失地形。"),
+    missing: |run| format!("{run} 没有该损失函数地形图。"),
     download: "下载",
     files: ["SVG", "PNG", "曲面 CSV", "路径 CSV"],
     keys: [

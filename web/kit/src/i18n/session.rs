@@ -237,8 +237,8 @@ pub(super) const ZH: SessionTexts = SessionTexts {
         )
     },
     running: |step, of| match of {
-        Some(of) => format!("运行中，第 {step} 步，共 {of} 步"),
-        None => format!("运行中，第 {step} 步"),
+        Some(of) => format!("运行中，迭代 {step}，共 {of}"),
+        None => format!("运行中，迭代 {step}"),
     },
     pausing: |waiting, all| {
         format!(
@@ -247,9 +247,9 @@ pub(super) const ZH: SessionTexts = SessionTexts {
             format::count(all)
         )
     },
-    before_update: |step| format!("在第 {step} 步更新之前等待"),
-    after_step: |step| format!("在第 {step} 步之后等待"),
-    at_node: |step, node| format!("在第 {step} 步的 {node} 处等待"),
+    before_update: |step| format!("在迭代 {step}更新之前等待"),
+    after_step: |step| format!("在迭代 {step}之后等待"),
+    at_node: |step, node| format!("在迭代 {step}的 {node} 处等待"),
     waiting_apart: |waiting, all| {
         format!(
             "等待中：{} / {} 个 rank，各在自己的步",
@@ -269,10 +269,10 @@ pub(super) const ZH: SessionTexts = SessionTexts {
     stepping: |done, of| format!("单步执行，{} / {}", format::count(done), format::count(of)),
     stopping: "将在下一步停止",
     lost: |time| format!("训练已 {time} 没有消息；下面是它记录的内容。"),
-    finished: |step| format!("在第 {step} 步结束"),
-    stopped: |step| format!("在第 {step} 步停止"),
-    failed: |step| format!("在第 {step} 步失败"),
-    interrupted: |step| format!("在第 {step} 步中断"),
+    finished: |step| format!("在迭代 {step}结束"),
+    stopped: |step| format!("在迭代 {step}停止"),
+    failed: |step| format!("在迭代 {step}失败"),
+    interrupted: |step| format!("在迭代 {step}中断"),
     pause: "暂停",
     partial_question: |here, all| {
         format!(
@@ -314,7 +314,7 @@ pub(super) const ZH: SessionTexts = SessionTexts {
             format::count(ranks)
         )
     },
-    rank: |rank, step, host| format!("rank {rank}，第 {step} 步，{host}"),
+    rank: |rank, step, host| format!("rank {rank}，迭代 {step}，{host}"),
     unreachable: "无法连接服务器。",
     notes: [
         "一个 rank 错过了检查点，其他 rank 已继续",

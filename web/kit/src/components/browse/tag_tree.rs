@@ -207,7 +207,7 @@ fn TreeRowView(
         TreeRow::Pin(tag) => {
             let (unpinned, name) = (tag.clone(), tag.clone());
             view! {
-                <div class="t on d1" style:top=top title=tag.clone()>
+                <div class="t on d1" role="treeitem" style:top=top title=tag.clone()>
                     <button
                         type="button"
                         class="plain"
@@ -225,7 +225,7 @@ fn TreeRowView(
         TreeRow::All(ticked, all) => {
             let (is_all, is_some) = (ticked == all, ticked > 0);
             view! {
-                <div class="t" style:top=top>
+                <div class="t" role="treeitem" style:top=top>
                     <Check
                         checked=is_all
                         some=is_some
@@ -252,7 +252,7 @@ fn TreeRowView(
                 }
             };
             view! {
-                <div class="t role" style:top=top>
+                <div class="t role" role="treeitem" style:top=top>
                     <b class="med">{name}</b>
                 </div>
             }

@@ -16,7 +16,7 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
     key_rows: "下一行、上一行",
 
     none: "未记录性能数据",
-    none_next: "用训练框架自带的性能分析器记录几个迭代，写入该训练的目录：",
+    none_next: "用训练框架自带的性能分析器记录几个迭代，写入该训练的文件夹：",
     reading: "正在读取性能数据",
     bytes_of: |read, all| format!("{read} / {all}"),
     remark: "提示",
@@ -87,7 +87,7 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
         "未记录输入形状。",
         "未记录调用栈，可能缺少作用域。",
         "未记录内存分配。",
-        "在每个 rank 上记录相同的迭代，写入同一个目录之下。",
+        "在每个 rank 上记录相同的迭代，写入同一个文件夹之下。",
     ],
     to_record: "记录方法：",
     since_recording: "从记录开始算起",

@@ -393,7 +393,10 @@ fn Severities() -> impl IntoView {
                 type="button"
                 class=class
                 title=move || (i18n.texts().debugger.severity)(severity_name(severity))
-                aria-label=move || (i18n.texts().debugger.severity)(severity_name(severity))
+                aria-label=move || {
+                    let name = (i18n.texts().debugger.severity)(severity_name(severity));
+                    format!("{name}: {}", count())
+                }
                 aria-pressed=move || (model.severity.get() == Some(severity)).to_string()
                 on:click=move |_| model.press_severity(Some(severity))
             >
