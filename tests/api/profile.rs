@@ -10,10 +10,10 @@ use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 use trainscope_api::timeline;
 
-use crate::support::lab::{fixture, workspace_root};
+use crate::support::lab::{copy_folder, fixture, workspace_root};
 use crate::support::server::query;
 use crate::support::terminal::trainscope_in;
-use crate::support::{Lab, Server};
+use crate::support::{Lab, Server, wait_for};
 
 /// A server over a run that has one trace.
 fn serve(lab: &Lab, trace: &str, name: &str) -> Server {
@@ -230,6 +230,42 @@ fn the_slow_rank_of_the_sample_run_is_a_hit_of_check() {
     let slow = hits.iter().find(|hit| hit["condition"] == "straggler_rank");
     let slow = slow.unwrap();
     assert_eq!((&slow["step"], &slow["rank"]), (&18.into(), &5.into()));
+}
+
+#[test]
+fn a_run_of_profiles_has_the_steps_and_times_of_its_traces_in_the_list() {
+    let lab = Lab::new();
+    for name in ["eight-ranks", "profiled"] {
+        let from = workspace_root().join("sample-runs/torch").join(name);
+        copy_folder(&from, &lab.base().join(name));
+    }
+    let server = lab.start();
+    let run = |id: &str| {
+        wait_for("the profile to be judged", || {
+            let run = server.run(id)?;
+            run.profile.is_some().then_some(run)
+        })
+    };
+    let ranks = run("eight-ranks");
+    let profile = ranks.profile.unwrap();
+    assert_eq!((profile.ranks, profile.steps), (8, 40));
+    assert_eq!(
+        (profile.step_range, ranks.last_step),
+        (Some((0, 39)), Some(39))
+    );
+    let parts: i64 = profile
+        .mean_parts_nanos
+        .kinds(profile.has_device)
+        .iter()
+        .sum();
+    assert!((parts - profile.mean_step_nanos).abs() < profile.mean_step_nanos / 100);
+    let times = ranks.last_wall_time_secs.unwrap() - ranks.first_wall_time_secs.unwrap();
+    assert!(
+        (times - profile.extent_nanos as f64 / 1e9).abs() < 1e-3,
+        "{times}"
+    );
+    let profiled = run("profiled");
+    assert_eq!(profiled.last_step, Some(4), "and not step 0");
 }
 
 #[test]

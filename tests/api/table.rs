@@ -292,7 +292,7 @@ fn the_best_runs_of_a_pair_are_in_its_cells() {
         .find(|bar| bar["name"] == "seed");
     assert_eq!(seed.unwrap()["is_aside"], true);
     let words = own["parameters"][0]["words"]["en"].as_str().unwrap();
-    assert_eq!(words, "lr: least loss at 0.01 (10 of the best 10 runs)");
+    assert_eq!(words, "Best runs have lr 0.01 (all of the top 10)");
 
     let pair = json!({"target": "metric:loss", "pair": ["lr", "opt"]});
     let pair = post(&server, paths::IMPORTANCE_PAIR, &pair);

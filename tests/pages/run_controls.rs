@@ -340,7 +340,7 @@ async fn the_bar_finds_runs_and_tags_pauses_and_helps() {
         browser.wait_for_count(content, 0).await;
     }
     // A run by its name, a tag by the pointer; the escape key closes the panel.
-    let field = "input[aria-label='Search tags, nodes, runs']";
+    let field = "input[aria-label='Search pages, runs, tags, nodes']";
     browser.press('/').await;
     browser.fill(field, "no such thing").await;
     browser.wait_for_text("Nothing contains").await;
@@ -350,10 +350,18 @@ async fn the_bar_finds_runs_and_tags_pauses_and_helps() {
     browser
         .wait_until("location.pathname.startsWith('/run/transformer-small/bf16/')")
         .await;
-    browser.fill(field, "grad_norm").await;
+    // Every word counts, in any order; what is of this run comes first.
+    browser.fill(field, "norm grad").await;
     browser.click("#search-hits a").await;
     browser
         .wait_for_element("section[data-tag='train/grad_norm']")
+        .await;
+    // A page of another run, by both names.
+    browser.fill(field, "fp16 debugger").await;
+    browser.wait_for_element("#search-hits a").await;
+    browser.press(ENTER).await;
+    browser
+        .wait_until("location.pathname === '/run/transformer-small/fp16/debugger'")
         .await;
     // Another run by its name.
     browser

@@ -6,6 +6,15 @@
 
 use std::cmp::Ordering;
 
+/// Names of the learning rate, which are one key.
+pub const RATE_NAMES: [&str; 5] = [
+    "lr",
+    "learning_rate",
+    "base_lr",
+    "initial_lr",
+    "learningrate",
+];
+
 /// Alternatives, of which one must hold, or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Term {

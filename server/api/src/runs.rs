@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use trainscope_format::float;
 
 use crate::findings::Health;
+use crate::profile::Parts;
 use trainscope_format::hparams::HparamValue;
 
 /// Maximum number of hyper-parameters of a run in the list of runs; `/api/hparams` has all.
@@ -64,10 +65,37 @@ pub struct Run {
     /// Health of the run; `null` before it was judged.
     #[serde(default)]
     pub health: Option<Health>,
+    /// Its newest profile; `null` without one, or before the run was judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<RunProfile>,
     /// The scalar that is most likely the training loss, with its last value.
     pub loss: Option<LastValue>,
     /// The scalar that is most likely the main metric (accuracy, …), with its last value.
     pub metric: Option<LastValue>,
+}
+
+/// The newest profile of a run in brief, of its lowest rank.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RunProfile {
+    /// Number of ranks with a profile.
+    pub ranks: u64,
+    /// Number of steps.
+    pub steps: u64,
+    /// First and last step; `null` without steps.
+    pub step_range: Option<(i64, i64)>,
+    /// Begin, seconds since 1970; `null` if its clock counts from an unknown moment.
+    #[serde(with = "float::option")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<crate::openapi::Float>))]
+    pub started_secs: Option<f64>,
+    /// Length in nanoseconds.
+    pub extent_nanos: i64,
+    /// Mean length of its whole steps.
+    pub mean_step_nanos: i64,
+    /// Parts of a mean step.
+    pub mean_parts_nanos: Parts,
+    /// `true` if a device was recorded.
+    pub has_device: bool,
 }
 
 /// The last value of one scalar.

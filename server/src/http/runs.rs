@@ -6,6 +6,7 @@ use axum::extract::State;
 use axum::response::Response;
 use trainscope_api::order::natural;
 use trainscope_api::runs::{File, FileStatus, Run, RunList};
+use trainscope_format::Kind;
 
 use super::error::Failure;
 use super::{Site, blocking, json};
@@ -25,15 +26,40 @@ pub(super) async fn get(State(site): State<Site>) -> Result<Response, Failure> {
         let mut sessions = site.sessions.of_runs();
         for run in &mut list.runs {
             run.session = sessions.remove(&run.id);
+            let has_only_traces = has_only_traces(run);
+            if has_only_traces {
+                // The list of files has no steps of traces.
+                run.last_step = None;
+            }
             let Some(judged) = site.judgements.of(&run.id) else {
                 continue;
             };
             run.health = Some(findings::health(&judged));
             mark_damaged(run, &judged.damaged);
+            run.profile.clone_from(&judged.profile);
+            if has_only_traces {
+                take_times(run);
+            }
         }
         json(&list)
     })
     .await
+}
+
+fn has_only_traces(run: &Run) -> bool {
+    let mut kinds = run.kinds.iter().filter(|(_, count)| **count > 0);
+    run.kinds.contains_key(Kind::Traces.as_str())
+        && kinds.all(|(kind, _)| kind == Kind::Traces.as_str())
+}
+
+/// Takes the steps and times of a run that has nothing but profiles from the newest one.
+fn take_times(run: &mut Run) {
+    let Some(profile) = &run.profile else { return };
+    run.last_step = profile.step_range.map(|(_, last)| last);
+    if let Some(started) = profile.started_secs {
+        run.first_wall_time_secs = Some(started);
+        run.last_wall_time_secs = Some(started + profile.extent_nanos as f64 / 1e9);
+    }
 }
 
 /// Sets the status of tensor files that only reading them can determine. Damaged ones are never left out.

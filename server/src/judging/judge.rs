@@ -14,6 +14,7 @@ use trainscope_analysis::dump::own_source;
 use trainscope_analysis::watchpoint::{
     Context, Damage, Findings, Needs, Observation, Surroundings, Watchpoints,
 };
+use trainscope_api::runs::RunProfile;
 use trainscope_format::{Role, TensorSummary};
 
 use super::baseline::GoodProfiles;
@@ -65,6 +66,8 @@ pub struct Judgement {
     pub(crate) took: Duration,
     /// Files of one step that hold tensors of the same names, the first case of each rank.
     pub(crate) shared: Vec<SharedNames>,
+    /// The newest profile in brief.
+    pub(crate) profile: Option<RunProfile>,
     /// Source lines in the training's own code that compute the tensors with hits, if a graph has them: file and line.
     pub(crate) sources: FxHashMap<Arc<str>, (String, u32)>,
 }
@@ -466,6 +469,7 @@ impl Judging {
             }
         }
         judged.damaged.extend(self.profiles.faults().cloned());
+        judged.profile = self.profiles.brief();
         judged.remarks = self.observer.examiner.remarks(self.framework());
         judged.findings = self.observer.evaluator.findings_with(&judged.remarks);
         judged.findings.damage = damage(&judged.damaged);

@@ -11,6 +11,7 @@ use trainscope_analysis::trace::steps::StepRange;
 use trainscope_analysis::trace::summary::summary;
 use trainscope_analysis::watchpoint::{Evaluator, ProfileJudgement};
 use trainscope_api::profile::{InputShare, ProfileState, RanksAnswer};
+use trainscope_api::runs::RunProfile;
 use trainscope_format::Format;
 
 use super::baseline::{GoodProfiles, operators};
@@ -25,6 +26,8 @@ pub(super) struct JudgedProfiles {
     keys: BTreeMap<u32, String>,
     /// Profiles that could not be read, by rank.
     faults: BTreeMap<u32, Fault>,
+    /// Facts about each judged session, by rank.
+    briefs: BTreeMap<u32, RunProfile>,
     /// Profiles to compare with.
     baseline: Option<Arc<GoodProfiles>>,
 }
@@ -41,6 +44,15 @@ impl JudgedProfiles {
     /// Profiles that could not be read.
     pub(super) fn faults(&self) -> impl Iterator<Item = &Fault> {
         self.faults.values()
+    }
+
+    /// The profile of the lowest rank in brief.
+    pub(super) fn brief(&self) -> Option<RunProfile> {
+        let (_, first) = self.briefs.first_key_value()?;
+        Some(RunProfile {
+            ranks: self.briefs.len() as u64,
+            ..first.clone()
+        })
     }
 
     /// Judges the sessions that are new since the last call. Files are read only if a watchpoint is about profiles.
@@ -75,6 +87,9 @@ impl JudgedProfiles {
                 let good = self.baseline.as_deref();
                 let judged = judged(own, &limits, (input, cluster.as_ref(), good), evaluator);
                 evaluator.profile(judged);
+                if own.state() != ProfileState::Unreadable {
+                    self.briefs.insert(own.rank(), brief(own));
+                }
             }
         }
     }
@@ -103,6 +118,23 @@ fn input_of(run: &RunFiles, rank: u32) -> Option<InputShare> {
     });
     let last = times.max_by_key(|own| own.clock == Clock::Iterator)?;
     Some(last.summary())
+}
+
+/// Facts about a profile for the list of runs.
+fn brief(own: &LoadedProfile) -> RunProfile {
+    let (summary, steps) = (own.summary(), &own.model.steps.list);
+    let numbers = steps.first().zip(steps.last());
+    let unix_nanos = summary.unix_nanos.as_deref();
+    RunProfile {
+        ranks: 1,
+        steps: steps.len() as u64,
+        step_range: numbers.map(|(first, last)| (first.number, last.number)),
+        started_secs: unix_nanos.and_then(|nanos| Some(nanos.parse::<f64>().ok()? / 1e9)),
+        extent_nanos: summary.extent_nanos,
+        mean_step_nanos: summary.mean_step_nanos,
+        mean_parts_nanos: summary.mean_parts_nanos,
+        has_device: summary.device.is_some(),
+    }
 }
 
 /// Judgement of a run without profiles of which a comparison was asked for.

@@ -7,7 +7,7 @@ use trainscope_api::importance::{
     ImportanceAnswer, ImportanceRequest, Measure, PairAnswer, PairRequest,
 };
 
-use super::{RunTable, direction, head, is_parameter, label};
+use super::{RunTable, direction, is_parameter, label};
 use crate::index::ReadError;
 
 /// Reason why there is no answer.
@@ -119,7 +119,7 @@ pub(crate) fn importance(
     }
     let mut own = facts.ask(|own| importance::importance(own, request.measure, is_cancelled))?;
     for bar in &mut own.bars {
-        bar.words = texts::words(head(target), goal, bar);
+        bar.words = texts::words(bar);
     }
     Ok(ImportanceAnswer {
         seq: table.seq,

@@ -21,6 +21,7 @@ mod run_chip;
 mod session_nodes;
 mod severity;
 mod state;
+mod step_parts;
 mod step_range;
 pub mod tensor;
 
@@ -49,6 +50,7 @@ pub use popover::{MenuItem, Popover};
 pub use row_list::{RowHeights, RowList, RowRange};
 pub use run_chip::{RunChip, RunStatusLabel};
 pub use session_nodes::{NodeMenu, RunToHere};
-pub use severity::{severity_icon, severity_name};
+pub use severity::{health_icon, severity_icon, severity_name};
 pub use state::StatePage;
+pub use step_parts::{KIND_TOKENS, kinds_of_step, mean_step, step_parts};
 pub use step_range::StepRange;

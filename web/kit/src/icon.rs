@@ -150,7 +150,7 @@ impl IconName {
             Self::Only => {
                 r#"<circle cx="8" cy="8" r="5.5"/><circle cx="8" cy="8" r="2.2" fill="currentColor" stroke="none"/>"#
             }
-            Self::Baseline => r#"<path d="M2 12.5h12M8 2.5v6M5.6 6.2 8 8.6l2.4-2.4"/>"#,
+            Self::Baseline => r#"<path d="M3 3v10M13.5 8H6M8.4 5.6 6 8l2.4 2.4"/>"#,
             Self::Sliders => {
                 r#"<path d="M2 4.5h6M12 4.5h2M2 11.5h2M8 11.5h6"/><circle cx="10" cy="4.5" r="1.8"/><circle cx="6" cy="11.5" r="1.8"/>"#
             }

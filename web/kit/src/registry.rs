@@ -377,11 +377,12 @@ const TIMELINE_KEYS: [&str; 17] = [
 const COMPARE_KEYS: [&str; 5] = ["j k", "← →", "[ ]", "b", "s"];
 
 /// Keys of the page of lineage, in the order of their texts.
-const LINEAGE_KEYS: [&str; 16] = [
+const LINEAGE_KEYS: [&str; 17] = [
     "j k",
     "x",
     "↵",
     "c",
+    "s",
     "i",
     "h",
     "t n",
@@ -436,7 +437,8 @@ impl KeyGroup {
                 ("j k", keys.rows),
                 ("↵", keys.open),
                 ("x", keys.select),
-                ("c", keys.together),
+                ("c", keys.compare),
+                ("s", keys.together),
             ],
             Self::Compare => COMPARE_KEYS.into_iter().zip(texts.compare.keys).collect(),
             Self::Lineage => LINEAGE_KEYS.into_iter().zip(texts.lineage.keys).collect(),

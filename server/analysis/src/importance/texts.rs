@@ -21,19 +21,19 @@ pub fn sentences(
     };
     let (en, zh) = meaning(measure);
     let (en_better, zh_better) = match direction {
-        Some(Direction::Less) => (", less is better", "（越小越好）"),
-        Some(Direction::More) => (", more is better", "（越大越好）"),
+        Some(Direction::Less) => (", lower is better", "（越小越好）"),
+        Some(Direction::More) => (", higher is better", "（越大越好）"),
         None => ("", ""),
     };
     let mut all = vec![sentence(
-        format!("{target}{en_better}: {en}, {runs} runs"),
-        format!("{target}{zh_better}：{zh}，{runs} 次运行"),
+        format!("{target}{en_better}; {en}; {runs} runs"),
+        format!("{target}{zh_better}；{zh}；{runs} 个训练"),
     )];
     if own.left_out > 0 {
         let count = own.left_out;
         all.push(sentence(
-            format!("{count} runs without a finite {target} do not enter"),
-            format!("{count} 次运行没有有限的 {target}，不参与计算"),
+            format!("{count} runs without a finite {target} are left out"),
+            format!("{count} 个训练没有有限的 {target}，不参与计算"),
         ));
     }
     if own.forest_runs > 0 && own.forest_runs < runs {
@@ -43,7 +43,7 @@ pub fn sentences(
         );
         all.push(sentence(
             format!("the forest saw the {best} best runs and {others} of the others"),
-            format!("随机森林使用最好的 {best} 次运行和其余运行中的 {others} 次"),
+            format!("随机森林使用最好的 {best} 个训练和其余训练中的 {others} 个"),
         ));
     }
     let share = own.r_squared.unwrap_or_default() * 100.0;
@@ -52,11 +52,11 @@ pub fn sentences(
             format!(
                 "these parameters do not explain the result: the forest explains {share:.0} % of the runs it has not seen"
             ),
-            format!("这些参数不能解释该结果：随机森林只能解释未见过的运行的 {share:.0} %"),
+            format!("这些参数不能解释该结果：随机森林只能解释未见过的训练的 {share:.0} %"),
         )),
         Some(Trust::Fair) => all.push(sentence(
             format!("the forest explains {share:.0} % of the runs it has not seen"),
-            format!("随机森林能解释未见过的运行的 {share:.0} %"),
+            format!("随机森林能解释未见过的训练的 {share:.0} %"),
         )),
         Some(Trust::Good) | None => {}
     }
@@ -72,13 +72,13 @@ fn too_few(target: &str, wanted: Option<Measure>, runs: usize) -> Sentence {
     let least = wanted.map_or(LEAST_RUNS, least_runs);
     if runs >= least {
         return sentence(
-            format!("the better end of {target} is unknown: choose less or more"),
+            format!("choose whether a lower or a higher {target} is better"),
             format!("不知道 {target} 的优化方向：请选择越小越好或越大越好"),
         );
     }
     sentence(
         format!("{runs} runs with a finite {target}: too few to tell, {least} are needed"),
-        format!("只有 {runs} 次运行有有限的 {target}：太少，无法判断，至少需要 {least} 次"),
+        format!("只有 {runs} 个训练有有限的 {target}：太少，无法判断，至少需要 {least} 个"),
     )
 }
 
@@ -86,12 +86,12 @@ fn too_few(target: &str, wanted: Option<Measure>, runs: usize) -> Sentence {
 fn meaning(measure: Measure) -> (&'static str, &'static str) {
     match measure {
         Measure::Variance => (
-            "share of the variance that each parameter explains alone (fANOVA)",
-            "每个参数单独解释的方差比例（fANOVA）",
+            "fANOVA: share of variance each parameter explains by itself",
+            "fANOVA：每个参数单独解释的方差比例",
         ),
         Measure::BestTenth => (
-            "share of the difference between the best tenth and all runs (PED-ANOVA)",
-            "最好的十分之一与全部运行之间差异的比例（PED-ANOVA）",
+            "PED-ANOVA: share of the difference between the top 10 % and all runs",
+            "PED-ANOVA：前 10 % 与全部训练之间差异的比例",
         ),
         Measure::Rank => ("rank correlation with each parameter", "与每个参数的秩相关"),
         Measure::Linear => (
@@ -119,41 +119,46 @@ fn scale(measure: Measure, own: &Importance) -> Option<Sentence> {
     })
 }
 
-/// The stretch of the best runs, or the reason of a missing value; empty without either. `target` is the name of the
-/// result.
-pub fn words(target: &str, direction: Option<Direction>, bar: &Bar) -> Sentence {
+/// The stretch of the best runs, or the reason of a missing value; empty without either.
+pub fn words(bar: &Bar) -> Sentence {
     if let Some(reason) = bar.reason {
         let (en, zh) = reason_words(reason);
         return sentence(en.to_owned(), zh.to_owned());
     }
-    let (Some(best), Some(direction)) = (bar.best, direction) else {
+    let Some(best) = bar.best else {
         return Sentence::default();
-    };
-    let (en, zh) = match direction {
-        Direction::Less => ("least", "最小"),
-        Direction::More => ("greatest", "最大"),
     };
     let (name, runs, of) = (&bar.name, best.runs, best.of);
     let [from, to] = [best.from, best.to].map(digits::exact);
-    if best.from.to_bits() == best.to.to_bits() {
-        return sentence(
-            format!("{name}: {en} {target} at {from} ({runs} of the best {of} runs)"),
-            format!("{name}：{from} 处 {target} {zh}（最好的 {of} 次运行中的 {runs} 次）"),
-        );
-    }
+    let values = if best.from.to_bits() == best.to.to_bits() {
+        from
+    } else {
+        format!("{from}–{to}")
+    };
+    let (en, zh) = if runs == of {
+        (
+            format!("all of the top {of}"),
+            format!("前 {of} 个全部如此"),
+        )
+    } else {
+        (
+            format!("{runs} of the top {of}"),
+            format!("前 {of} 个中的 {runs} 个"),
+        )
+    };
     sentence(
-        format!("{name}: {en} {target} between {from} and {to} ({runs} of the best {of} runs)"),
-        format!("{name}：{from} 到 {to} 之间 {target} {zh}（最好的 {of} 次运行中的 {runs} 次）"),
+        format!("Best runs have {name} {values} ({en})"),
+        format!("最好的训练 {name} 为 {values}（{zh}）"),
     )
 }
 
 /// Reason of a missing value.
 pub fn reason_words(reason: Reason) -> (&'static str, &'static str) {
     match reason {
-        Reason::Constant => ("the same in all runs", "在所有运行中相同"),
-        Reason::NamesEachRun => ("names each run", "每次运行各不相同"),
+        Reason::Constant => ("the same in all runs", "在所有训练中相同"),
+        Reason::NamesEachRun => ("names each run", "各训练均不相同"),
         Reason::NoNumber => ("not a number", "不是数值"),
-        Reason::TooFewRuns => ("too few runs to tell", "运行太少，无法判断"),
+        Reason::TooFewRuns => ("too few runs to tell", "训练太少，无法判断"),
         Reason::BeyondLimit => (
             "beyond the 64 parameters of the forest",
             "超出随机森林的 64 个参数",
@@ -180,15 +185,15 @@ mod tests {
             ..Bar::default()
         };
         assert_eq!(
-            words("loss", Some(Direction::Less), &bar).en,
-            "lr: least loss between 0.001 and 0.005 (12 of the best 15 runs)"
+            words(&bar).en,
+            "Best runs have lr 0.001–0.005 (12 of the top 15)"
         );
-        assert_eq!(words("loss", None, &bar), Sentence::default());
+        assert_eq!(words(&Bar::default()), Sentence::default());
         let constant = Bar {
             reason: Some(Reason::Constant),
             ..bar
         };
-        assert_eq!(words("loss", None, &constant).en, "the same in all runs");
+        assert_eq!(words(&constant).en, "the same in all runs");
     }
 
     #[test]
@@ -213,8 +218,8 @@ mod tests {
         assert_eq!(
             en,
             [
-                "loss, less is better: share of the variance that each parameter explains alone (fANOVA), 5000 runs",
-                "3 runs without a finite loss do not enter",
+                "loss, lower is better; fANOVA: share of variance each parameter explains by itself; 5000 runs",
+                "3 runs without a finite loss are left out",
                 "the forest saw the 500 best runs and 1500 of the others",
                 "the forest explains 34 % of the runs it has not seen",
                 "on a logarithmic scale: lr",
@@ -235,6 +240,11 @@ mod tests {
             ..Importance::default()
         };
         let unknown = sentences("x", None, Some(Measure::BestTenth), &unknown);
-        assert!(unknown[0].en.contains("better end"), "{unknown:?}");
+        assert!(
+            unknown[0]
+                .en
+                .contains("choose whether a lower or a higher x"),
+            "{unknown:?}"
+        );
     }
 }

@@ -49,6 +49,26 @@ impl Parts {
         ]
     }
 
+    /// Parts by kind of time: compute, communication, copies, waiting for data, host, idle. Without a device the host
+    /// computes.
+    pub const fn kinds(&self, has_device: bool) -> [i64; 6] {
+        let host = self.runtime + self.operators;
+        let (compute, host) = if has_device {
+            (self.kernel, host)
+        } else {
+            (self.kernel + host, 0)
+        };
+        let copy = self.memcpy + self.memset;
+        [
+            compute,
+            self.communication,
+            copy,
+            self.data,
+            host,
+            self.other,
+        ]
+    }
+
     /// Length of the step.
     pub fn total(&self) -> i64 {
         self.values().into_iter().fold(0, i64::saturating_add)

@@ -22,6 +22,9 @@ pub struct CompareTexts {
     pub make_base: fn(&str) -> String,
     pub choose: &'static str,
     pub choose_next: &'static str,
+    /// Title and sentence with a baseline.
+    pub choose_other: &'static str,
+    pub choose_other_next: &'static str,
     /// Number of settings in which a run differs.
     pub differing: fn(u64) -> String,
     pub alone: &'static str,
@@ -134,6 +137,8 @@ pub const EN: CompareTexts = CompareTexts {
     make_base: |run| format!("Make {run} the baseline"),
     choose: "Choose two runs",
     choose_next: "Choose a baseline, then a run to compare with it.",
+    choose_other: "Choose a run to compare",
+    choose_other_next: "Runs of the same folder and with the most similar settings come first.",
     differing: |count| match count {
         0 => "same settings".to_owned(),
         1 => "1 setting differs".to_owned(),
@@ -253,6 +258,8 @@ pub const ZH: CompareTexts = CompareTexts {
     make_base: |run| format!("以 {run} 为基准"),
     choose: "选择两个训练",
     choose_next: "先选择基准，再选择与其对比的训练。",
+    choose_other: "选择要对比的训练",
+    choose_other_next: "同一文件夹且设置最相近的训练排在最前。",
     differing: |count| match count {
         0 => "设置相同".to_owned(),
         count => format!("{} 项设置不同", format::count(count)),

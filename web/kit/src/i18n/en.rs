@@ -39,11 +39,12 @@ pub(super) static TEXTS: Texts = Texts {
         main_navigation: "Main",
         switch_run: "Switch to another run",
         find_run: "Find a run",
-        search: "Search tags, nodes, runs",
+        search: "Search pages, runs, tags, nodes",
         search_nothing: |text| format!("Nothing contains “{text}”"),
         found_pages: "Pages",
         found_runs: "Runs",
         found_tags: "Tags",
+        found_tags_of_runs: "Tags of runs",
         found_nodes: "Nodes",
         hits: |counts| match (counts.problems(), counts.info) {
             (problems, 0) => format::count(problems),
@@ -256,6 +257,7 @@ pub(super) static TEXTS: Texts = Texts {
         rows: "next, previous row",
         open: "open the run",
         select: "select the run",
+        compare: "compare the selected runs",
         together: "scalars of the selected runs",
         fit: "fit to all steps",
         steps: "previous, next recorded step",
@@ -423,6 +425,13 @@ pub(super) static TEXTS: Texts = Texts {
             )
         },
         kind_none: |kind| format!("{kind}: none recorded"),
+        mean_step: |length, steps| match steps {
+            1 => format!("A step takes {length}."),
+            steps => format!(
+                "A step takes {length}, mean of {} steps.",
+                format::count(steps)
+            ),
+        },
         curve: |tag, value| format!("{tag}, last value {value}"),
         kind: |kind| match kind {
             "scalars" => "Scalars",

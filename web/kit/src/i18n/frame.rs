@@ -16,6 +16,8 @@ pub struct FrameTexts {
     pub found_pages: &'static str,
     pub found_runs: &'static str,
     pub found_tags: &'static str,
+    /// Tags of other runs than the page's.
+    pub found_tags_of_runs: &'static str,
     pub found_nodes: &'static str,
     /// Numbers of hits of a run: errors and warnings, then notes.
     pub hits: fn(Counts) -> String,
@@ -56,6 +58,7 @@ pub struct KeyTexts {
     pub rows: &'static str,
     pub open: &'static str,
     pub select: &'static str,
+    pub compare: &'static str,
     pub together: &'static str,
     pub fit: &'static str,
     pub steps: &'static str,

@@ -31,6 +31,8 @@ pub struct LineageTexts {
     pub save_view: &'static str,
     pub export: &'static str,
     pub best: &'static str,
+    /// The best result of a run with errors.
+    pub best_with_errors: &'static str,
     pub all_values: &'static str,
     pub sources_differ: &'static str,
     pub axis_menu: &'static str,
@@ -121,7 +123,7 @@ pub struct LineageTexts {
     /// Source of a value.
     pub source: fn(&ColumnSource) -> &'static str,
     /// Effects of the keys of the registry, in their order.
-    pub keys: [&'static str; 16],
+    pub keys: [&'static str; 17],
 }
 
 pub const EN: LineageTexts = LineageTexts {
@@ -149,26 +151,27 @@ pub const EN: LineageTexts = LineageTexts {
     save_view: "Save",
     export: "Export",
     best: "best",
+    best_with_errors: "best, errors",
     all_values: "All values",
     sources_differ: "Sources of this value disagree",
-    axis_menu: "drag to move, press for more",
+    axis_menu: "drag to move, click for options",
     linear: "Linear",
     log: "Logarithmic",
     symlog: "Symmetric logarithmic",
-    shown_together: "Shown together with",
-    apart: |key| format!("Show {key} by itself"),
+    shown_together: "Merge with",
+    apart: |key| format!("Separate {key}"),
     summary: "Value of the curve",
-    upside_down: "Turn upside down",
+    upside_down: "Invert axis",
     colour_by_this: "Colour by this",
     remove: "Remove",
     find_column: "Find a column",
     no_row: "The server has no values of this run.",
-    what_moves: "What moves",
+    what_moves: "What affects",
     target: "Result",
     measure_label: "Measure of importance",
     goal: "Better end",
-    less: "less",
-    more: "more",
+    less: "lower is better",
+    more: "higher is better",
     computing: "Computing …",
     unread: |count| format!("{count} not read"),
     files_unread: |count| format!("more configuration files that cannot be read: {count}"),
@@ -178,7 +181,7 @@ pub const EN: LineageTexts = LineageTexts {
     columns_left_out: |count| format!("columns left out, which few runs have: {count}"),
     of_kept: "Only of the kept runs",
     no_importance: "The importances could not be computed. The scatter plots and the table stay.",
-    pairs: "Together, and neither alone",
+    pairs: "Interactions",
     kind: "Kind",
     runs: "Runs",
     removed: "removed",
@@ -192,7 +195,7 @@ pub const EN: LineageTexts = LineageTexts {
     failed_next: "The server did not answer. What is shown comes back with the connection.",
     no_runs: "No runs yet",
     no_runs_next: "As soon as two trainings have written files, their parameters and results are compared here.",
-    one_run: "One run has nothing to be compared with. Record a second one, or take back a filter.",
+    one_run: "There is only one run. Record a second one, or remove a filter.",
     no_parameters: "No run has a parameter",
     no_parameters_next: "One of these lines records them; a configuration file in the folder of a run is read too.",
     lanes: LaneNames {
@@ -200,7 +203,7 @@ pub const EN: LineageTexts = LineageTexts {
         text: "text",
     },
     kept: |kept, all| format!("{} of {} kept", format::count(kept), format::count(all)),
-    none_kept: "No run fits the filter and all brushes.",
+    none_kept: "No run matches the filter and all brushes.",
     picture: |all, kept, best| {
         format!(
             "{} runs, {} kept; first {best}",
@@ -262,9 +265,9 @@ pub const EN: LineageTexts = LineageTexts {
         ColumnGroup::Note => "Notes",
     },
     measure: |measure| match measure {
-        None => "by number of runs",
+        None => "automatic",
         Some(Measure::Variance) => "share of variance",
-        Some(Measure::BestTenth) => "reaching the best tenth",
+        Some(Measure::BestTenth) => "being in the top 10 %",
         Some(Measure::Rank) => "rank correlation",
         Some(Measure::Linear) => "linear correlation",
     },
@@ -288,7 +291,8 @@ pub const EN: LineageTexts = LineageTexts {
         "next, previous run",
         "select the run",
         "open the run; keep only the brushed ones",
-        "curves of the selected runs",
+        "compare the selected runs",
+        "scalars of the selected runs",
         "all values of the run",
         "hide the run",
         "tag; note",
@@ -297,7 +301,7 @@ pub const EN: LineageTexts = LineageTexts {
         "move the brush",
         "resize the brush",
         "new brush; remove the axis",
-        "logarithmic; upside down",
+        "logarithmic; invert axis",
         "colour by the axis",
         "remove all brushes",
         "table as CSV",
@@ -329,6 +333,7 @@ pub const ZH: LineageTexts = LineageTexts {
     save_view: "保存",
     export: "导出",
     best: "最佳",
+    best_with_errors: "最佳，有错误",
     all_values: "全部取值",
     sources_differ: "该值的多个来源不一致",
     axis_menu: "拖动可移动，点击查看更多",
@@ -338,11 +343,11 @@ pub const ZH: LineageTexts = LineageTexts {
     shown_together: "合并显示到",
     apart: |key| format!("单独显示 {key}"),
     summary: "曲线取值",
-    upside_down: "上下颠倒",
+    upside_down: "反转坐标轴",
     colour_by_this: "按此着色",
     remove: "移除",
     find_column: "查找列",
-    no_row: "服务端没有该训练的取值。",
+    no_row: "服务器没有该训练的取值。",
     what_moves: "影响因素：",
     target: "结果",
     measure_label: "重要性度量",
@@ -356,7 +361,7 @@ pub const ZH: LineageTexts = LineageTexts {
     columns_left_out: |count| format!("略去 {count} 列，只有少数训练含有它们"),
     of_kept: "仅针对保留的训练",
     no_importance: "无法计算重要性；散点图和表格不受影响。",
-    pairs: "共同作用（单独均不显著）",
+    pairs: "交互作用",
     kind: "类别",
     runs: "训练",
     removed: "已移除",
@@ -367,10 +372,10 @@ pub const ZH: LineageTexts = LineageTexts {
     no_pipelines: "没有记录数据流水线",
     no_pipelines_next: "MindSpore 的 SummaryCollector 会自动记录；trainscope 的采集器用 `dataset` 记录。",
     failed: "无法读取训练表",
-    failed_next: "服务端没有应答；连接恢复后内容会重新显示。",
+    failed_next: "服务器没有应答；连接恢复后内容会重新显示。",
     no_runs: "还没有训练",
-    no_runs_next: "两次训练写出文件后，这里会比较它们的参数和结果。",
-    one_run: "只有一次训练，没有可比较的对象。请再记录一次训练，或取消筛选。",
+    no_runs_next: "两个训练写出文件后，这里会比较它们的参数和结果。",
+    one_run: "只有一个训练，没有可比较的对象。请再记录一个训练，或取消筛选。",
     no_parameters: "没有训练记录了参数",
     no_parameters_next: "下列任一行即可记录参数；训练文件夹中的配置文件也会被读取。",
     lanes: LaneNames {
@@ -381,7 +386,7 @@ pub const ZH: LineageTexts = LineageTexts {
     none_kept: "没有训练同时符合筛选条件和所有刷选范围。",
     picture: |all, kept, best| {
         format!(
-            "共 {} 次训练，保留 {} 次；首位 {best}",
+            "共 {} 个训练，保留 {} 个；首位 {best}",
             format::count(all),
             format::count(kept)
         )
@@ -390,12 +395,12 @@ pub const ZH: LineageTexts = LineageTexts {
     remove_view: |name| format!("删除视图 {name}"),
     grouped: |least, most| {
         if least == most {
-            format!("已分组：每组 {least} 次训练")
+            format!("已分组：每组 {least} 个训练")
         } else {
-            format!("已分组：每组 {least} 至 {most} 次训练")
+            format!("已分组：每组 {least} 至 {most} 个训练")
         }
     },
-    with_nan: |runs| format!("{runs} 次训练含 NaN"),
+    with_nan: |runs| format!("{runs} 个训练含 NaN"),
     equal_columns: |count, shown| {
         if shown {
             format!("隐藏 {} 个取值相同的列", format::count(count))
@@ -412,7 +417,7 @@ pub const ZH: LineageTexts = LineageTexts {
     against: |x, y| format!("{x} 与 {y}"),
     by_both: |target, a, b| format!("{target} 随 {a} 和 {b} 变化：随机森林均值"),
     histogram: |name| format!("全部训练的 {name}"),
-    without_pipeline: |runs| format!("{} 次训练没有记录数据流水线。", format::count(runs)),
+    without_pipeline: |runs| format!("{} 个训练没有记录数据流水线。", format::count(runs)),
     best_of: |value| format!("最佳 {value}"),
     group: |group| match group {
         ColumnGroup::Parameter => "超参",
@@ -422,15 +427,15 @@ pub const ZH: LineageTexts = LineageTexts {
         ColumnGroup::Note => "备注",
     },
     measure: |measure| match measure {
-        None => "按训练数选择",
+        None => "自动",
         Some(Measure::Variance) => "方差占比",
-        Some(Measure::BestTenth) => "进入最优十分之一",
+        Some(Measure::BestTenth) => "进入前 10 %",
         Some(Measure::Rank) => "秩相关",
         Some(Measure::Linear) => "线性相关",
     },
     reason: |reason| match reason {
         Reason::Constant => "取值相同",
-        Reason::NamesEachRun => "每次训练各不相同",
+        Reason::NamesEachRun => "各训练均不相同",
         Reason::NoNumber => "不是数值",
         Reason::TooFewRuns => "训练太少",
         Reason::BeyondLimit => "超出参数数量上限",
@@ -448,7 +453,8 @@ pub const ZH: LineageTexts = LineageTexts {
         "下一个、上一个训练",
         "选中该训练",
         "打开该训练；只保留刷选的训练",
-        "所选训练的曲线",
+        "对比所选训练",
+        "所选训练的标量",
         "该训练的全部取值",
         "隐藏该训练",
         "标签；备注",
@@ -457,7 +463,7 @@ pub const ZH: LineageTexts = LineageTexts {
         "移动刷选范围",
         "调整刷选范围",
         "新建刷选；移除坐标轴",
-        "对数刻度；上下颠倒",
+        "对数刻度；反转坐标轴",
         "按该坐标轴着色",
         "清除全部刷选",
         "将表格导出为 CSV",

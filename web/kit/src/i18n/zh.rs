@@ -26,11 +26,12 @@ pub(super) static TEXTS: Texts = Texts {
         main_navigation: "主导航",
         switch_run: "切换到其他训练",
         find_run: "查找训练",
-        search: "搜索标签、节点、训练",
+        search: "搜索页面、训练、标签、节点",
         search_nothing: |text| format!("没有内容包含“{text}”"),
         found_pages: "页面",
         found_runs: "训练",
         found_tags: "标签",
+        found_tags_of_runs: "各训练的标签",
         found_nodes: "节点",
         hits: |counts| match (counts.problems(), counts.info) {
             (problems, 0) => format::count(problems),
@@ -228,7 +229,8 @@ pub(super) static TEXTS: Texts = Texts {
         rows: "下一行、上一行",
         open: "打开训练",
         select: "选择训练",
-        together: "查看所选训练的标量",
+        compare: "对比所选训练",
+        together: "所选训练的标量",
         fit: "适应全部迭代",
         steps: "上一个、下一个已记录的迭代",
         zoom: "放大、缩小",
@@ -390,6 +392,13 @@ pub(super) static TEXTS: Texts = Texts {
             format!("{kind}：已记录 {} 个，当前版本不显示", format::count(count))
         },
         kind_none: |kind| format!("{kind}：未记录"),
+        mean_step: |length, steps| match steps {
+            1 => format!("每个迭代 {length}。"),
+            steps => format!(
+                "每个迭代 {length}（{} 个迭代的均值）。",
+                format::count(steps)
+            ),
+        },
         curve: |tag, value| format!("{tag}，最新值 {value}"),
         kind: |kind| match kind {
             "scalars" => "标量",

@@ -19,6 +19,7 @@ mod front;
 mod gesture;
 mod gestures;
 mod head;
+mod health;
 mod importance;
 mod keyboard;
 mod kinds;

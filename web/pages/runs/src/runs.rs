@@ -93,10 +93,13 @@ fn listen() {
                 };
                 open(&route::overview_href(&run));
             }
-            "c" => {
-                let Some(href) = model.together_href() else {
-                    return false;
+            "c" | "s" => {
+                let href = if key == "c" {
+                    model.compare_href()
+                } else {
+                    model.together_href()
                 };
+                let Some(href) = href else { return false };
                 open(&href);
             }
             "Escape" if !panel_open => {

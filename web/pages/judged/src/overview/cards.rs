@@ -9,7 +9,9 @@ use super::model::{Model, Newest, of_kind};
 use super::pictures;
 use trainscope_web_kit::client;
 use trainscope_web_kit::components::tensor::ClassBar;
-use trainscope_web_kit::components::{Icon, IconName, fixed_icon, is_enlarged, severity_icon};
+use trainscope_web_kit::components::{
+    Icon, IconName, fixed_icon, is_enlarged, kinds_of_step, mean_step, severity_icon, step_parts,
+};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::{I18n, Texts, use_i18n};
 use trainscope_web_kit::prelude::*;
@@ -225,7 +227,7 @@ fn body(model: Model, card: Card, i18n: I18n) -> AnyView {
         })
         .into_any(),
         RunPage::PrCurves => (move || last_steps(model, Kind::PrCurves, i18n)).into_any(),
-        RunPage::Profile => (move || last_steps(model, Kind::Profile, i18n)).into_any(),
+        RunPage::Profile => (move || profile(model, i18n)).into_any(),
         RunPage::Landscape => (move || last_steps(model, Kind::Landscapes, i18n)).into_any(),
         RunPage::Pipeline => (move || {
             let kinds = page.entry().all_kinds().map(Kind::as_str);
@@ -239,6 +241,30 @@ fn body(model: Model, card: Card, i18n: I18n) -> AnyView {
         // The page that the cards are on, and one that another page leads to.
         RunPage::Overview | RunPage::Timeline => ().into_any(),
     }
+}
+
+/// A mean step of the newest profile: its length in words, a bar of its parts, and each with its time.
+fn profile(model: Model, i18n: I18n) -> AnyView {
+    let texts = i18n.texts();
+    let info = model.info.get();
+    let Some(own) = info.as_ref().and_then(|info| info.profile.as_ref()) else {
+        return last_steps(model, Kind::Profile, i18n);
+    };
+    let Some(said) = mean_step(own, texts) else {
+        return last_steps(model, Kind::Profile, i18n);
+    };
+    let mut kinds: Vec<_> = kinds_of_step(own, texts).collect();
+    kinds.sort_by_key(|(_, _, nanos)| std::cmp::Reverse(*nanos));
+    let rows = kinds
+        .into_iter()
+        .take(PAIRS)
+        .map(|(_, name, nanos)| (name.to_owned(), format::nanos(nanos.unsigned_abs())));
+    view! {
+        <p class="small">{said}</p>
+        {step_parts(own, texts)}
+        {pairs(rows.collect())}
+    }
+    .into_any()
 }
 
 /// Tags of a kind with their last steps.

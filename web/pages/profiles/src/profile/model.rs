@@ -9,6 +9,7 @@ use trainscope_api::profile::{
 use trainscope_charts::profile::Shade;
 
 use trainscope_web_kit::client;
+use trainscope_web_kit::components::KIND_TOKENS as TOKENS;
 use trainscope_web_kit::components::profile_tabs::Profiles;
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::{I18n, Locale};
@@ -38,9 +39,6 @@ const SEARCHES: [Option<&str>; KINDS] = [
     Some("host"),
     None,
 ];
-
-/// Names of the tokens of the kinds.
-const TOKENS: [&str; KINDS] = ["compute", "comm", "memcpy", "data", "host", "idle"];
 
 /// The page's state. `Copy`: take it with [`use_model`].
 #[derive(Clone, Copy)]
@@ -149,21 +147,8 @@ impl Model {
 }
 
 /// Parts of a step by kind of time. Without a device the host computes.
-pub(super) fn kinds_of(parts: &Parts, has_device: bool) -> [i64; KINDS] {
-    let copy = parts.memcpy + parts.memset;
-    let (compute, host) = if has_device {
-        (parts.kernel, parts.runtime + parts.operators)
-    } else {
-        (parts.kernel + parts.runtime + parts.operators, 0)
-    };
-    [
-        compute,
-        parts.communication,
-        copy,
-        parts.data,
-        host,
-        parts.other,
-    ]
+pub(super) const fn kinds_of(parts: &Parts, has_device: bool) -> [i64; KINDS] {
+    parts.kinds(has_device)
 }
 
 /// Colour of a phase.

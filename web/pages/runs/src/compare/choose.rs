@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use trainscope_api::filter::contains;
 use trainscope_api::runs::Run;
 
 use super::model::use_model;
@@ -16,7 +17,8 @@ use trainscope_web_kit::state::use_runs;
 const MOST: usize = 50;
 
 /// Runs to choose, the nearest first, with the number of settings that differ from those of the first chosen one.
-fn nearest(all: &[Run], chosen: &[String]) -> Vec<(String, u64)> {
+fn nearest(all: &[Run], chosen: &[String], search: &str) -> Vec<(String, u64)> {
+    let wanted = search.trim().to_lowercase();
     let first = chosen
         .first()
         .and_then(|first| all.iter().find(|run| run.id == *first));
@@ -29,7 +31,7 @@ fn nearest(all: &[Run], chosen: &[String]) -> Vec<(String, u64)> {
     };
     let mut runs: Vec<(bool, u64, f64, &Run)> = all
         .iter()
-        .filter(|run| !chosen.contains(&run.id))
+        .filter(|run| !chosen.contains(&run.id) && contains(&run.id, &wanted))
         .map(|run| {
             let is_elsewhere = folder.is_some_and(|folder| split_name(&run.id).0 != folder);
             let started = |run: &Run| run.first_wall_time_secs.unwrap_or_default();
@@ -54,9 +56,10 @@ fn RunList() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
     let runs = use_runs();
+    let search = RwSignal::new(String::new());
     let rows = Memo::new(move |_| {
         let chosen = model.runs.get();
-        runs.with(|list| Arc::new(nearest(&list.runs, &chosen)))
+        runs.with(|list| Arc::new(nearest(&list.runs, &chosen, &search.get())))
     });
     let rows = move || {
         let has_first = model.runs.with(|runs| !runs.is_empty());
@@ -90,6 +93,16 @@ fn RunList() -> impl IntoView {
             .collect_view()
     };
     view! {
+        <input
+            class="field run-search"
+            type="search"
+            autocomplete="off"
+            spellcheck="false"
+            placeholder=i18n.text(|t| t.frame.find_run)
+            aria-label=i18n.text(|t| t.frame.find_run)
+            prop:value=move || search.get()
+            on:input=move |event| search.set(event_target_value(&event))
+        />
         <ul class="run-choices" data-part="choices">
             {rows}
         </ul>
@@ -124,10 +137,14 @@ pub(super) fn Choose() -> impl IntoView {
     let i18n = use_i18n();
     let runs = use_runs();
     let is_alone = Memo::new(move |_| runs.with(|list| list.runs.len() == 1));
+    let model = use_model();
+    let has_first = Memo::new(move |_| model.runs.with(|runs| !runs.is_empty()));
     let title = Signal::derive(move || {
         let texts = i18n.texts().compare;
         if is_alone.get() {
             texts.alone
+        } else if has_first.get() {
+            texts.choose_other
         } else {
             texts.choose
         }
@@ -137,6 +154,8 @@ pub(super) fn Choose() -> impl IntoView {
         let texts = i18n.texts().compare;
         if is_alone.get() {
             texts.alone_next
+        } else if has_first.get() {
+            texts.choose_other_next
         } else {
             texts.choose_next
         }
@@ -169,10 +188,11 @@ mod tests {
             run("cnn/d", 0.1, 4.0),
         ];
         let names = |chosen: &str| -> Vec<String> {
-            let near = nearest(&all, &[chosen.to_owned()]);
+            let near = nearest(&all, &[chosen.to_owned()], "");
             near.into_iter().map(|own| own.0).collect()
         };
         assert_eq!(names("mlp/c"), ["mlp/a", "mlp/b", "cnn/d"]);
-        assert_eq!(nearest(&all, &["mlp/c".to_owned()])[1].1, 1);
+        assert_eq!(nearest(&all, &["mlp/c".to_owned()], "")[1].1, 1);
+        assert_eq!(nearest(&all, &[], " CNN ")[0].0, "cnn/d");
     }
 }

@@ -73,9 +73,8 @@ fn row(own: &FindingDifference) -> AnyView {
     let i18n = use_i18n();
     let (class, icon) = severity_icon(own.severity);
     let step = |own: Option<i64>| own.map_or_else(|| "–".to_owned(), format::integer);
-    let is_alone = own.base_step.is_none() != own.other_step.is_none();
     view! {
-        <tr class:ne=is_alone>
+        <tr>
             <td>
                 <span class="flex gap4">
                     <span class=class>{fixed_icon(icon, 12)}</span>
@@ -85,8 +84,8 @@ fn row(own: &FindingDifference) -> AnyView {
             <td class="cut" title=own.tensor.clone()>
                 <bdi>{own.tensor.clone()}</bdi>
             </td>
-            <td class="num">{step(own.base_step)}</td>
-            <td class="num">{step(own.other_step)}</td>
+            <td class="num" class:ne=own.base_step.is_none()>{step(own.base_step)}</td>
+            <td class="num" class:ne=own.other_step.is_none()>{step(own.other_step)}</td>
         </tr>
     }
     .into_any()

@@ -16,6 +16,10 @@ use trainscope_web_kit::prelude::*;
 /// Significant digits of a difference.
 const DIGITS: usize = 2;
 
+/// Characters of a number of a setting that are shown in full, and digits of a longer one.
+const SETTING_CHARS: usize = 10;
+const SETTING_DIGITS: usize = 6;
+
 pub(super) fn difference(value: f64) -> String {
     format::number(value, DIGITS)
 }
@@ -49,7 +53,13 @@ pub(super) fn setting(value: Option<&HparamValue>, texts: &CompareTexts) -> Stri
         None | Some(HparamValue::Null) => texts.missing.to_owned(),
         Some(HparamValue::Number(own)) => {
             let number = CellValue::of_single(*own).number().unwrap_or(*own);
-            trainscope_format::digits::exact(number)
+            let exact = trainscope_format::digits::exact(number);
+            // Results have all digits of their computation, which the title shows.
+            if exact.len() > SETTING_CHARS {
+                format::number(number, SETTING_DIGITS)
+            } else {
+                exact
+            }
         }
         Some(HparamValue::Text(text)) => text.clone(),
         Some(HparamValue::Bool(yes)) => yes.to_string(),

@@ -49,14 +49,18 @@ pub(super) fn Toolbar() -> impl IntoView {
             <span class="grow"></span>
             <Show when=move || has_pair.get()>
                 <Options />
+            </Show>
+        </div>
+        <Show when=move || has_pair.get()>
+            <div class="toolbar">
                 <Segmented
                     label=i18n.label(|t| t.compare.title)
                     options=(0..Tab::ALL.len()).map(tab).collect()
                     value=model.tab
                     on_choose=move |tab| model.show_tab(tab)
                 />
-            </Show>
-        </div>
+            </div>
+        </Show>
         {too_many}
     }
 }

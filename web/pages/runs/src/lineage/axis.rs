@@ -163,9 +163,12 @@ pub(super) fn first_columns(columns: &TableColumns, most: Option<usize>) -> Vec<
     all.map(|info| info.key.clone()).collect()
 }
 
-/// Axes that a page begins with.
-pub(super) fn first_axes(columns: &TableColumns) -> Vec<String> {
-    first_columns(columns, Some(MOST_AXES))
+/// Axes that a page begins with: the result that runs are coloured and sorted by is the last one.
+pub(super) fn first_axes(columns: &TableColumns, target: Option<String>) -> Vec<String> {
+    let mut axes = first_columns(columns, Some(MOST_AXES));
+    axes.retain(|key| Some(key) != target.as_ref());
+    axes.extend(target);
+    axes
 }
 
 /// The result that a page begins with: of those with a better end the one that most runs have, an accuracy rather than a
@@ -314,10 +317,13 @@ mod tests {
             ],
             ..TableColumns::default()
         };
+        let axes = |target: &str| first_axes(&columns, Some(target.to_owned()));
         assert_eq!(
-            first_axes(&columns),
+            axes("eval:acc"),
             ["lr", "data:pipeline", "metric:loss", "eval:acc"]
         );
+        assert_eq!(axes("metric:loss").last().unwrap(), "metric:loss");
+        assert_eq!(axes("metric:time").len(), 5);
         assert_eq!(first_columns(&columns, None)[1], "tag");
         assert_eq!(first_target(&columns).as_deref(), Some("eval:acc"));
         let info = info_of(&columns, "metric:loss@step_of_min");

@@ -1,7 +1,7 @@
 //! The filter of the page: the terms of the list of runs over all columns. Texts are compared once for each different
 //! value, not once a row.
 
-use trainscope_api::filter::{Term, contains, is_number, terms};
+use trainscope_api::filter::{RATE_NAMES, Term, contains, is_number, terms};
 use trainscope_api::notebook::RunNotes;
 use trainscope_api::table::{CellValue, Cells};
 
@@ -52,18 +52,23 @@ impl Filter {
     }
 }
 
-/// The column that a key means: that of this name in any case, else one with a prefix before it.
+/// The column that a key means: that of this name in any case, else one with a prefix before it; the learning rate by any
+/// of its names.
 pub(super) fn column_of<'a>(key: &str, keys: &[&'a str]) -> Option<&'a str> {
     let named = |wanted: &str| {
         keys.iter()
             .find(|own| own.to_lowercase() == wanted)
             .copied()
     };
-    named(key).or_else(|| {
-        PREFIXES
-            .iter()
-            .find_map(|prefix| named(&format!("{prefix}{key}")))
-    })
+    let prefixed = || {
+        let mut prefixes = PREFIXES.iter();
+        prefixes.find_map(|prefix| named(&format!("{prefix}{key}")))
+    };
+    let rate = || {
+        let is_rate = RATE_NAMES.contains(&key);
+        RATE_NAMES.into_iter().filter(|_| is_rate).find_map(named)
+    };
+    named(key).or_else(prefixed).or_else(rate)
 }
 
 fn of_cells(cells: &Cells, rows: usize, term: &Term) -> Vec<bool> {
@@ -151,6 +156,7 @@ mod tests {
         assert_eq!(kept(""), [0, 1, 2, 3]);
         assert_eq!(kept("lr:1e-4..1e-2"), [1, 2]);
         assert_eq!(kept("lr:none"), [3]);
+        assert_eq!(kept("learning_rate:none"), [3]);
         assert_eq!(kept("optimizer:adam|sgd"), [0, 1, 2]);
         assert_eq!(kept("optimizer:adam -optimizer:adamw"), [1]);
         assert_eq!(kept("optimizer:\"two words\""), [3]);

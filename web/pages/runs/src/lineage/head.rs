@@ -6,10 +6,13 @@ use super::axis::ChosenScale;
 use super::gestures::Gestures;
 use super::model::use_model;
 use trainscope_web_kit::components::{IconName, MenuItem, Popover};
+use trainscope_web_kit::format;
 use trainscope_web_kit::prelude::*;
 
 /// Columns that a column can be shown together with, at most.
 const MOST_OFFERED: usize = 500;
+/// Characters of a head beside its neighbours.
+const HEAD_CHARS: usize = 16;
 
 /// A head that is dragged to another place, or opens its menu.
 #[component]
@@ -45,7 +48,7 @@ pub(super) fn AxisHead(
         }
     };
     let face = move || {
-        let name = name();
+        let name = format::middle_cut(&name(), HEAD_CHARS);
         view! { <span class="cut">{name}</span> }.into_any()
     };
     let menu = move || {

@@ -9,16 +9,19 @@ use trainscope_api::profile::Sentence;
 use trainscope_api::table::{ColumnGroup, ColumnKind, Direction};
 use trainscope_charts::profile::{Counts, Figure, Hit, Shade, Unit};
 
-use super::model::{Model, use_model};
+use super::model::{Model, SELECT_CHARS, use_model};
 use super::scatter::ScatterPlot;
 use trainscope_web_kit::client;
 use trainscope_web_kit::components::ProfileChart;
+use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::{I18n, Locale};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::{Query, query};
 
 /// Bins of the histogram of the result.
 const BINS: usize = 24;
+/// Characters of a parameter beside its bar.
+const BAR_CHARS: usize = 16;
 
 fn sentence(i18n: I18n, sentence: &Sentence) -> String {
     match i18n.locale() {
@@ -59,7 +62,12 @@ pub(super) fn ImportanceCard() -> impl IntoView {
             results
                 .map(|info| {
                     let is_own = own.as_ref() == Some(&info.key);
-                    view! { <option value=info.key.clone() selected=is_own>{info.label.clone()}</option> }
+                    let label = format::middle_cut(&info.label, SELECT_CHARS);
+                    view! {
+                        <option value=info.key.clone() selected=is_own title=info.label.clone()>
+                            {label}
+                        </option>
+                    }
                 })
                 .collect_view()
         });
@@ -188,7 +196,7 @@ fn bars(model: &Model, answer: &Arc<ImportanceAnswer>) -> impl IntoView + use<> 
     };
     let row = |bar: &Bar| {
         let key = bar.name.clone();
-        let label = model.info(&key).label;
+        let label = format::middle_cut(&model.info(&key).label, BAR_CHARS);
         let value = bar.value.unwrap_or(0.0);
         let share = (value.abs() / top).clamp(0.0, 1.0);
         let whisker = bar.deviation.map(|deviation| {
@@ -293,7 +301,7 @@ fn bars(model: &Model, answer: &Arc<ImportanceAnswer>) -> impl IntoView + use<> 
     });
     view! {
         <p class="micro ink3" data-part="trust">{sentences}</p>
-        <div class="imp-list" role="list">{valued(false)}</div>
+        {valued(false)}
         {has_aside.then(|| view! { <hr class="imp-line" /> })}
         {has_aside.then(|| valued(true))}
         {pairs}
@@ -389,7 +397,7 @@ fn Histogram() -> impl IntoView {
                         Figure::Counts(counts) => {
                             let (from, to) = (counts.edges.get(hit.index)?, counts.edges.get(hit.index + 1)?);
                             let count = counts.counts.get(hit.index)?;
-                            Some(format!("{} – {}: {count}", trainscope_web_kit::format::cell(*from), trainscope_web_kit::format::cell(*to)))
+                            Some(format!("{} – {}: {count}", format::cell(*from), format::cell(*to)))
                         }
                         _ => None,
                     })?;

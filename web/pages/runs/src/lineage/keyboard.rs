@@ -70,12 +70,17 @@ pub(super) fn listen(filter: NodeRef<Input>) {
                 address.go(&route::overview_href(&run), History::Push);
             }
             ("Enter", Some(_)) => model.keep_only(),
-            ("c", _) => {
+            ("c" | "s", _) => {
                 let selected = model.selected.get_untracked();
-                if selected.is_empty() {
+                let Some((first, others)) = selected.split_first() else {
                     return false;
-                }
-                address.go(&route::compare_href(&selected), History::Push);
+                };
+                let href = if key == "c" {
+                    route::compare_href(&selected)
+                } else {
+                    route::scalars_href(first, others, None)
+                };
+                address.go(&href, History::Push);
             }
             ("t" | "n", _) => {
                 let Some(run) = run else { return false };

@@ -62,6 +62,9 @@ pub(super) enum SidePanel {
     Row(String),
 }
 
+/// Characters of a column in a list of columns.
+pub(super) const SELECT_CHARS: usize = 24;
+
 /// Field of a run's notes that is edited in its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EditedNote {
@@ -191,12 +194,18 @@ impl Model {
                 shown
             })
         };
+        let target = text(TARGET);
+        let target = Memo::new(move |_| {
+            target
+                .get()
+                .or_else(|| columns.with(|columns| axis::first_target(columns)))
+        });
         let (chosen_axes, has_axes) = (url.list(AXES), text(AXES));
         let axis_keys = Memo::new(move |_| {
             if has_axes.with(Option::is_some) {
                 shown_columns(chosen_axes.get())
             } else {
-                columns.with(|columns| axis::first_axes(columns))
+                columns.with(|columns| axis::first_axes(columns, target.get()))
             }
         });
         let looks = url.list(LOOKS);
@@ -264,12 +273,6 @@ impl Model {
             } else {
                 columns.with(|columns| axis::first_columns(columns, None))
             }
-        });
-        let target = text(TARGET);
-        let target = Memo::new(move |_| {
-            target
-                .get()
-                .or_else(|| columns.with(|columns| axis::first_target(columns)))
         });
         let goal = text(GOAL);
         let goal = Memo::new(move |_| match goal.get().as_deref() {

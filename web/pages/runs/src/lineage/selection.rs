@@ -27,6 +27,17 @@ pub(super) fn SelectionBar() -> impl IntoView {
                     }
                 />
                 <a
+                    class="btn hide-small"
+                    href=move || model.selected.with(|selected| {
+                        let (first, others) = selected.split_first()?;
+                        Some(route::scalars_href(first, others, None))
+                    })
+                >
+                    {i18n.text(|t| t.runs.show_scalars)}
+                    " "
+                    <kbd>"s"</kbd>
+                </a>
+                <a
                     class="btn primary"
                     data-part="compare"
                     href=move || model.selected.with(|selected| route::compare_href(selected))

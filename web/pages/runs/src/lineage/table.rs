@@ -6,6 +6,7 @@ use std::sync::Arc;
 use trainscope_api::table::{CellValue, ColumnGroup, ColumnInfo, ColumnKind, SOURCES_DIFFER, Unit};
 use trainscope_charts::label;
 
+use super::health::HealthSign;
 use super::model::use_model;
 use super::note_cell::NoteCell;
 use super::order::NAME;
@@ -21,9 +22,9 @@ use trainscope_web_kit::route;
 const HEAD: f64 = 46.0;
 const ROW: f64 = 28.0;
 /// Width of the first column beside the name, its least and most, and that of tags with the note, CSS pixels.
-const NAME_SPACE: f64 = 108.0;
+const NAME_SPACE: f64 = 152.0;
 const NAME_LEAST: f64 = 144.0;
-const NAME_MOST: f64 = 260.0;
+const NAME_MOST: f64 = 320.0;
 const NOTE_WIDTH: f64 = 150.0;
 /// Width of the number of runs of a group beside its name, CSS pixels.
 const RUNS_SPACE: f64 = 40.0;
@@ -542,9 +543,7 @@ fn TableRow(
                         {move || format!("n = {}", size.get())}
                     </span>
                 </Show>
-                <Show when=move || is_best.get()>
-                    <span class="tok lt-best">{i18n.text(|t| t.lineage.best)}</span>
-                </Show>
+                <HealthSign members is_best />
                 <a
                     class="lt-info ink3"
                     href=move || {

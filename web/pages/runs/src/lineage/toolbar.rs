@@ -5,7 +5,7 @@ use trainscope_api::notebook::View as SavedView;
 use trainscope_api::table::{ColumnGroup, ColumnKind};
 
 use super::export::{Format, export};
-use super::model::{BY_RUN, SidePanel, use_model};
+use super::model::{BY_RUN, SELECT_CHARS, SidePanel, use_model};
 use super::plot::words;
 use super::shades::use_shades;
 use super::suggestions::{self, FilterTerms};
@@ -49,7 +49,7 @@ pub(super) fn Toolbar(
         !model.named.with(Vec::is_empty) || !model.filter.with(String::is_empty) || is_brushed()
     };
     view! {
-        <div class="toolbar lineage-bar" class:brushed=is_brushed>
+        <div class="toolbar lineage-bar">
             <Segmented
                 label=i18n.label(|t| t.lineage.tab)
                 options=tabs
@@ -80,41 +80,6 @@ pub(super) fn Toolbar(
                 />
                 <FilterTerms />
             </label>
-            <Chips />
-            <span class="small ink2 kept" data-part="kept">
-                {move || {
-                    let kept = model.kept.with(|kept| kept.rows.len() as u64);
-                    let all = model.view.with(|view| view.len() as u64);
-                    (i18n.texts().lineage.kept)(kept, all)
-                }}
-            </span>
-            <Show when=move || model.is_part.get()>
-                <button
-                    type="button"
-                    class="link small"
-                    title=i18n.text(|t| t.lineage.keep_only)
-                    on:click=move |_| model.keep_only()
-                >
-                    <Icon name=IconName::Only size=14 />
-                    <span>{i18n.text(|t| t.lineage.keep_only)}</span>
-                </button>
-                <button
-                    type="button"
-                    class="link small"
-                    title=i18n.text(|t| t.lineage.exclude)
-                    disabled=move || !model.can_exclude()
-                    on:click=move |_| model.exclude()
-                >
-                    <Icon name=IconName::Hide size=14 />
-                    <span>{i18n.text(|t| t.lineage.exclude)}</span>
-                </button>
-            </Show>
-            <Show when=is_narrowed>
-                <button type="button" class="link small" on:click=move |_| model.reset()>
-                    {i18n.text(|t| t.lineage.reset)}
-                </button>
-            </Show>
-            <Unread />
             <span class="grow"></span>
             <ColourBy />
             <GroupBy />
@@ -130,6 +95,39 @@ pub(super) fn Toolbar(
                 }
             />
             <Exports />
+        </div>
+        <div class="toolbar lineage-state">
+            <span class="small ink2 kept" data-part="kept">
+                {move || {
+                    let kept = model.kept.with(|kept| kept.rows.len() as u64);
+                    let all = model.view.with(|view| view.len() as u64);
+                    (i18n.texts().lineage.kept)(kept, all)
+                }}
+            </span>
+            <Show when=move || model.is_part.get()>
+                <button
+                    type="button"
+                    class="link small"
+                    on:click=move |_| model.keep_only()
+                >
+                    {i18n.text(|t| t.lineage.keep_only)}
+                </button>
+                <button
+                    type="button"
+                    class="link small"
+                    disabled=move || !model.can_exclude()
+                    on:click=move |_| model.exclude()
+                >
+                    {i18n.text(|t| t.lineage.exclude)}
+                </button>
+            </Show>
+            <Show when=is_narrowed>
+                <button type="button" class="link small" on:click=move |_| model.reset()>
+                    {i18n.text(|t| t.lineage.reset)}
+                </button>
+            </Show>
+            <Unread />
+            <Chips />
         </div>
     }
 }
@@ -241,11 +239,18 @@ fn ColourBy() -> impl IntoView {
         let by_run = own.as_deref() == Some(BY_RUN);
         let all = model.columns.with(|columns| {
             let fit = columns.columns.iter().filter(|info| {
-                super::axis::is_axis(info) && super::axis::differs(info) && info.group != ColumnGroup::Note
+                super::axis::is_axis(info)
+                    && super::axis::differs(info)
+                    && info.group != ColumnGroup::Note
             });
             fit.map(|info| {
                 let is_own = own.as_ref() == Some(&info.key);
-                view! { <option value=info.key.clone() selected=is_own>{info.label.clone()}</option> }
+                let label = format::middle_cut(&info.label, SELECT_CHARS);
+                view! {
+                    <option value=info.key.clone() selected=is_own title=info.label.clone()>
+                        {label}
+                    </option>
+                }
             })
             .collect_view()
         });

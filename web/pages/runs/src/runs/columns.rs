@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use trainscope_api::filter::RATE_NAMES;
 use trainscope_api::runs::Run;
 use trainscope_format::hparams::HparamValue;
 
@@ -10,14 +11,6 @@ use trainscope_web_kit::format;
 
 /// Columns shown at most; more do not fit anywhere.
 pub(super) const MAX_COLUMNS: usize = 6;
-/// Names of the learning rate, which are one column and one key.
-pub(super) const RATE_NAMES: [&str; 5] = [
-    "lr",
-    "learning_rate",
-    "base_lr",
-    "initial_lr",
-    "learningrate",
-];
 /// In front of a column of every list that is switched off, in the address and in the notebook.
 const OFF: &str = "hide:";
 /// In front of a scalar's tag, in the address and in the notebook.

@@ -3,13 +3,15 @@
 
 use std::collections::BTreeSet;
 
-use trainscope_api::filter::{Term, contains, is_class, is_number, like, term, terms, words};
+use trainscope_api::filter::{
+    RATE_NAMES, Term, contains, is_class, is_number, like, term, terms, words,
+};
 use trainscope_api::notebook::RunNotes;
 use trainscope_api::runs::{FileStatus, Run, RunStatus};
 use trainscope_api::tags::TagList;
 use trainscope_format::hparams::HparamValue;
 
-use super::columns::{RATE_NAMES, hparam};
+use super::columns::hparam;
 use super::order::duration_secs;
 use super::run_state::Only;
 use trainscope_web_kit::format;
@@ -38,6 +40,8 @@ pub(super) struct RunFacts<'a> {
     pub(super) notes: Option<&'a RunNotes>,
     /// Last value of a scalar that has a column.
     pub(super) scalar: &'a dyn Fn(&str) -> Option<f64>,
+    /// All keys that there are: a run without the value of another one has none.
+    pub(super) keys: &'a [String],
 }
 
 impl Filter {
@@ -51,6 +55,12 @@ impl Filter {
         self.terms
             .iter()
             .any(|term| term.key.as_deref() == Some("tag"))
+    }
+
+    /// `true` if a term is about runs without a value, for which the keys have to be known.
+    pub(super) fn asks_for_missing(&self) -> bool {
+        let mut terms = self.terms.iter();
+        terms.any(|term| term.any.iter().any(|value| value == "none"))
     }
 
     /// `true` if all terms match. For a run without loaded tags, only the names of its loss and metric are compared.
@@ -67,11 +77,12 @@ impl Filter {
     /// The first key that there is not.
     pub(super) fn unknown_key(&self, keys: &[String]) -> Option<&str> {
         let asked = self.terms.iter().filter_map(|term| term.key.as_deref());
-        let is_known = |key: &str| {
-            RATE_NAMES.contains(&key) || keys.iter().any(|known| known.to_lowercase() == key)
-        };
-        asked.into_iter().find(|key| !is_known(key))
+        asked.into_iter().find(|key| !is_key(key, keys))
     }
+}
+
+fn is_key(key: &str, keys: &[String]) -> bool {
+    RATE_NAMES.contains(&key) || keys.iter().any(|known| known.to_lowercase() == key)
 }
 
 /// All keys: those of every list, hyper-parameters, the tags of losses and metrics, columns.
@@ -172,11 +183,13 @@ fn is_value(run: &Run, key: &str, value: &str, known: RunFacts<'_>) -> bool {
         tags.into_iter().any(|tag| contains(tag, value))
     };
     let last = [&run.loss, &run.metric];
+    let is_missing = value == "none";
     match key {
         "name" => contains(&run.id, value),
-        "note" => known
-            .notes
-            .is_some_and(|notes| contains(&notes.note, value)),
+        "note" => match known.notes.filter(|notes| !notes.note.is_empty()) {
+            Some(notes) => contains(&notes.note, value),
+            None => is_missing,
+        },
         "folder" => {
             let own = split_name(&run.id).0.to_lowercase();
             like(&own, value) || like(&own, &format!("{value}/*"))
@@ -197,14 +210,18 @@ fn is_value(run: &Run, key: &str, value: &str, known: RunFacts<'_>) -> bool {
         "kind" => run.kinds.iter().any(|(name, count)| {
             *count > 0 && (like(name, value) || name.trim_end_matches('s') == value)
         }),
-        "steps" => run
-            .last_step
-            .is_some_and(|step| is_number(step as f64, value, &|step| step.to_string())),
+        "steps" => run.last_step.map_or(is_missing, |step| {
+            is_number(step as f64, value, &|step| step.to_string())
+        }),
         "loss" | "metric" => {
             let last = last[usize::from(key == "metric")].as_ref();
-            last.is_some_and(|last| is_number(last.value, value, &format::cell))
+            last.map_or(is_missing, |last| {
+                is_number(last.value, value, &format::cell)
+            })
         }
-        "duration" => duration_secs(run).is_some_and(|secs| is_number(secs, value, &format::cell)),
+        "duration" => {
+            duration_secs(run).map_or(is_missing, |secs| is_number(secs, value, &format::cell))
+        }
         name => {
             let tagged = last
                 .into_iter()
@@ -219,6 +236,7 @@ fn is_value(run: &Run, key: &str, value: &str, known: RunFacts<'_>) -> bool {
                 Some(own) => is_hparam(&own, value),
                 None => match scalar() {
                     Some(own) => is_number(own, value, &format::cell),
+                    None if is_missing && is_key(name, known.keys) => true,
                     None => contains(&run.id, &format!("{name}:{value}")),
                 },
             }

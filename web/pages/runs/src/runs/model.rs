@@ -166,6 +166,12 @@ impl Model {
                     .iter()
                     .filter(|run| only.holds(run) && !hidden.contains(&run.id));
                 let values = has_metrics.get().then(|| metrics.known());
+                let keys = if filter.asks_for_missing() {
+                    columns
+                        .with(|columns| filter::keys(&list.runs, columns.iter().map(Column::name)))
+                } else {
+                    Vec::new()
+                };
                 notebook.with(|book| {
                     let matches = |run: &Run, tags: Option<&TagList>| {
                         let scalar = |tag: &str| values.as_ref()?.get(&run.id, tag);
@@ -173,6 +179,7 @@ impl Model {
                             tags,
                             notes: book.runs.get(&run.id),
                             scalar: &scalar,
+                            keys: &keys,
                         };
                         filter.matches(run, known)
                     };
@@ -369,6 +376,12 @@ impl Model {
         let selected = self.selected.get_untracked();
         let first = selected.first()?;
         Some(route::scalars_href(first, &selected[1..], None))
+    }
+
+    /// Address of the comparison of the selected runs.
+    pub(super) fn compare_href(self) -> Option<String> {
+        let selected = self.selected.get_untracked();
+        (!selected.is_empty()).then(|| route::compare_href(&selected))
     }
 
     pub(super) fn hide_selected(self) {

@@ -13,7 +13,8 @@ use super::run_state::{Files, worst};
 use super::spark::{HEIGHT, Spark, WIDTH};
 use super::sparks::use_sparks;
 use trainscope_web_kit::components::{
-    Check, IconName, RunChip, RunStatusLabel, fixed_icon, severity_icon, severity_name,
+    Check, IconName, RunChip, RunStatusLabel, fixed_icon, health_icon, severity_icon,
+    severity_name, step_parts,
 };
 use trainscope_web_kit::format::{self, use_now_secs};
 use trainscope_web_kit::i18n::{self, I18n, Texts, use_i18n};
@@ -175,6 +176,13 @@ pub(super) fn RunRow(shown: RowRun) -> impl IntoView {
         let status = run.with(|run| run.as_ref().map(|run| run.status));
         status.unwrap_or(RunStatus::Gone)
     });
+    // A run without a loss shows the parts of a step in place of its curve.
+    let profile = Memo::new(move |_| {
+        run.with(|run| {
+            let run = run.as_ref().filter(|run| run.loss.is_none())?;
+            run.profile.clone()
+        })
+    });
     let sessions = use_sessions();
     let waits = Memo::new(move |_| id.with(|id| sessions.is_waiting(Some(id))));
     let updated =
@@ -237,9 +245,23 @@ pub(super) fn RunRow(shown: RowRun) -> impl IntoView {
             </td>
             <td role="cell" class="c-curve">
                 <Curve id=id run=run />
+                {move || profile.with(|own| step_parts(own.as_ref()?, i18n.texts()))}
             </td>
-            <LastCell class="c-loss num" column="loss" value=Memo::new(move |_| run.with(|run| run.as_ref()?.loss.clone())) />
-            <LastCell class="c-metric num" column="metric" value=Memo::new(move |_| run.with(|run| run.as_ref()?.metric.clone())) />
+            <LastCell
+                class="c-loss num"
+                column="loss"
+                value=Memo::new(move |_| run.with(|run| run.as_ref()?.loss.clone()))
+                instead=move || {
+                    let nanos = profile.with(|own| own.as_ref().map(|own| own.mean_step_nanos.unsigned_abs()));
+                    nanos.filter(|nanos| *nanos > 0).map(format::nanos)
+                }
+            />
+            <LastCell
+                class="c-metric num"
+                column="metric"
+                value=Memo::new(move |_| run.with(|run| run.as_ref()?.metric.clone()))
+                instead=|| None
+            />
             {move || {
                 let columns = model.columns.get();
                 columns.into_iter().map(|column| view! { <ColumnCell run=run column=column /> }).collect_view()
@@ -294,14 +316,15 @@ fn health_cell(id: Signal<String>, run: &Run, i18n: I18n) -> impl IntoView + use
         let health = health.filter(|_| Files::of(run) == Files::Readable);
         return match health {
             Some(health) => {
-                let (class, icon, text) = match health.verdict {
-                    Verdict::NoProblem => ("sev okc", IconName::Ok, texts.runs.healthy),
-                    Verdict::Nothing => ("sev ink3", IconName::Info, texts.runs.unchecked),
-                    _ => ("sev ink3", IconName::Info, texts.runs.in_part),
+                let (class, icon) = health_icon(health);
+                let text = match health.verdict {
+                    Verdict::NoProblem => texts.runs.healthy,
+                    Verdict::Nothing => texts.runs.unchecked,
+                    _ => texts.runs.in_part,
                 };
                 let debugger = move || id.with(|id| route::run_href(id, RunPage::Debugger));
                 view! {
-                    <a class=class href=debugger title=i18n.words(&health.summary)>
+                    <a class=format!("sev {class}") href=debugger title=i18n.words(&health.summary)>
                         {fixed_icon(icon, 14)}
                         <span class="cut ink2">{text}</span>
                     </a>
@@ -374,13 +397,12 @@ fn LastCell(
     /// Name in `data-column`.
     column: &'static str,
     value: Memo<Option<LastValue>>,
+    /// Text in place of a value.
+    instead: impl Fn() -> Option<String> + Send + 'static,
 ) -> impl IntoView {
     let text = move || {
-        value.with(|value| {
-            value
-                .as_ref()
-                .map_or_else(|| "–".to_owned(), |last| format::cell(last.value))
-        })
+        let own = value.with(|value| value.as_ref().map(|last| format::cell(last.value)));
+        own.or_else(&instead).unwrap_or_else(|| "–".to_owned())
     };
     let is_bad =
         move || value.with(|value| value.as_ref().is_some_and(|last| !last.value.is_finite()));

@@ -84,15 +84,6 @@ pub(super) fn SelectionBar() -> impl IntoView {
                     label=i18n.label(|t| t.runs.hide)
                     on_press=move || model.hide_selected()
                 />
-                <Show when=move || { count.get() > 1 }>
-                    <a
-                        class="btn"
-                        data-part="compare"
-                        href=move || model.selected.with(|selected| route::compare_href(selected))
-                    >
-                        {i18n.text(|t| t.compare.compare_selected)}
-                    </a>
-                </Show>
                 <a
                     class="btn bare hide-small"
                     href=move || model.selected.with(|selected| route::lineage_of_href(selected))
@@ -101,13 +92,25 @@ pub(super) fn SelectionBar() -> impl IntoView {
                     {i18n.text(|t| t.lineage.title)}
                 </a>
                 <a
-                    class="btn primary"
+                    class="btn hide-small"
                     href=move || {
                         model.selected.track();
                         model.together_href()
                     }
                 >
                     {i18n.text(|t| t.runs.show_scalars)}
+                    " "
+                    <kbd>"s"</kbd>
+                </a>
+                <a
+                    class="btn primary"
+                    data-part="compare"
+                    href=move || {
+                        model.selected.track();
+                        model.compare_href()
+                    }
+                >
+                    {i18n.text(|t| t.compare.compare_selected)}
                     " "
                     <kbd>"c"</kbd>
                 </a>

@@ -260,7 +260,8 @@ fn StateButtons() -> impl IntoView {
             Only::Warnings => ("warn", IconName::Warning),
             Only::Damaged => ("ink2", IconName::File),
             Only::Healthy => ("okc", IconName::Ok),
-            _ => ("ink3", IconName::Gone),
+            // As in the rows of these runs.
+            _ => ("ink3", IconName::Info),
         };
         let title = move || {
             let texts = &i18n.texts().runs;
@@ -277,7 +278,7 @@ fn StateButtons() -> impl IntoView {
             <button
                 type="button"
                 title=title
-                aria-label=title
+                aria-label=move || format!("{}: {}", title(), count())
                 aria-pressed=move || pressed(only)
                 on:click=move |_| model.press_only(only)
             >
@@ -301,7 +302,10 @@ fn StateButtons() -> impl IntoView {
             <button
                 type="button"
                 title=i18n.text(|t| t.runs.only_live)
-                aria-label=i18n.text(|t| t.runs.only_live)
+                aria-label=move || {
+                    let live = format::count(model.counts.get().live);
+                    format!("{}: {live}", i18n.texts().runs.only_live)
+                }
                 aria-pressed=move || pressed(Only::Live)
                 on:click=move |_| model.press_only(Only::Live)
             >

@@ -205,10 +205,15 @@ impl Model {
     }
 
     pub(in super::super) fn set_target(self, key: &str) {
-        self.url.set(
-            &[(TARGET, Some(key)), (GOAL, None), (BAR, None)],
-            History::Push,
-        );
+        // Axes that a person has chosen get the result as their last one, too.
+        let mut axes = self.axis_keys.get_untracked();
+        axes.retain(|own| own != key);
+        axes.push(key.to_owned());
+        let axes = trainscope_web_kit::url_state::join_list(&axes);
+        let has_axes = untrack(|| self.url.param(AXES).with(Option::is_some));
+        let mut changes = vec![(TARGET, Some(key)), (GOAL, None), (BAR, None)];
+        changes.extend(has_axes.then_some((AXES, Some(&*axes))));
+        self.url.set(&changes, History::Push);
     }
 
     pub(in super::super) fn set_goal(self, goal: Direction) {

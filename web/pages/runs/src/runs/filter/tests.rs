@@ -10,6 +10,7 @@ const NOTHING: RunFacts<'static> = RunFacts {
     tags: None,
     notes: None,
     scalar: &|_| None,
+    keys: &[],
 };
 
 fn passes(text: &str, run: &Run) -> bool {
@@ -208,4 +209,31 @@ fn patterns() {
     assert!(!like("abc", "a*b"));
     assert!(!like("ab", "ab*b"));
     assert!(like("", "*"));
+}
+
+#[test]
+fn runs_without_a_value_are_found_by_every_key_that_there_is() {
+    let mut with = run("a");
+    with.hparams = [("dropout".to_owned(), HparamValue::Number(0.1))].into();
+    with.loss = Some(last("train/loss", 0.5));
+    let mut null = run("b");
+    null.hparams = [("dropout".to_owned(), HparamValue::Null)].into();
+    let runs = [with, null, run("c")];
+    let keys = keys(&runs, std::iter::empty());
+    let known = RunFacts {
+        keys: &keys,
+        ..NOTHING
+    };
+    let kept = |text: &str| {
+        let filter = Filter::parse(text);
+        assert!(filter.asks_for_missing(), "{text}");
+        let kept = runs.iter().filter(|run| filter.matches(run, known));
+        kept.map(|run| &*run.id).collect::<Vec<&str>>()
+    };
+    assert_eq!(kept("dropout:none"), ["b", "c"]);
+    assert_eq!(kept("-dropout:none"), ["a"]);
+    assert_eq!(kept("dropout:0.1|none"), ["a", "b", "c"]);
+    assert_eq!(kept("loss:none"), ["b", "c"]);
+    assert_eq!(kept("note:none"), ["a", "b", "c"]);
+    assert_eq!(kept("dorpout:none"), [""; 0]);
 }
