@@ -65,7 +65,7 @@ struct Texts {
 const EN: Texts = Texts {
     language: "en",
     title: "This server asks for a token",
-    why: "It can be reached from other machines, so it asks each browser once.",
+    why: "Other people can reach it, so it asks each browser once.",
     token: "Token",
     paste: "paste the token",
     open: "Open",
@@ -88,7 +88,7 @@ const EN: Texts = Texts {
 const ZH: Texts = Texts {
     language: "zh-CN",
     title: "此服务器需要令牌",
-    why: "服务器可从其他机器访问，因此每个浏览器只问一次。",
+    why: "其他人可以访问此服务器，因此每个浏览器只问一次。",
     token: "令牌",
     paste: "粘贴令牌",
     open: "打开",
