@@ -45,7 +45,7 @@ fn a_full_disk_costs_no_points() {
             recording.curve("more", turn * 100..(turn + 1) * 100, noise);
         }
         for (run, points) in [("first", 1_000), ("large", 400_000)] {
-            server.wait_for_points(run, "more", (turn as u64 + 1) * 100);
+            server.wait_for_points(run, "more", (turn.unsigned_abs() + 1) * 100);
             assert_eq!(server.scalars(run, "loss").unwrap().total, points);
         }
     }
