@@ -193,14 +193,16 @@ impl Server {
     pub(crate) fn patch(&self, path: &str, body: &serde_json::Value) -> Answer {
         let url = format!("{}{path}", self.address);
         let request = self.agent.patch(url);
-        answer(request.send_json(body).unwrap())
+        let request = request.header("content-type", "application/json");
+        answer(request.send(body.to_string()).unwrap())
     }
 
     /// `PUT` with a JSON body.
     pub(crate) fn put(&self, path: &str, body: &serde_json::Value) -> Answer {
         let url = format!("{}{path}", self.address);
         let request = self.agent.put(url);
-        answer(request.send_json(body).unwrap())
+        let request = request.header("content-type", "application/json");
+        answer(request.send(body.to_string()).unwrap())
     }
 
     fn typed<T: DeserializeOwned>(&self, path: &str) -> T {
