@@ -192,15 +192,17 @@ impl Server {
     /// `PATCH` with a JSON body.
     pub(crate) fn patch(&self, path: &str, body: &serde_json::Value) -> Answer {
         let url = format!("{}{path}", self.address);
-        let request = self.agent.patch(url).content_type("application/json");
-        answer(request.send(&body.to_string()).unwrap())
+        let request = self.agent.patch(url);
+        let request = request.header("content-type", "application/json");
+        answer(request.send(body.to_string()).unwrap())
     }
 
     /// `PUT` with a JSON body.
     pub(crate) fn put(&self, path: &str, body: &serde_json::Value) -> Answer {
         let url = format!("{}{path}", self.address);
-        let request = self.agent.put(url).content_type("application/json");
-        answer(request.send(&body.to_string()).unwrap())
+        let request = self.agent.put(url);
+        let request = request.header("content-type", "application/json");
+        answer(request.send(body.to_string()).unwrap())
     }
 
     fn typed<T: DeserializeOwned>(&self, path: &str) -> T {
