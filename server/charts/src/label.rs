@@ -160,6 +160,28 @@ pub fn width(text: &str) -> f64 {
         .sum()
 }
 
+/// Names up to this length are cut at their end.
+const NAME_SHORT: usize = 24;
+/// Characters that stay at the end of a name without a separator, or with a long last part.
+const NAME_END: usize = 20;
+
+/// The part of a name that may be cut, and the end that stays: the last part of a path, or its last characters.
+pub fn halves(text: &str) -> (&str, &str) {
+    let chars = text.chars().count();
+    if chars <= NAME_SHORT {
+        return (text, "");
+    }
+    let last = ["/", "::", "."]
+        .iter()
+        .filter_map(|between| text.rfind(between));
+    let latest = text
+        .char_indices()
+        .nth(chars - NAME_END)
+        .map_or(0, |(at, _)| at);
+    let at = last.max().unwrap_or(0).max(latest);
+    text.split_at(at)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -206,5 +228,21 @@ mod tests {
         assert_eq!(clock(secs, 0.1), "22:05.2");
         assert_eq!(clock(f64::INFINITY, 1.0), "+∞");
         assert_eq!(date(f64::MAX).1, date(7.3e7).1);
+    }
+
+    #[test]
+    fn the_end_of_a_path_stays() {
+        let path = "Gradients/Default/network-WithLossCell/Conv2d-op12";
+        assert_eq!(
+            halves(path),
+            ("Gradients/Default/network-WithLossCell", "/Conv2d-op12")
+        );
+        let long = "aten::convolution_backward_overrideable";
+        assert_eq!(
+            halves(long),
+            ("aten::convolution_b", "ackward_overrideable")
+        );
+        assert_eq!(halves("aten::mm"), ("aten::mm", ""));
+        assert_eq!(halves(&"é".repeat(30)).1, "é".repeat(20));
     }
 }

@@ -260,8 +260,6 @@ pub struct ProfileTexts {
     pub compare_with: &'static str,
     pub compare_none: &'static str,
     pub compare_next: &'static str,
-    /// Medians: here, there.
-    pub diff_sentence: fn(&str, &str) -> String,
     /// Ratio of medians, its interval.
     pub ratio: fn(&str, &str, &str) -> String,
     pub not_recorded: &'static str,

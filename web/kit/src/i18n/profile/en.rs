@@ -436,7 +436,6 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
     compare_with: "Compare with",
     compare_none: "There is nothing to compare with yet",
     compare_next: "Record another session or rank of this run, or choose another run that has a profile.",
-    diff_sentence: |here, there| format!("The median step takes {here} here and {there} there."),
     ratio: |ratio, low, high| {
         format!("Ratio of the medians: {ratio}, 95 % interval {low} to {high}.")
     },

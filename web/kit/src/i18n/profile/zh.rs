@@ -385,7 +385,6 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
     compare_with: "对比",
     compare_none: "还没有可以对比的性能分析",
     compare_next: "为该训练再记录一个会话或 rank，或选择另一个有性能分析的训练。",
-    diff_sentence: |here, there| format!("此处迭代中位数 {here}，对比的为 {there}。"),
     ratio: |ratio, low, high| format!("中位数之比 {ratio}，95 % 区间 {low} 至 {high}。"),
     not_recorded: "未记录",
     diff_columns: ["名称", "此处每迭代", "对比", "差", "调用", "变化"],

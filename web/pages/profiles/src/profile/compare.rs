@@ -166,11 +166,7 @@ pub(super) fn Compare() -> impl IntoView {
             } else {
                 ratio.is_none().then_some(Severity::Info)
             };
-            let mut sentence = said(i18n, &own.sentence);
-            if sentence.is_empty() {
-                let (here, there) = own.median_step_nanos;
-                sentence = (texts.diff_sentence)(&time(here), &time(there));
-            }
+            let sentence = said(i18n, &own.sentence);
             // Beyond chance the sentence has the interval.
             let by_chance = ratio.filter(|(_, low, high)| (*low..=*high).contains(&1.0));
             let detail = by_chance.map(|(ratio, low, high)| {
