@@ -254,11 +254,26 @@ def merged(counts: list[list[int]], figures: list[list[float]], count: int, scal
     return (count, *sums, *extremes, total * scale, squares * scale * scale, magnitudes * abs(scale), 0)
 
 
+def whole(tensor: torch.Tensor) -> torch.Tensor:
+    """The result of a collective that is under way, which its stream waits for; any other tensor as it is."""
+    finish = getattr(tensor, "trigger_wait", None)
+    return tensor if finish is None else finish()
+
+
+def is_shard(tensor: torch.Tensor) -> bool:
+    """True for a distributed tensor of which each rank has other elements: it has no hash to compare between ranks."""
+    placements = getattr(tensor, "placements", None)
+    if placements is None:
+        return False
+    sizes = tensor.device_mesh.shape  # type: ignore[attr-defined]
+    return any(size > 1 and not placed.is_replicate() for size, placed in zip(sizes, placements, strict=True))
+
+
 def _local(tensor: torch.Tensor) -> torch.Tensor:
     """The tensor itself, or the part of a distributed tensor that is here."""
     tensor = tensor.detach()
     to_local = getattr(tensor, "to_local", None)
-    return tensor if to_local is None else to_local()
+    return tensor if to_local is None else whole(to_local())
 
 
 def _flat(tensor: torch.Tensor) -> torch.Tensor:

@@ -6,7 +6,7 @@ import dataclasses
 import re
 import threading
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -69,19 +69,25 @@ def is_compiled(module: nn.Module) -> bool:
     return "_orig_mod" in module._modules or getattr(module, "_compiled_call_impl", None) is not None
 
 
-def tensors_in(value: Any) -> Iterator[torch.Tensor]:
-    """Tensors in tuples, lists, mappings and dataclasses, in their order, nested ones too."""
+def tensors_in(value: Any, within: tuple[int, ...] = ()) -> Iterator[torch.Tensor]:
+    """Tensors in tuples, lists, mappings and dataclasses, in their order, nested ones too.
+
+    `within`: identities of the objects around it; one that holds itself is not entered again.
+    """
     if isinstance(value, torch.Tensor):
         yield value
-    elif isinstance(value, Mapping):
-        for part in value.values():
-            yield from tensors_in(part)
+        return
+    if isinstance(value, Mapping):
+        parts: Iterable[Any] = value.values()
     elif isinstance(value, (tuple, list)):
-        for part in value:
-            yield from tensors_in(part)
+        parts = value
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        for field in dataclasses.fields(value):
-            yield from tensors_in(getattr(value, field.name, None))
+        parts = (getattr(value, field.name, None) for field in dataclasses.fields(value))
+    else:
+        return
+    if id(value) not in within:
+        for part in parts:
+            yield from tensors_in(part, (*within, id(value)))
 
 
 def dtype_name(dtype: torch.dtype) -> str:
@@ -247,7 +253,9 @@ class Trace:
     def _add(self, node: Node, tensor: torch.Tensor | None) -> None:
         if tensor is not None and not nn.parameter.is_lazy(tensor):
             node["dtype"] = dtype_name(tensor.dtype)
-            node["shape"] = list(tensor.shape)
+            # A jagged tensor has an axis of no one size.
+            if all(isinstance(size, int) for size in tensor.shape):
+                node["shape"] = list(tensor.shape)
         self._nodes[node["name"]] = node
 
     def _free(self, name: str) -> str:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import copy
+import functools
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+from torch import nn
 from torch.optim import Optimizer
+
+# Name under which `torch.jit.script` looks for a function that makes a module ready for it.
+_PREPARE = "__prepare_scriptable__"
 
 
 def _nothing(*_args: Any, **_kwargs: Any) -> None:
@@ -43,6 +49,104 @@ class Hook:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return getattr, (contextlib.nullcontext(), "__exit__")
+
+
+class Unhook:
+    """Takes our hooks off a module before `torch.jit.script` compiles it, which no hook of Python survives."""
+
+    __slots__ = ("_module",)
+
+    def __init__(self, module: nn.Module) -> None:
+        self._module = weakref.ref(module)
+
+    def __call__(self) -> nn.Module:
+        module = self._module()
+        assert module is not None
+        for hooks in (module._forward_pre_hooks, module._forward_hooks):
+            for number, hook in list(hooks.items()):
+                if isinstance(hook, Hook) or hook is _nothing:
+                    del hooks[number]
+        del module.__dict__[_PREPARE]
+        # The module may have one of its class.
+        prepare = getattr(module, _PREPARE, None)
+        return module if prepare is None else prepare()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Unhook:
+        module = self._module()
+        return Unhook(memo.get(id(module), module))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A function of the standard library that returns a module: the file is read without this package.
+        return functools.partial, (copy.copy, self._module())
+
+
+class ModuleHooks:
+    """Hooks of modules that are set and removed together; `torch.jit.script` does not see them."""
+
+    def __init__(self) -> None:
+        self._handles: list[Any] = []
+        self._modules: dict[int, weakref.ref[nn.Module]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._handles)
+
+    def before(self, module: nn.Module, hook: Hook, *, with_kwargs: bool = False) -> None:
+        """Calls a hook before the forward pass of a module."""
+        self._add(module, module.register_forward_pre_hook(hook, with_kwargs=with_kwargs))
+
+    def after(self, module: nn.Module, hook: Hook) -> None:
+        """Calls a hook after the forward pass of a module."""
+        self._add(module, module.register_forward_hook(hook))
+
+    def _add(self, module: nn.Module, handle: Any) -> None:
+        self._handles.append(handle)
+        if id(module) not in self._modules:
+            self._modules[id(module)] = weakref.ref(module)
+            module.__dict__.setdefault(_PREPARE, Unhook(module))
+            _follow_compilations()
+
+    def remove(self) -> None:
+        """Removes all of them."""
+        for handle in self._handles:
+            handle.remove()
+        self._handles.clear()
+        for module in self._living():
+            if isinstance(module.__dict__.get(_PREPARE), Unhook) and not any(_hooks_of(module)):
+                del module.__dict__[_PREPARE]
+        self._modules.clear()
+
+    def _living(self) -> list[nn.Module]:
+        return [module for one in self._modules.values() if (module := one()) is not None]
+
+
+_compilations = 0
+
+
+def compilations() -> int:
+    """Number of frames that `torch.compile` has compiled since the first hook was set."""
+    return _compilations
+
+
+def _follow_compilations() -> None:
+    """Counts what `torch.compile` compiles."""
+    try:
+        from torch._dynamo.callback import callback_handler
+    except ImportError:
+        return
+    # `torch._dynamo.reset` forgets them.
+    if _before_compilation not in callback_handler.start_callbacks:
+        callback_handler.register_start_callback(_before_compilation)
+
+
+def _before_compilation(_args: Any) -> None:
+    global _compilations
+    _compilations += 1
+
+
+def _hooks_of(module: nn.Module) -> Iterator[Hook]:
+    """Hooks of watches."""
+    for hooks in (module._forward_pre_hooks, module._forward_hooks):
+        yield from (hook for hook in hooks.values() if isinstance(hook, Hook))
 
 
 class ScalerStep:

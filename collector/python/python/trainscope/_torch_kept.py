@@ -11,7 +11,7 @@ from torch import nn
 
 from trainscope._lost import guarded
 from trainscope._torch_graph import tensors_in
-from trainscope._torch_hooks import Hook
+from trainscope._torch_hooks import Hook, ModuleHooks
 
 
 class KeptActivations:
@@ -21,7 +21,7 @@ class KeptActivations:
         self._watch = weakref.ref(watch)
         self._run = run
         self._patterns: list[str] = []
-        self._hooks: list[Any] = []
+        self._hooks = ModuleHooks()
         # By name: the tensor, and the count of its changes in place when it was made.
         self._outputs: dict[str, tuple[torch.Tensor, int]] = {}
 
@@ -36,10 +36,10 @@ class KeptActivations:
         model = None if watch is None else watch.model
         if not patterns or watch is None or model is None:
             return
-        self._hooks.append(model.register_forward_pre_hook(Hook(self, KeptActivations._begin)))
+        self._hooks.before(model, Hook(self, KeptActivations._begin))
         for name, module in watch._modules(model):
             if self._run._matches(patterns, name):
-                self._hooks.append(module.register_forward_hook(Hook(self, KeptActivations._keep, name)))
+                self._hooks.after(module, Hook(self, KeptActivations._keep, name))
 
     def items(self) -> list[tuple[str, str, Any]]:
         """Activations as (name, role, tensor); without a tensor if it was changed in place since its forward pass."""
@@ -54,9 +54,7 @@ class KeptActivations:
 
     def close(self) -> None:
         """Removes the hooks."""
-        for handle in self._hooks:
-            handle.remove()
-        self._hooks.clear()
+        self._hooks.remove()
         self._patterns = []
         self.drop()
 

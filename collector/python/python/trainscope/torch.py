@@ -12,8 +12,8 @@ from torch import nn
 from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
-from trainscope._lost import guarded
-from trainscope._torch_device import DeviceRows, are_finite, is_capturing
+from trainscope._lost import guarded, warn
+from trainscope._torch_device import DeviceRows, are_finite, is_capturing, is_shard, whole
 from trainscope._torch_graph import (
     Selection,
     Trace,
@@ -25,12 +25,33 @@ from trainscope._torch_graph import (
     tensors_in,
 )
 from trainscope._torch_hooks import Hook as _Hook
-from trainscope._torch_hooks import ScalerStep, parameters_of, unscaling_factor, unwrapped, updates_in
+from trainscope._torch_hooks import (
+    ModuleHooks,
+    ScalerStep,
+    compilations,
+    parameters_of,
+    unscaling_factor,
+    unwrapped,
+    updates_in,
+)
 from trainscope._torch_kept import KeptActivations
+from trainscope._torch_missing import has_activation, sentences_of
 
 __all__ = ["Watch", "graph_of"]
 
 Item = tuple[str, str, torch.Tensor]
+
+LOOKS_BEFORE_NOTE = 3
+"""Looked-at updates after which it is noted what is not seen: as many as are looked at first by default."""
+
+PASSES_BEFORE_WARNING = 10
+"""Forward passes of a training without any update that are worth a warning at its end."""
+
+MAX_SENTENCES = 5
+"""Most sentences of what is not seen that become notes."""
+
+MAX_HOOKED_DEPTH = 32
+"""Deepest nesting of modules whose containers are hooked: each hook costs one call of Python's limit of 1,000."""
 
 # Watches that are not closed.
 _WATCHES: weakref.WeakSet[Watch] = weakref.WeakSet()
@@ -88,7 +109,8 @@ class Watch:
         # Parameters, by identity, that were read in the step of the last reading.
         self._read_step, self._read_now = -1, set[int]()
         self._calls: dict[str, int] = {}
-        self._called: set[str] = set()
+        # Names of modules whose activations were seen, and of those that were called without gradients.
+        self._called, self._called_without = set[str](), set[str]()
         self._without_gradient: list[str] = []
         self._trace: Trace | None = None
         # Modules that call no other although they have children.
@@ -97,11 +119,12 @@ class Watch:
         # A forward pass of the model is under way; one was made in the looked-at step.
         self._is_forward = self._has_forward = False
         self._starts: dict[str, int] = {}
-        self._forward_hooks: list[Any] = []
+        self._forward_hooks = ModuleHooks()
+        self._gradient_hooks: list[Any] = []
         self._optimizer_hooks: list[Any] = []
         # Layer after whose forward pass the training is to wait, and its hook.
         self._target: str | None = None
-        self._target_hook: Any = None
+        self._target_hook = ModuleHooks()
         self._kept = KeptActivations(self, run)
         self._scaler_step: ScalerStep | None = None
         # An optimizer without hooks, by the name of its class.
@@ -109,6 +132,8 @@ class Watch:
         self._is_fired = self._is_late = False
         self._fired_step, self._gate_step = 0, -1
         self._found_inf: torch.Tensor | None = None
+        # Looked-at updates; forward passes for the training that were seen; compilations before this watch.
+        self._looked, self._passes, self._compilations = 0, 0, compilations()
         self._has_noted = False
         _WATCHES.add(self)
         self._optimizer: weakref.ref[Optimizer] | None = None
@@ -129,46 +154,28 @@ class Watch:
         return self._model()
 
     def names(self) -> list[str]:
-        """Names of the tensors that are recorded on looked-at steps, in the order of the model. Costs 1 µs a tensor."""
+        """Names of the tensors that are recorded on looked-at steps, in the order of the model. Costs 1 µs a tensor.
+
+        Before the first of them, also of activations of modules that are never called.
+        """
         model = self._model()
         if model is None:
             return []
         names: list[str] = []
         if self._activations:
-            leaves = [name for name, module in self._modules(model) if self._is_leaf(module)]
-            names += [name for name in leaves if self._selection.has_name(name)]
+            names += [name for name, module in self._modules(model) if has_activation(self, name, module)]
         for name, parameter in named_parameters(model)[0]:
             name = self._prefix + name
-            names += [name] if self._weights and self._selection.has_name(name) else []
-            grad = f"{name}.grad"
-            names += [grad] if self._gradients and parameter.requires_grad and self._selection.has_name(grad) else []
-        return names
+            names += [name] if self._weights else []
+            names += [f"{name}.grad"] if self._gradients and parameter.requires_grad else []
+        return [name for name in names if self._selection.has_name(name)]
 
     def missing(self) -> list[str]:
-        """Sentences that say which tensors are not seen, and why. Empty if all are."""
-        model = self._model()
-        if model is None:
-            return ["The model is gone."]
-        sentences = []
-        if self._foreign:
-            sentences.append(f"{self._foreign} has no hooks: weights and gradients are not read.")
-        for name, parameter in named_parameters(model)[0]:
-            if nn.parameter.is_lazy(parameter):
-                sentences.append(f"{self._prefix}{name} is not initialized yet.")
-            elif parameter.device.type == "xla":
-                sentences.append(f"{self._prefix}{name} is computed lazily on {parameter.device}: not read.")
-            elif is_freed(parameter):
-                sentences.append(f"{self._prefix}{name} has no memory at the moment.")
-        sentences += [f"{name} had no gradient at the last looked-at update." for name in self._without_gradient]
-        sentences += [f'No tensor is called "{text}".' for text in self._selection.unmatched(self.names())]
-        if self._activations and self._update_step >= 0:
-            compiled = [module for _, module in named_modules(model) if is_compiled(module)]
-            within = {id(inner) for module in compiled for inner in module.modules()}
-            for name, module in self._modules(model):
-                if self._is_leaf(module) and self._selection.has_name(name) and name not in self._called:
-                    why = "it is inside of torch.compile" if id(module) in within else "it was not called, or compiled"
-                    sentences.append(f"{name} has no activation: {why}.")
-        return sentences
+        """Sentences that say which tensors are not seen, and why. Empty if all are.
+
+        After three looked-at updates they become a note of the run.
+        """
+        return sentences_of(self)
 
     # The steps; an adapter calls these.
 
@@ -207,17 +214,18 @@ class Watch:
     def after_update(self, step: int) -> None:
         """Ends the update of this step: the run has made `step` + 1."""
         self._update_step = max(self._update_step, step)
-        self._is_traced = True
-        self._note_compiled()
+        self._end_look()
         self._run._set_updates(step + 1)
         self._device.read()
 
     @guarded
     def close(self) -> None:
         """Removes all hooks, and records what is still on its way from a device. May be called twice."""
-        _WATCHES.discard(self)
         if self in self._run._watches:
             self._run._watches.remove(self)
+        if self in _WATCHES:
+            self._note_missing()
+        _WATCHES.discard(self)
         self._remove_forward_hooks()
         self._set_target(None)
         self._kept.close()
@@ -301,10 +309,11 @@ class Watch:
             self._record(read_gradients, step, scale, factor)
 
     def _record(self, items: list[Item], step: int, scale: float = 1.0, factor: torch.Tensor | None = None) -> None:
-        remote = [item for item in items if not item[2].is_cpu]
+        items = [(name, role, whole(tensor)) for name, role, tensor in items]
+        remote = [item for item in items if not item[2].is_cpu or is_shard(item[2])]
         if remote:
             self._device.add(remote, step, scale, factor)
-            items = [item for item in items if item[2].is_cpu]
+            items = [item for item in items if item[2].is_cpu and not is_shard(item[2])]
         if items:
             if factor is not None:
                 scale *= float(factor)
@@ -312,7 +321,7 @@ class Watch:
 
     def _held_by_others(self, optimizer: Optimizer | None) -> set[int]:
         """Parameters, by identity, that this optimizer does not hold and another holds, or has read in this step."""
-        if optimizer is None or (self._optimizer is not None and self._optimizer() is optimizer):
+        if optimizer is None:
             return set()
         self._updates.setdefault(optimizer, 0)
         others = [other for other, made in self._updates.items() if made is not None and other is not optimizer]
@@ -322,21 +331,18 @@ class Watch:
     # The optimizer.
 
     def _watch_optimizer(self, optimizer: Any) -> None:
-        before, after = _Hook(self, Watch._before_optimizer), _Hook(self, Watch._after_optimizer)
-        if optimizer is None:
-            self._optimizer_hooks = [
-                register_optimizer_step_pre_hook(before),
-                register_optimizer_step_post_hook(after),
-            ]
-            return
+        """Hooks all optimizers: what makes the updates may be one in a wrapper, or replace the one that is given."""
+        self._optimizer_hooks = [
+            register_optimizer_step_pre_hook(_Hook(self, Watch._before_optimizer)),
+            register_optimizer_step_post_hook(_Hook(self, Watch._after_optimizer)),
+        ]
         inner = unwrapped(optimizer)
-        if inner is None:
+        if inner is not None:
+            self._optimizer = weakref.ref(inner)
+            self._updates[inner] = 0
+            self._resume(inner)
+        elif optimizer is not None:
             self._foreign = type(optimizer).__name__
-            return
-        self._optimizer = weakref.ref(inner)
-        self._updates[inner] = 0
-        self._resume(inner)
-        self._optimizer_hooks = [inner.register_step_pre_hook(before), inner.register_step_post_hook(after)]
 
     def _resume(self, optimizer: Optimizer) -> None:
         """Takes over the number of updates from the state of an optimizer that was loaded from a checkpoint."""
@@ -442,13 +448,18 @@ class Watch:
 
     def _end_update(self, optimizer: Optimizer, step: int) -> None:
         if self._looks(step):
-            self._is_traced = True
-            self._note_compiled()
+            self._end_look()
         self._update_step = max(self._update_step, step)
         self._updates[optimizer] = made = (self._updates[optimizer] or 0) + 1
         self._has_updated = True
         self._set_made(made)
         self.begin(self._now())
+
+    def _end_look(self) -> None:
+        self._is_traced = True
+        self._looked += 1
+        if self._looked == LOOKS_BEFORE_NOTE:
+            self._note_missing()
 
     # The gradient scaler.
 
@@ -494,15 +505,13 @@ class Watch:
 
     def _set_target(self, target: str | None) -> None:
         self._target = target
-        if self._target_hook is not None:
-            self._target_hook.remove()
-            self._target_hook = None
+        self._target_hook.remove()
         model = self._model()
         if target is None or model is None:
             return
         module = dict(self._modules(model)).get(target)
         if module is not None:
-            self._target_hook = module.register_forward_hook(_Hook(self, Watch._at_target, target))
+            self._target_hook.after(module, _Hook(self, Watch._at_target, target))
 
     def _at_target(self, name: str, module: nn.Module, _args: tuple[Any, ...], output: Any) -> None:
         if name != self._target or not self._sees(module):
@@ -517,30 +526,35 @@ class Watch:
         model = self._model()
         if model is None:
             return
-        handles = self._forward_hooks
-        handles.append(model.register_forward_pre_hook(_Hook(self, Watch._before_model), with_kwargs=True))
-        compiled = {id(part) for _, module in named_modules(model) if is_compiled(module) for part in module.modules()}
-        is_traced = self._is_traced
-        for name, module in self._modules(model):
-            if id(module) in compiled:
+        hooks = self._forward_hooks
+        if isinstance(model, torch.jit.ScriptModule):
+            return
+        hooks.before(model, _Hook(self, Watch._before_model), with_kwargs=True)
+        modules = self._modules(model)
+        compiled = {id(part) for _, module in modules if is_compiled(module) for part in module.modules()}
+        for name, module in modules:
+            is_leaf = self._is_leaf(module)
+            if id(module) in compiled or isinstance(module, torch.jit.ScriptModule):
                 continue
-            if not is_traced:
-                handles.append(module.register_forward_pre_hook(_Hook(self, Watch._before_module), with_kwargs=True))
-            if not is_traced or (self._activations and self._is_leaf(module)):
-                handles.append(module.register_forward_hook(_Hook(self, Watch._after_module, name)))
-        handles.append(model.register_forward_hook(_Hook(self, Watch._after_model)))
+            if not self._is_traced and (is_leaf or name.count(".") <= MAX_HOOKED_DEPTH):
+                hooks.before(module, _Hook(self, Watch._before_module), with_kwargs=True)
+                hooks.after(module, _Hook(self, Watch._after_module, name))
+            elif self._activations and is_leaf:
+                hooks.after(module, _Hook(self, Watch._after_module, name))
+        hooks.after(model, _Hook(self, Watch._after_model))
         if self._gradients == "raw":
             for name, parameter in named_parameters(model)[0]:
                 name = f"{self._prefix}{name}.grad"
                 if parameter.requires_grad and self._selection.has_name(name):
                     hook = _Hook(self, Watch._after_gradient, name)
                     handle = parameter.register_post_accumulate_grad_hook(hook)  # type: ignore[no-untyped-call]
-                    handles.append(handle)
+                    self._gradient_hooks.append(handle)
 
     def _remove_forward_hooks(self) -> None:
-        for handle in self._forward_hooks:
+        self._forward_hooks.remove()
+        for handle in self._gradient_hooks:
             handle.remove()
-        self._forward_hooks.clear()
+        self._gradient_hooks.clear()
         self._trace = None
 
     def _sees(self, module: nn.Module) -> bool:
@@ -563,6 +577,7 @@ class Watch:
         # Parts of the model that run without gradients (frozen, or to be computed again) belong to the pass.
         self._is_forward = module.training and torch.is_grad_enabled()
         self._has_forward = True
+        self._passes += self._is_forward
         self._calls.clear()
         self._starts.pop("backward", None)
         self._starts["forward"] = self._run._nanos()
@@ -601,6 +616,8 @@ class Watch:
     @guarded
     def _after_module(self, name: str, module: nn.Module, _args: tuple[Any, ...], output: Any) -> None:
         if not self._sees(module):
+            if module.training and not torch.is_grad_enabled():
+                self._called_without.add(name)
             return
         if self._trace is not None and self._trace.leave(name, module, output) and module._modules:
             self._inner_leaves.add(module)
@@ -650,17 +667,23 @@ class Watch:
         if start is not None:
             self._run._push_span(name, start, self._run._nanos() - start, step, "compute")
 
-    def _note_compiled(self) -> None:
-        """Notes, once, that no module was called in a looked-at step."""
-        model = self._model()
-        if model is None or self._has_noted or not self._activations:
+    def _note_missing(self) -> None:
+        """Notes, once, what is not seen, and warns if it is every update."""
+        if self._has_noted:
             return
         self._has_noted = True
-        if not self._called:
-            self._run.note(
-                f"watch: no activation of {type(model).__name__} was seen. Hooks do not fire inside of torch.compile: "
-                "to see activations, run some steps without it."
+        sentences = self.missing() if self._model() is not None else []
+        if self._has_hooks and not self._has_updated and self._passes >= PASSES_BEFORE_WARNING:
+            text = (
+                f"watch: {self._passes} forward passes, and no update by an optimizer of PyTorch that holds parameters of "
+                "the model: weights and gradients were not read, and all belongs to one step."
             )
+            warn(self._run, text)
+            sentences = [text, *sentences]
+        for sentence in sentences[:MAX_SENTENCES]:
+            self._run.note(f"watch: {sentence.removeprefix('watch: ')}")
+        if len(sentences) > MAX_SENTENCES:
+            self._run.note(f"watch: {len(sentences) - MAX_SENTENCES} more are not seen: `missing()` of the watch names them.")
 
 
 def _free_prefix(run: Any, model: nn.Module) -> str:

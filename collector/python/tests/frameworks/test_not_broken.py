@@ -22,7 +22,7 @@ import trainscope
 from reading import scalars, statistics
 from torch import nn
 from torch.nn import functional
-from torch.optim.optimizer import _global_optimizer_pre_hooks
+from torch.optim.optimizer import _global_optimizer_post_hooks, _global_optimizer_pre_hooks
 from torch.utils.checkpoint import checkpoint
 
 STEPS = 20
@@ -485,12 +485,11 @@ def test_the_same_cell_run_again_leaves_one_set_of_hooks(tmp_path: Path) -> None
         run = trainscope.start(tmp_path / str(number), every=1, strict=True)
         run.watch(model, optimizer)
         run.watch(model, optimizer)
-        of_optimizer = (optimizer._optimizer_step_pre_hooks, optimizer._optimizer_step_post_hooks)
-        counts.append((hooks_of(model), *map(len, of_optimizer)))
+        of_optimizers = (_global_optimizer_pre_hooks, _global_optimizer_post_hooks)
+        counts.append((hooks_of(model), *map(len, of_optimizers)))
     assert len(set(counts)) == 1 and counts[0][1:] == (1, 1)
     run.finish()
-    assert hooks_of(model) == len(of_optimizer[0]) == len(of_optimizer[1]) == 0
-    assert len(_global_optimizer_pre_hooks) == 0
+    assert hooks_of(model) == len(of_optimizers[0]) == len(of_optimizers[1]) == 0
 
 
 def test_a_model_of_ten_thousand_parameters_and_one_of_none_are_watched(tmp_path: Path) -> None:
