@@ -35,6 +35,7 @@ pub(super) fn run(id: &str) -> Run {
         len_bytes: 10,
         loss: None,
         metric: None,
+        profile: None,
         session: None,
     }
 }
