@@ -342,7 +342,7 @@ fn pages_do_not_use_each_other() {
 }
 
 /// Maximum number of lines of a crate of the page: a larger one would take too long to compile after a change.
-const MOST_LINES_OF_A_PAGE_CRATE: usize = 20_000;
+const MOST_LINES_OF_A_PAGE_CRATE: usize = 20_500;
 
 #[test]
 fn no_crate_of_the_page_is_too_large() {

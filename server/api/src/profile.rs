@@ -11,6 +11,7 @@ mod diff;
 mod flame;
 mod memory;
 mod operators;
+mod parts;
 mod ranks;
 
 pub use diff::{OperatorDifference, ProfileDiff, ProfileDiffQuery};
@@ -372,28 +373,6 @@ pub struct Parts {
     pub operators: i64,
     /// Everything else.
     pub other: i64,
-}
-
-impl Parts {
-    /// Parts by kind of time: compute, communication, copies, waiting for data, host, idle. Without a device the host
-    /// computes.
-    pub const fn kinds(&self, has_device: bool) -> [i64; 6] {
-        let host = self.runtime + self.operators;
-        let (compute, host) = if has_device {
-            (self.kernel, host)
-        } else {
-            (self.kernel + host, 0)
-        };
-        let copy = self.memcpy + self.memset;
-        [
-            compute,
-            self.communication,
-            copy,
-            self.data,
-            host,
-            self.other,
-        ]
-    }
 }
 
 /// A phase of a step.
