@@ -168,7 +168,7 @@ fn importances_over_http_are_those_of_the_command() {
         own["sentences"][0]["zh"]
             .as_str()
             .unwrap()
-            .contains("9 次运行"),
+            .contains("9 个训练"),
         "{own:#}"
     );
     let expected = &truth["importance"]["eval:Accuracy"]["learning_rate"]["spearman"];

@@ -5,6 +5,38 @@ use trainscope_format::digits::{self, exponent};
 use digits::scientific;
 pub use digits::{exact, fixed, integer as step, non_finite, value};
 
+/// A name of at most so many characters: what is left out is in its middle, whole scopes where they suffice
+/// (`val/…/top5`), else characters.
+pub fn middle_cut(name: &str, most: usize) -> String {
+    let chars: Vec<char> = name.chars().collect();
+    if chars.len() <= most {
+        return name.to_owned();
+    }
+    let scopes: Vec<&str> = name.split('/').collect();
+    let length = |text: &str| text.chars().count();
+    if let [first, .., last] = &*scopes
+        && length(first) + length(last) + 3 <= most
+    {
+        let mut end = (*last).to_owned();
+        for scope in scopes[1..scopes.len() - 1].iter().rev() {
+            let longer = format!("{scope}/{end}");
+            if length(first) + length(&longer) + 3 > most {
+                break;
+            }
+            end = longer;
+        }
+        return format!("{first}/…/{end}");
+    }
+    let kept = most.saturating_sub(1);
+    let (head, tail) = (kept / 3, kept - kept / 3);
+    let text = |chars: &[char]| chars.iter().collect::<String>();
+    format!(
+        "{}…{}",
+        text(&chars[..head]),
+        text(&chars[chars.len() - tail..])
+    )
+}
+
 /// Labels of ticks with the same distance (`step` above 0), or of powers (`step` 0); all in one notation: `5e−4`, `1e−3`.
 pub fn ticks(values: &[f64], step: f64) -> Vec<String> {
     let largest = values.iter().fold(0.0_f64, |most, v| most.max(v.abs()));
@@ -185,6 +217,20 @@ pub fn halves(text: &str) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_cut_in_the_middle() {
+        let cut = |name: &str| middle_cut(name, 16);
+        assert_eq!(cut("val/loss"), "val/loss");
+        let [one, five] = ["top1", "top5"].map(|end| cut(&format!("val/metrics/accuracy/{end}")));
+        assert_eq!([one, five], ["val/…/top1", "val/…/top5"]);
+        assert_eq!(cut("a/bb/cc/dd/ee/ff/gg"), "a/…/dd/ee/ff/gg");
+        let long = cut("hyperparameter_of_the_optimizer");
+        assert_eq!((long.chars().count(), &*long), (16, "hyper…_optimizer"));
+        let scoped = cut("gradients_of_layers/normalization_of_layers");
+        assert_eq!(scoped.chars().count(), 16, "{scoped}");
+        assert_eq!(middle_cut("ab", 0), "…");
+    }
 
     #[test]
     fn ticks_share_one_notation() {

@@ -8,38 +8,6 @@ pub use trainscope_format::digits::{
 
 use crate::prelude::*;
 
-/// A name of at most so many characters: what is left out is in its middle, whole scopes where they suffice
-/// (`val/…/top5`), else characters.
-pub fn middle_cut(name: &str, most: usize) -> String {
-    let chars: Vec<char> = name.chars().collect();
-    if chars.len() <= most {
-        return name.to_owned();
-    }
-    let scopes: Vec<&str> = name.split('/').collect();
-    let length = |text: &str| text.chars().count();
-    if let [first, .., last] = &*scopes
-        && length(first) + length(last) + 3 <= most
-    {
-        let mut end = (*last).to_owned();
-        for scope in scopes[1..scopes.len() - 1].iter().rev() {
-            let longer = format!("{scope}/{end}");
-            if length(first) + length(&longer) + 3 > most {
-                break;
-            }
-            end = longer;
-        }
-        return format!("{first}/…/{end}");
-    }
-    let kept = most.saturating_sub(1);
-    let (head, tail) = (kept / 3, kept - kept / 3);
-    let text = |chars: &[char]| chars.iter().collect::<String>();
-    format!(
-        "{}…{}",
-        text(&chars[..head]),
-        text(&chars[chars.len() - tail..])
-    )
-}
-
 /// A duration as `h:mm:ss`, so that columns line up, from a thousand hours on in hours; an en dash if unknown.
 pub fn duration(secs: f64) -> String {
     if !secs.is_finite() || secs < 0.0 {
@@ -177,20 +145,6 @@ pub fn parse_number(text: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_are_cut_in_the_middle() {
-        let cut = |name: &str| middle_cut(name, 16);
-        assert_eq!(cut("val/loss"), "val/loss");
-        let [one, five] = ["top1", "top5"].map(|end| cut(&format!("val/metrics/accuracy/{end}")));
-        assert_eq!([one, five], ["val/…/top1", "val/…/top5"]);
-        assert_eq!(cut("a/bb/cc/dd/ee/ff/gg"), "a/…/dd/ee/ff/gg");
-        let long = cut("hyperparameter_of_the_optimizer");
-        assert_eq!((long.chars().count(), &*long), (16, "hyper…_optimizer"));
-        let scoped = cut("gradients_of_layers/normalization_of_layers");
-        assert_eq!(scoped.chars().count(), 16, "{scoped}");
-        assert_eq!(middle_cut("ab", 0), "…");
-    }
 
     #[test]
     fn long_names_keep_their_last_scopes() {

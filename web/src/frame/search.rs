@@ -483,7 +483,7 @@ mod tests {
             path: "conv1".to_owned(),
         };
         let page = Hit::RunPage("own".to_owned(), RunPage::Graph);
-        let mut hits = vec![
+        let mut hits = [
             Hit::Run("conv".to_owned()),
             tag("other"),
             node,

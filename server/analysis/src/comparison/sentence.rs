@@ -17,7 +17,7 @@ pub struct Facts {
     pub tolerance: f64,
     /// First difference beyond the tolerance.
     pub first: Option<First>,
-    /// What follows in runs that differ from their first common step on.
+    /// Later differences of runs that differ from their first common step on.
     pub later: Later,
     /// First value of a scalar that is not finite in one run only: which run, value, step, name.
     pub not_finite: Option<(usize, f64, i64, String)>,

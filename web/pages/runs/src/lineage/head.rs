@@ -6,7 +6,6 @@ use super::axis::ChosenScale;
 use super::gestures::Gestures;
 use super::model::use_model;
 use trainscope_web_kit::components::{IconName, MenuItem, Popover};
-use trainscope_web_kit::format;
 use trainscope_web_kit::prelude::*;
 
 /// Columns that a column can be shown together with, at most.
@@ -48,7 +47,7 @@ pub(super) fn AxisHead(
         }
     };
     let face = move || {
-        let name = format::middle_cut(&name(), HEAD_CHARS);
+        let name = trainscope_charts::label::middle_cut(&name(), HEAD_CHARS);
         view! { <span class="cut">{name}</span> }.into_any()
     };
     let menu = move || {

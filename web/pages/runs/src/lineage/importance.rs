@@ -62,7 +62,7 @@ pub(super) fn ImportanceCard() -> impl IntoView {
             results
                 .map(|info| {
                     let is_own = own.as_ref() == Some(&info.key);
-                    let label = format::middle_cut(&info.label, SELECT_CHARS);
+                    let label = trainscope_charts::label::middle_cut(&info.label, SELECT_CHARS);
                     view! {
                         <option value=info.key.clone() selected=is_own title=info.label.clone()>
                             {label}
@@ -196,7 +196,7 @@ fn bars(model: &Model, answer: &Arc<ImportanceAnswer>) -> impl IntoView + use<> 
     };
     let row = |bar: &Bar| {
         let key = bar.name.clone();
-        let label = format::middle_cut(&model.info(&key).label, BAR_CHARS);
+        let label = trainscope_charts::label::middle_cut(&model.info(&key).label, BAR_CHARS);
         let value = bar.value.unwrap_or(0.0);
         let share = (value.abs() / top).clamp(0.0, 1.0);
         let whisker = bar.deviation.map(|deviation| {

@@ -245,7 +245,7 @@ fn ColourBy() -> impl IntoView {
             });
             fit.map(|info| {
                 let is_own = own.as_ref() == Some(&info.key);
-                let label = format::middle_cut(&info.label, SELECT_CHARS);
+                let label = trainscope_charts::label::middle_cut(&info.label, SELECT_CHARS);
                 view! {
                     <option value=info.key.clone() selected=is_own title=info.label.clone()>
                         {label}

@@ -32,6 +32,7 @@ pub(super) fn run(id: &str) -> Run {
         files_cut: false,
         hparams: BTreeMap::new(),
         health: None,
+        profile: None,
         len_bytes: 10,
         loss: None,
         metric: None,
