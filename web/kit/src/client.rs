@@ -139,8 +139,7 @@ pub async fn recheck(run: &str) -> Result<Progress, ClientError> {
     send(Request::post(&url(paths::RECHECK)), &wish).await
 }
 
-/// Statistics of a tensor at the recorded step nearest to `step`, with up to `before` steps before and `after` steps
-/// after it.
+/// Statistics of a tensor at the recorded step nearest to `step`, with up to `before` steps before and `after` steps after it.
 pub async fn statistics_around(
     run: &str,
     tag: &str,
@@ -172,8 +171,7 @@ pub async fn statistics_around(
     Ok(found.records)
 }
 
-/// Records of one tag from one of the list paths (`HISTOGRAMS`, `IMAGES`, …): a [`Records`], or a subset of its fields
-/// in `T`.
+/// Records of one tag from one of the list paths (`HISTOGRAMS`, `IMAGES`, …): a [`Records`], or a subset of its fields in `T`.
 pub async fn records<T: DeserializeOwned>(
     path: &str,
     query: &RecordsQuery,

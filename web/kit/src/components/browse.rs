@@ -174,8 +174,7 @@ impl Browse {
         browse
     }
 
-    /// Called when a part of a card has arrived: after the next paint the other cards are created, then the left
-    /// panel.
+    /// Called when a part of a card has arrived: after the next paint the other cards are created, then the left panel.
     pub fn card_arrived(self) {
         if self.is_first_drawn.try_get_untracked() == Some(false) {
             after_paint(move || self.show_rest());

@@ -67,8 +67,7 @@ pub struct PipelineTexts {
     /// Capacity of a queue.
     pub of: fn(u64) -> String,
     pub ran: &'static str,
-    /// Workers; mean fill of the queue behind it; samples that found it empty; the share of their time that workers
-    /// computed.
+    /// Workers; mean fill of the queue behind it; samples that found it empty; the share of their time that workers computed.
     pub ran_rows: [&'static str; 4],
     pub show: &'static str,
     /// Views of operations: parameters, queues, processors.

@@ -81,8 +81,7 @@ pub struct ProfileTexts {
     pub gone: fn(&str) -> String,
     pub gone_next: &'static str,
 
-    /// Name and meaning: utilization, multiprocessors, occupancy, tensor cores, FLOP/s, overlap, peak of memory, launch
-    /// delay.
+    /// Name and meaning: utilization, multiprocessors, occupancy, tensor cores, FLOP/s, overlap, peak of memory, launch delay.
     pub tiles: [[&'static str; 2]; 8],
     /// Share of the peak that the FLOPs reach (MFU), beside their rate.
     pub mfu: fn(&str) -> String,

@@ -96,8 +96,7 @@ pub struct RunsTexts {
     pub kind_count: fn(&str, u64) -> String,
     /// Title of an icon of a kind without data.
     pub kind_none: fn(&str) -> String,
-    /// Description of a curve for screen readers: tag, last value.
-    /// Mean step of a profile: its length, number of steps.
+    /// Description of a curve for screen readers: tag, last value. Mean step of a profile: its length, number of steps.
     pub mean_step: fn(&str, u64) -> String,
     pub curve: fn(&str, &str) -> String,
     /// Name of a kind of data as the API names it.

@@ -82,8 +82,7 @@ pub struct TagEntry {
     pub series: Vec<SeriesId>,
 }
 
-/// All tags of these kinds, by name; `short` abbreviates the name of a run. Runs whose tags have not arrived are left
-/// out.
+/// All tags of these kinds, by name; `short` abbreviates the name of a run. Runs whose tags have not arrived are left out.
 pub fn merge(
     runs: &[String],
     tags: &BTreeMap<String, Arc<TagList>>,

@@ -36,7 +36,6 @@ pub(super) fn run(id: &str) -> Run {
         len_bytes: 10,
         loss: None,
         metric: None,
-        profile: None,
         session: None,
     }
 }
