@@ -2,6 +2,8 @@
 //!
 //! Input comes from the command line alone; everything here is checked against the file system once, at the start.
 
+mod shared_machine;
+
 use std::ffi::OsString;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -13,6 +15,8 @@ use etcetera::BaseStrategy;
 use etcetera::base_strategy::Xdg;
 use trainscope_analysis::watchpoint::config::name_of;
 use trainscope_format::Severity;
+
+pub use shared_machine::is_shared_machine;
 
 use crate::alarm::AlarmSettings;
 use crate::session::Limits;
@@ -438,39 +442,6 @@ pub fn is_beyond_loopback(host: &str) -> bool {
         Ok(address) => !address.is_loopback(),
         Err(_) => !host.eq_ignore_ascii_case("localhost"),
     }
-}
-
-/// True if other people have accounts on this machine: a folder of another user lies where systems keep those of people.
-/// A container belongs to one user.
-pub fn is_shared_machine() -> bool {
-    let container = ["/.dockerenv", "/run/.containerenv"];
-    let is_container = container.iter().any(|path| Path::new(path).exists())
-        || std::env::var_os("KUBERNETES_SERVICE_HOST").is_some();
-    let own = rustix::process::geteuid().as_raw();
-    !is_container
-        && PEOPLE
-            .iter()
-            .any(|folder| has_folder_of_others(Path::new(folder), own))
-}
-
-/// Folders of people on Linux and macOS: homes, and those that are logged in.
-const PEOPLE: [&str; 3] = ["/home", "/Users", "/run/user"];
-/// First user id of people: that of the systems' tools that make accounts. macOS counts from 501.
-const FIRST_PERSON: u32 = if cfg!(target_os = "macos") {
-    501
-} else {
-    1_000
-};
-/// User id of `nobody`, which owns folders of unknown owners.
-const NOBODY: u32 = 65_534;
-
-fn has_folder_of_others(folder: &Path, own: u32) -> bool {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut owners = entries.filter_map(|entry| {
-        let metadata = entry.metadata().ok().filter(std::fs::Metadata::is_dir)?;
-        Some(std::os::unix::fs::MetadataExt::uid(&metadata))
-    });
-    owners.any(|owner| owner >= FIRST_PERSON && owner != NOBODY && owner != own)
 }
 
 /// A path with the home folder as `~`.

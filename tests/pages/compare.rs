@@ -64,7 +64,9 @@ async fn a_run_that_overflows_parts_from_its_healthy_neighbour_at_the_first_step
     browser
         .goto(&server, "/compare?runs=mlp/healthy,mlp/overflow")
         .await;
-    browser.wait_for_text("first in the weight fc1.bias").await;
+    browser
+        .wait_for_text("The first step beyond that noise is 40")
+        .await;
     browser.wait_for_text("2 nodes differ").await;
     browser.settled_picture("[data-part=map] canvas").await;
     browser.show("compare").await;

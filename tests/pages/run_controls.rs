@@ -71,13 +71,10 @@ async fn terms_states_and_heads_leave_and_order_the_rows() {
 
     // Each state shows its number of runs, and filters to as many.
     for (state, address) in [
-        ("[aria-label='Runs with errors']", "errors"),
-        ("[aria-label='Runs with warnings']", "warnings"),
-        ("[aria-label^='Runs with damaged']", "damaged"),
-        (
-            "[aria-label='Runs in which no problem was found']",
-            "healthy",
-        ),
+        ("[title='Runs with errors']", "errors"),
+        ("[title='Runs with warnings']", "warnings"),
+        ("[title^='Runs with damaged']", "damaged"),
+        ("[title='Runs in which no problem was found']", "healthy"),
         ("[title='Runs that are being written']", "live"),
     ] {
         let button = format!("[aria-label=State] button{state}");
@@ -170,6 +167,12 @@ async fn rows_are_chosen_by_keys_and_boxes_and_lead_on() {
     browser.wait_for_count(SELECTION, 0).await;
     browser.click(all).await;
     browser.press('c').await;
+    browser
+        .wait_until("location.pathname === '/compare' && location.search.split(',').length === 3")
+        .await;
+    browser.run("history.back()").await;
+    browser.wait_for_text("3 selected").await;
+    browser.press('s').await;
     browser.wait_for_count("ul[aria-label=Runs] > li", 3).await;
     browser.run("history.back()").await;
     browser

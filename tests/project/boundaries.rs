@@ -395,6 +395,7 @@ fn files_of_others_are_opened_in_one_place() {
         "http/access.rs",
         "http/assets.rs",
         "profiles/cache.rs",
+        "settings/shared_machine.rs",
     ];
     let server = workspace_root().join("server/src");
     for path in rust_files(&server) {

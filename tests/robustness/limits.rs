@@ -96,18 +96,17 @@ fn clients_share_the_memory_for_their_bodies() {
         "POST {} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 4100000\r\n\r\n",
         paths::SCALARS
     );
-    let clients: Vec<TcpStream> = (0..80)
-        .map(|_| {
-            let mut client = stream(&server);
-            // A refused client is disconnected.
-            drop(
-                client
-                    .write_all(head.as_bytes())
-                    .and_then(|()| client.write_all(&part)),
-            );
+    let client = |_| {
+        let mut client = stream(&server);
+        // A refused client is disconnected.
+        drop(
             client
-        })
-        .collect();
+                .write_all(head.as_bytes())
+                .and_then(|()| client.write_all(&part)),
+        );
+        client
+    };
+    let clients: Vec<TcpStream> = (0..80).map(client).collect();
     let small = r#"{"series": []}"#;
     assert_eq!(
         server
@@ -118,9 +117,14 @@ fn clients_share_the_memory_for_their_bodies() {
     let grown = server.resident_bytes().saturating_sub(before);
     assert!(grown < 160 << 20, "{grown} bytes for 80 clients");
     let large = small.to_owned() + &" ".repeat(3_000_000);
-    let busy = server.post(paths::SCALARS, "application/json", &large);
+    // Those that were refused have left room: these take it.
+    let more: Vec<TcpStream> = (0..16).map(client).collect();
+    let busy = wait_for("no room for a large body", || {
+        let answer = server.post(paths::SCALARS, "application/json", &large);
+        (answer.status != 200).then_some(answer)
+    });
     assert_eq!((busy.status, &busy.json()["code"]), (503, &"busy".into()));
-    drop(clients);
+    drop((clients, more));
     wait_for("room for a large body", || {
         let answer = server.post(paths::SCALARS, "application/json", &large);
         (answer.status == 200).then_some(())

@@ -1,5 +1,7 @@
 //! The bar of a live session on the page: attach, pause, step, continue and stop.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use serde_json::json;
 use trainscope_api::sessions::{HoldMode, SessionRankState, SessionState};
 use trainscope_collector::AtHit;
@@ -7,7 +9,7 @@ use trainscope_collector::AtHit;
 use super::training::{Sessions, Setup, Training};
 use crate::support::Recording;
 use crate::support::browser::Browser;
-use crate::support::lab::{Lab, STARTED_SECS};
+use crate::support::lab::Lab;
 use crate::support::wait::wait_for;
 
 const BUTTON: &str = "[role=region] button";
@@ -254,13 +256,17 @@ async fn ranks_of_unequal_steps_are_held_each_by_itself_after_a_question() {
 #[tokio::test]
 async fn attach_is_offered_where_a_collector_may_listen() {
     let lab = Lab::new();
-    lab.record("collector")
-        .curve("loss", 0..50, |step| step as f32);
-    let other = lab
-        .base()
-        .join("tensorboardX/events.out.tfevents.1760000000.host");
-    let mut other = Recording::begin_file(&other, STARTED_SECS);
-    other.curve("loss", 0..50, |step| step as f32);
+    // Both are written now, by the names of their files by different programs.
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    for file in [
+        "collector/events.out.tfevents.1760000000.host.1.0",
+        "tensorboardX/events.out.tfevents.1760000000.host",
+    ] {
+        let mut file = Recording::begin_file(&lab.base().join(file), now.as_secs_f64());
+        for step in 0..50 {
+            file.scalar_at("loss", step, now.as_secs_f64(), 1.0);
+        }
+    }
     let server = lab.start();
     server.wait_for_points("collector", "loss", 50);
     server.wait_for_points("tensorboardX", "loss", 50);

@@ -17,7 +17,7 @@ use super::error::Failure;
 const BODY_LIMIT_BYTES: usize = 4 << 20;
 /// Time for a body.
 pub(super) const BODY_TIME: Duration = Duration::from_secs(30);
-/// Bytes of a body that need no place, so that slow clients keep nobody from small requests.
+/// Bytes of a body that need no place, so that slow clients do not hinder small requests.
 const FREE_BODY_BYTES: usize = 64 << 10;
 /// Bytes of one place.
 const UNIT_BYTES: usize = 64 << 10;

@@ -72,7 +72,7 @@ pub struct Judgement {
     pub(crate) sources: FxHashMap<Arc<str>, (String, u32)>,
 }
 
-/// What is said of a truncated file that is the newest of its rank.
+/// Remark on a truncated file that is the newest of its rank.
 const MAY_GROW: &str = "; perhaps it is still being written";
 /// The same of one that a newer file follows.
 const ENDED: &str = ": its program ended while writing";

@@ -14,10 +14,10 @@ const MAX_DIFFERENCE: usize = 64;
 
 /// Stray notes of the names that were asked for last: pages ask far more often than names change.
 #[derive(Default)]
-pub(super) struct Strays(Mutex<Known>);
+pub(super) struct Strays(Mutex<Answer>);
 
 #[derive(Default)]
-struct Known {
+struct Answer {
     strays: Vec<String>,
     free: Vec<String>,
     found: Vec<StrayNotes>,
@@ -40,7 +40,7 @@ impl Strays {
         let mut known = self.0.lock();
         if known.strays != strays || known.free != free {
             let found = find(&strays, &free);
-            *known = Known {
+            *known = Answer {
                 strays,
                 free,
                 found,

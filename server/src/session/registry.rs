@@ -57,7 +57,7 @@ struct Inner {
     server: attach::Server,
     limits: Limits,
     watchpoints: Box<WatchpointsOf>,
-    /// Makes names and turns of sessions that nobody guesses.
+    /// Makes names and turns of sessions that cannot be guessed.
     secret: [u8; 32],
 }
 
@@ -454,7 +454,7 @@ impl Table {
 /// Name of a session in addresses and commands, and the turn that it begins with. A page of another server that sends commands
 /// blindly cannot guess them.
 fn name_and_turn(secret: &[u8; 32], number: u64) -> (String, u64) {
-    /// Digits that nobody tries all.
+    /// Number of digits: too many to try them all.
     const NAME_LEN: usize = 16;
     /// Largest exact integer of JavaScript, with room to grow.
     const MAX_TURN: u64 = 1 << 52;

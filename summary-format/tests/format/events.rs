@@ -1,11 +1,11 @@
 //! Values of every kind and type, written by hand as the two generations of writers do.
 
 use proptest::prelude::*;
-use trainscope_format::{Format, Kind, TagInfo};
+use trainscope_format::{Body, Format, Kind, TagInfo};
 
 use crate::support::{
-    DecoderOutput, bytes_field, event, fixed32_field, fixed64_field, frame, simple_value, summary,
-    tensor, tensor_value, text_tensor, varint, varint_field, whole,
+    DecoderOutput, bytes_field, double, doubles, event, fixed32_field, fixed64_field, frame,
+    simple_value, summary, tensor, tensor_value, text_tensor, value, varint, varint_field, whole,
 };
 
 fn read(records: &[Vec<u8>]) -> DecoderOutput {
@@ -328,4 +328,21 @@ fn explanations_and_lineage_share_a_number_and_are_told_apart_by_file() {
     ] {
         assert_eq!(tags(&whole(format, &bytes)), [(tag, kind)]);
     }
+}
+
+#[test]
+fn values_outside_of_all_bins_are_nan_if_the_smallest_is() {
+    let of = |min: f64, count: f64| {
+        let stated = [double(1, min), double(2, min), double(3, count)];
+        let bins = [doubles(6, &[1.0, 2.0]), doubles(7, &[0.0, 4.0])];
+        let message = [stated.concat(), bins.concat()].concat();
+        match &one_value(value(5, &message)).batch.records[0].body {
+            Body::Histogram(histogram) => histogram.nan,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(
+        [of(f64::NAN, 10.0), of(f64::NAN, 4.0), of(1.5, 10.0)],
+        [6, 1, 0]
+    );
 }

@@ -112,19 +112,6 @@ fn nothing_of_a_histogram_is_put_right() {
 }
 
 #[test]
-fn values_outside_of_all_bins_are_nan_if_the_smallest_is() {
-    let of = |min: f64, count: f64| {
-        let stated = [double(1, min), double(2, min), double(3, count)];
-        let bins = [doubles(6, &[1.0, 2.0]), doubles(7, &[0.0, 4.0])];
-        histogram(&[stated.concat(), bins.concat()].concat()).nan
-    };
-    assert_eq!(
-        [of(f64::NAN, 10.0), of(f64::NAN, 4.0), of(1.5, 10.0)],
-        [6, 1, 0]
-    );
-}
-
-#[test]
 fn histograms_that_cannot_be_read_are_damage() {
     for (message, reason) in [
         (

@@ -346,7 +346,7 @@ fn the_first_rule_that_holds_makes_the_sentence() {
         (Tone::Error, "The loss at the end is NaN.")
     );
     let slope = concluded(&landscape(grid, |x, _| 3.0 - x, &path));
-    assert!(slope.sentence.en.contains("is at its border"), "{slope:?}");
+    assert!(slope.sentence.en.contains("at the border"), "{slope:?}");
     // The least loss at the border is no less than that at the end: a flat surface is no slope.
     let flat = concluded(&landscape(grid, |_, _| 2.0, &path));
     assert_eq!(flat.sentence.en, "The loss at the end is 2.");

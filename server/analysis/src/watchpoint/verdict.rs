@@ -6,6 +6,7 @@ use trainscope_format::digits::count;
 
 use super::catalogue::weights::FROZEN_WEIGHTS;
 use super::model::finding::{Damage, Findings};
+use super::model::missing::Missing;
 use crate::text::Sentence;
 
 /// The state of a run as a whole.
@@ -120,6 +121,10 @@ impl Findings {
 
     fn nothing(&self) -> Sentence {
         let unread = self.unread.len() as u64;
+        let lack = self.inconclusive.iter().find_map(|own| match own.reason {
+            Missing::Profile(lack) => Some(lack.words()),
+            _ => None,
+        });
         let (en, zh) = match self.judged.unwatched {
             0 if unread > 0 => (
                 format!(
@@ -132,9 +137,14 @@ impl Findings {
                 "no tensor or scalar could be read".to_owned(),
                 "没有可读取的张量或标量".to_owned(),
             ),
-            0 => (
-                "no tensor or scalar was recorded".to_owned(),
-                "没有记录张量或标量".to_owned(),
+            0 => lack.map_or_else(
+                || {
+                    (
+                        "no tensor or scalar was recorded".to_owned(),
+                        "没有记录张量或标量".to_owned(),
+                    )
+                },
+                |lack| (lack.en.to_owned(), lack.zh.to_owned()),
             ),
             tensors => (
                 format!(

@@ -102,7 +102,7 @@ async fn pages_of_other_ports_command_nothing() {
         let answer = server.post(path, headers, command).await;
         answer.fails(403, ErrorCode::ForeignOrigin);
     }
-    // What a page may send to another server without asking it first.
+    // Bodies that a page may send to another server without asking it first.
     for media_type in ["", "text/plain", "application/x-www-form-urlencoded"] {
         let answer = server
             .post(path, &[("content-type", media_type)], command)

@@ -51,6 +51,9 @@ fn alarms(judged: &Judgement) -> Vec<(&str, Severity)> {
     alarms.map(|hit| (hit.condition.id, hit.severity)).collect()
 }
 
+/// Profiles of fewer than five whole steps, which are not judged.
+const SHORT: [&str; 1] = ["torch-cnn"];
+
 #[test]
 fn a_training_that_waits_for_its_data_is_a_hit_and_others_are_none() {
     for (fixture, expected) in [
@@ -72,7 +75,15 @@ fn a_training_that_waits_for_its_data_is_a_hit_and_others_are_none() {
         let judged = judged(run.path(), &Watchpoints::recommended());
         let expected: Vec<_> = expected.into_iter().collect();
         assert_eq!(alarms(&judged), expected, "{fixture}");
-        assert_eq!(judged.findings.judged.profiles, 1, "{fixture}");
+        let is_short = SHORT.contains(&fixture);
+        let profiles = u64::from(!is_short);
+        assert_eq!(judged.findings.judged.profiles, profiles, "{fixture}");
+        let summary = judged.findings.summary().en;
+        assert_eq!(
+            summary.contains("too few profiled steps"),
+            is_short,
+            "{summary}"
+        );
         assert_eq!(judged.damaged, [], "{fixture}");
     }
 }
