@@ -397,7 +397,7 @@ async fn what_the_keys_do_to_the_cards_and_the_crosshair() {
     browser.wait_for_count("section[data-tag]", 4).await;
     // A scalar for the x axis is searched by typing.
     browser
-        .click("button[aria-label='Another scalar as x axis']")
+        .click("button[aria-label$='Another scalar as x axis']")
         .await;
     browser.fill("[role=dialog] input", "val/acc").await;
     browser.press('\u{e007}').await;

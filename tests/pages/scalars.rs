@@ -162,7 +162,7 @@ async fn another_scalar_is_an_axis() {
     browser.goto(&server, "/run/a/scalars?runs=a,b").await;
     wait_until_said(&browser, "loss", "step 0 to 1,000").await;
     browser
-        .click("button[aria-label='Another scalar as x axis']")
+        .click("button[aria-label$='Another scalar as x axis']")
         .await;
     browser.click_text("[role=dialog] button", "tokens").await;
     wait_for_address(&browser, "x=tag:tokens").await;

@@ -1,4 +1,4 @@
-//! Whether other people have accounts on this machine.
+//! Accounts of other people on this machine.
 
 use std::path::Path;
 

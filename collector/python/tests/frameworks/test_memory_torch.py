@@ -329,9 +329,9 @@ def test_numbers_of_tensors_are_scalars(run: Run) -> None:
     }
     for name, value in values.items():
         run.scalar(name, value, torch.tensor(3))
-    run.log(values, 3)
+    run.log(values, 4)
     assert run.finish().lost == {}
-    assert points(run.folder) == {name: [(3, value.item())] * 2 for name, value in values.items()}
+    assert points(run.folder) == {name: [(3, value.item()), (4, value.item())] for name, value in values.items()}
 
 
 @pytest.mark.parametrize("make", [fake, lambda: torch.tensor(1.0, device="meta"), lambda: torch.ones(2)],

@@ -52,7 +52,7 @@ fn alarms(judged: &Judgement) -> Vec<(&str, Severity)> {
 }
 
 /// Profiles of fewer than five whole steps, which are not judged.
-const SHORT: [&str; 1] = ["torch-cnn"];
+const SHORT: [&str; 2] = ["torch-cnn", "torch-transformer"];
 
 #[test]
 fn a_training_that_waits_for_its_data_is_a_hit_and_others_are_none() {

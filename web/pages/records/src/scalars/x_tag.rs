@@ -19,14 +19,18 @@ pub(super) fn XTag(page: PageState) -> impl IntoView {
     let settings = page.settings;
     let is_open = RwSignal::new(false);
     let is_chosen = Signal::derive(move || settings.x.get() == XChoice::Tag);
-    let face = ViewFn::from(move || {
+    let shown = move || {
         let name = settings.x_tag.get();
-        view! { <span class="cut">{name.unwrap_or_else(|| i18n.texts().scalars.x_tag.to_owned())}</span> }
-    });
+        name.unwrap_or_else(|| i18n.texts().scalars.x_tag.to_owned())
+    };
+    let face = ViewFn::from(move || view! { <span class="cut">{shown()}</span> });
+    // The name begins with what is written.
+    let label =
+        Signal::derive(move || format!("{}: {}", shown(), i18n.texts().scalars.x_tag_title));
     view! {
         <Popover
             is_open=is_open
-            label=i18n.label(|t| t.scalars.x_tag_title)
+            label=label
             class="btn x-tag"
             panel_class="popover x-tags"
             pressed=is_chosen
