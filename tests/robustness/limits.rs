@@ -30,8 +30,8 @@ fn a_full_disk_costs_no_points() {
     let server = Server::start_limited(&lab, &[&lab.base()], "ulimit -f 4096");
     server.wait_for_commit(1_000);
     let mut large = lab.record("large");
-    large.curve("loss", 0..400_000, noise);
-    server.wait_for_points("large", "loss", 400_000);
+    large.curve("loss", 0..250_000, noise);
+    server.wait_for_points("large", "loss", 250_000);
     let notes = wait_for("a note of the full disk", || {
         let notes = server.status().notes;
         (!notes.is_empty()).then_some(notes)
@@ -44,7 +44,7 @@ fn a_full_disk_costs_no_points() {
         for recording in [&mut first, &mut large] {
             recording.curve("more", turn * 100..(turn + 1) * 100, noise);
         }
-        for (run, points) in [("first", 1_000), ("large", 400_000)] {
+        for (run, points) in [("first", 1_000), ("large", 250_000)] {
             server.wait_for_points(run, "more", (turn.unsigned_abs() + 1) * 100);
             assert_eq!(server.scalars(run, "loss").unwrap().total, points);
         }
@@ -53,7 +53,7 @@ fn a_full_disk_costs_no_points() {
     assert_eq!(server.status().notes, notes);
     assert_eq!(server.stop().code(), Some(0));
     let server = lab.start();
-    server.wait_for_points("large", "loss", 400_000);
+    server.wait_for_points("large", "loss", 250_000);
     assert_eq!(server.scalars("first", "loss").unwrap(), curve);
 }
 
