@@ -121,7 +121,7 @@ fn runs_that_differ_from_the_start_are_told_by_what_exceeds_that_noise() {
         "They differ from the start (other seed or settings). The first step beyond that noise is 406: scalar \
          train/grad_norm; train/loss of transformer-small/fp16 is NaN at step 412."
     );
-    let first = "Relative difference of scalar train/grad_norm at step 0 0.22.";
+    let first = "Relative difference of scalar train/grad_norm at step 0: 0.22.";
     assert!(detail.starts_with(first), "{detail}");
     assert_eq!(beyond["step"], 406);
     let (told, _, beyond) = sentence("mlp/healthy,mlp/overflow");

@@ -141,7 +141,7 @@ fn silent_clients_are_disconnected() {
     let mut slow = stream(&server);
     slow.write_all(b"GET / HTTP/1.1\r\nHost: ").unwrap();
     for mut client in [silent, slow] {
-        // Ends with the connection; a test that waits for ever fails by its time.
+        // It ends when the server closes the connection; a timeout fails the test.
         client
             .set_read_timeout(Some(crate::support::wait::DEADLINE))
             .unwrap();

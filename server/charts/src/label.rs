@@ -5,7 +5,7 @@ use trainscope_format::digits::{self, exponent};
 use digits::scientific;
 pub use digits::{exact, fixed, integer as step, non_finite, value};
 
-/// A name of at most so many characters: what is left out is in its middle, whole scopes where they suffice
+/// A name cut to a maximum number of characters, in its middle: whole scopes where they suffice
 /// (`val/…/top5`), else characters.
 pub fn middle_cut(name: &str, most: usize) -> String {
     let chars: Vec<char> = name.chars().collect();

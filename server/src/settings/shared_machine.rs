@@ -23,7 +23,7 @@ const FIRST_PERSON: u32 = if cfg!(target_os = "macos") {
 } else {
     1_000
 };
-/// User id of `nobody`, which owns folders of unknown owners.
+/// User id of folders whose owner is unknown.
 const NOBODY: u32 = 65_534;
 
 fn has_folder_of_others(folder: &Path, own: u32) -> bool {

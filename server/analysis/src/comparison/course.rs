@@ -69,14 +69,11 @@ impl Course {
     }
 }
 
+/// The differences at steps 0, 1, 2, …
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn any_tolerance_finds_its_first_step() {
-        let differences = [0.0, 0.1, 0.05, 0.3, 0.2, f64::NAN, 0.9];
-        let mut course = Course::default();
+impl FromIterator<f64> for Course {
+    fn from_iter<T: IntoIterator<Item = f64>>(differences: T) -> Self {
+        let mut course = Self::default();
         for (step, difference) in (0..).zip(differences) {
             course.add(Stair {
                 step,
@@ -86,6 +83,18 @@ mod tests {
                 by_statistics: false,
             });
         }
+        course
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_tolerance_finds_its_first_step() {
+        let differences = [0.0, 0.1, 0.05, 0.3, 0.2, f64::NAN, 0.9];
+        let course: Course = differences.into_iter().collect();
         for tolerance in [0.0, 0.01, 0.1, 0.15, 0.3, 1.0] {
             let mut all = (0..).zip(differences);
             let first = all.find(|(_, own)| exceeds(*own, tolerance));

@@ -12,7 +12,7 @@ const POINTS: u64 = 8;
 /// Odds of a difference beyond the noise, in those of the noise. Pairs of seeds and of precisions stay below 3 in the
 /// sample runs; a spike of the learning rate and an overflow exceed 7.
 const BEYOND: f64 = 4.0;
-/// Odds from which on the steps before that difference belong to it.
+/// Minimum odds of the steps before that difference that belong to it.
 const BEGINS: f64 = 2.0;
 
 /// A difference beyond the noise.
@@ -84,17 +84,7 @@ mod tests {
     use crate::comparison::measure::of_numbers;
 
     fn course(differences: impl IntoIterator<Item = f64>) -> Course {
-        let mut course = Course::default();
-        for (step, difference) in (0..).zip(differences) {
-            course.add(Stair {
-                step,
-                other_step: step,
-                difference,
-                values: None,
-                by_statistics: false,
-            });
-        }
-        course
+        differences.into_iter().collect()
     }
 
     /// Differences of two curves with independent noise of a relative size.

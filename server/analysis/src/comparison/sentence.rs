@@ -337,7 +337,7 @@ impl Facts {
             Some(_) => {
                 let (step, (name, name_zh)) = (integer(first.step), subject(first));
                 (
-                    format!(" of {name} at step {step}"),
+                    format!(" of {name} at step {step}:"),
                     format!("迭代 {step} 的{name_zh}"),
                 )
             }
@@ -485,7 +485,7 @@ mod tests {
              d3/query; loss of fp16 is NaN at step 412."
         );
         assert!(noisy.detail().en.starts_with(
-            "Relative difference of gradient d3/query at step 398 0.014, up to 0.0031 in other tensors"
+            "Relative difference of gradient d3/query at step 398: 0.014, up to 0.0031 in other tensors"
         ));
         let quiet = Facts {
             later: Later::Noise,

@@ -52,13 +52,13 @@ impl Parts {
     /// Parts by kind of time: compute, communication, copies, waiting for data, host, idle. Without a device the host
     /// computes.
     pub const fn kinds(&self, has_device: bool) -> [i64; 6] {
-        let host = self.runtime + self.operators;
+        let host = self.runtime.saturating_add(self.operators);
         let (compute, host) = if has_device {
             (self.kernel, host)
         } else {
-            (self.kernel + host, 0)
+            (self.kernel.saturating_add(host), 0)
         };
-        let copy = self.memcpy + self.memset;
+        let copy = self.memcpy.saturating_add(self.memset);
         [
             compute,
             self.communication,

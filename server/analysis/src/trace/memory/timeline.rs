@@ -183,7 +183,7 @@ mod tests {
     use super::super::{MemoryAsk, memory};
     use super::{Model, without_events};
 
-    /// Allocations of 10 bytes each on two devices, counted from the begin of the recording.
+    /// Allocations of 10 bytes each on two devices, counted from the start of the recording.
     fn model() -> Model {
         let mut trace = Trace::default();
         trace.head.unix_offset_nanos = Some(1_000_000);
