@@ -179,9 +179,6 @@ fn nan_is_held_before_the_update() {
         ("gradient_exploding", 733, true)
     );
     assert_eq!(hit.tensor, "fc.weight.grad");
-    // All weights are the same: a hit over several steps, which would pause again a moment after the first pause.
-    let mut others = report.hits[1..].iter().map(|own| &*own.condition);
-    assert!(others.any(|own| own == "bad_initialization"), "{report:?}");
     peer.hold(&report.at);
     peer.send(&ToTraining::Read {
         id: 1,
