@@ -373,13 +373,14 @@ async fn watchpoints_of_one_condition_are_told_apart_and_replaced_only_where_it_
         .await;
     browser.click(&format!("{second} {EDIT}")).await;
     browser.click_text("form button", "Remove").await;
-    browser
-        .wait_until("!location.search.includes('watchpoint=')")
-        .await;
     browser.wait_for_count("li[data-condition]", 1).await;
+    let is_gone = "!location.search.includes('watchpoint=')";
+    browser.wait_until(is_gone).await;
+    wait_for("the removal in the file", || {
+        (!text().contains("0.5")).then_some(())
+    });
     std::fs::write(&file, &own).unwrap();
     browser.wait_for_count("li[data-condition]", 2).await;
-
     // The recommended set for this run alone: after a confirmation, and the list of all runs is unchanged.
     browser.click("input[name=only_run]").await;
     let wand = "button[title='Use the recommended set']";
@@ -407,7 +408,6 @@ async fn watchpoints_of_one_condition_are_told_apart_and_replaced_only_where_it_
     browser.wait_for_text("cannot be written").await;
     std::fs::write(&file, good).unwrap();
     browser.wait_for_count(MESSAGE, 0).await;
-    // The refused change is in the console.
     browser.close_despite("/api/watchpoints");
 }
 

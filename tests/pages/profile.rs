@@ -185,6 +185,11 @@ async fn what_was_not_recorded_is_said_and_the_nearest_profile_is_compared() {
     browser.wait_for_text(sentence).await;
     let page = browser.text_of("main").await.unwrap_or_default();
     assert!(!page.contains("found nothing"), "{page}");
+    // The overview of a run with profiles alone is about them, and about what is missing.
+    browser.goto(&server, "/run/alone/overview").await;
+    browser.wait_for_text(sentence).await;
+    browser.wait_for_text("Nothing else was recorded").await;
+    assert_eq!(browser.count("nav[aria-label=Profile]").await, 0);
     browser
         .goto(&server, "/run/alone/profile?view=compare")
         .await;

@@ -331,7 +331,7 @@ async fn the_rail_leads_from_page_to_page() {
 #[tokio::test]
 async fn the_bar_finds_runs_and_tags_pauses_and_helps() {
     let lab = Lab::new();
-    let (_server, browser) = open_samples(&lab).await;
+    let (server, browser) = open_samples(&lab).await;
     // Panels open and close by their buttons.
     for (button, content) in [
         ("How to record", "[role=tabpanel]"),
@@ -381,7 +381,14 @@ async fn the_bar_finds_runs_and_tags_pauses_and_helps() {
         .wait_until("location.pathname === '/run/mlp/frozen/overview'")
         .await;
     browser.press('?').await;
+    // The keys of the open page come first.
     browser.wait_for_element("aside[aria-label=Keyboard]").await;
+    browser.goto(&server, "/run/mlp/frozen/debugger").await;
+    browser.press('?').await;
+    let second = "aside[aria-label=Keyboard] section:nth-of-type(2) h3";
+    browser.wait_for_element(second).await;
+    let heading = browser.text_of(second).await.unwrap_or_default();
+    assert!(heading.contains("ebugger"), "{heading}");
     browser.press(ESCAPE).await;
     browser
         .wait_for_count("aside[aria-label=Keyboard]", 0)

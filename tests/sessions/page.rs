@@ -29,9 +29,12 @@ async fn a_training_is_controlled_from_the_page() {
     let training = Training::start(&setup);
     server.wait_for_state("a", SessionState::Running);
     let browser = Browser::open().await;
-    browser.goto(&server, "/run/a/debugger").await;
-    browser.wait_for_element(&in_state("running")).await;
-    browser.wait_for_text("of 1,000,000").await;
+    // The bar is on every page of the run.
+    for page in ["debugger", "tensors", "scalars"] {
+        browser.goto(&server, &format!("/run/a/{page}")).await;
+        browser.wait_for_element(&in_state("running")).await;
+        browser.wait_for_text("of 1,000,000").await;
+    }
     browser.click_text(BUTTON, "Pause").await;
     browser.wait_for_element(&in_state("waiting")).await;
     browser.wait_for_text("paused by hand").await;

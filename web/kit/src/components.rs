@@ -1,7 +1,6 @@
 //! Components shared by several pages.
 
 pub mod browse;
-mod bulk_notes;
 mod card_fault;
 mod card_grid;
 mod chart;
@@ -18,7 +17,6 @@ mod popover;
 pub mod profile_tabs;
 mod row_list;
 mod run_chip;
-mod session_nodes;
 mod severity;
 mod state;
 mod step_parts;
@@ -26,7 +24,6 @@ mod step_range;
 pub mod tensor;
 
 pub use crate::icon::{Icon, IconName, fixed_icon};
-pub use bulk_notes::BulkNotes;
 pub use card_fault::CardFault;
 pub use card_grid::{CardGrid, CardSize, MakeCard, Place};
 pub use chart::{
@@ -49,7 +46,6 @@ pub use panel::RightPanel;
 pub use popover::{MenuItem, Popover};
 pub use row_list::{RowHeights, RowList, RowRange};
 pub use run_chip::{RunChip, RunStatusLabel};
-pub use session_nodes::{NodeMenu, RunToHere};
 pub use severity::{health_icon, severity_icon, severity_name};
 pub use state::StatePage;
 pub use step_parts::{KIND_TOKENS, kinds_of_step, mean_step, step_parts};

@@ -13,6 +13,7 @@ pub enum IconName {
     Images,
     Tensors,
     Text,
+    PrCurves,
     Graph,
     Pipeline,
     Compare,
@@ -76,6 +77,7 @@ impl IconName {
                 r#"<rect x="2" y="2" width="5" height="6.5" rx="1"/><rect x="9" y="2" width="5" height="3.5" rx="1"/><rect x="2" y="11" width="5" height="3" rx="1"/><rect x="9" y="8" width="5" height="6" rx="1"/>"#
             }
             Self::Scalars => r#"<path d="M2 2v12h12"/><path d="M4.5 4.5C6 10 8 11 14 11.5"/>"#,
+            Self::PrCurves => r#"<path d="M2 2v12h12"/><path d="M4.5 4.5H8c3 0 4.5 2.5 4.5 7"/>"#,
             Self::Histograms => r#"<path d="M2 14h12M3.5 14v-3M6.5 14V6M9.5 14V3.5M12.5 14V9"/>"#,
             Self::Images => {
                 r#"<rect x="2" y="3" width="12" height="10" rx="1.5"/><circle cx="5.6" cy="6.4" r="1.1"/><path d="m2.5 12 4-3.6 2.4 2 2.2-1.8 2.6 2.4"/>"#

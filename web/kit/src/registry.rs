@@ -38,6 +38,8 @@ pub enum Chunk {
     Profile,
     Timeline,
     Landscape,
+    /// The bar of a live session, above the pages of its run.
+    Session,
 }
 
 impl Chunk {
@@ -237,7 +239,7 @@ pub const PAGES: [PageEntry; 13] = [
         page: RunPage::PrCurves,
         segment: "pr_curves",
         title: |texts| texts.recorded.titles[2],
-        icon: IconName::Scalars,
+        icon: IconName::PrCurves,
         kinds: &[Kind::PrCurves],
         more_kinds: &[],
         count: Count::Tags,

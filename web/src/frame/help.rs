@@ -4,7 +4,8 @@ use super::FrameState;
 use trainscope_web_kit::components::RightPanel;
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
-use trainscope_web_kit::registry::KeyGroup;
+use trainscope_web_kit::registry::{KeyGroup, Page};
+use trainscope_web_kit::route::{Place, use_place};
 use trainscope_web_kit::state::use_app_state;
 
 /// The panel that `?` opens.
@@ -13,10 +14,19 @@ pub(super) fn HelpPanel() -> impl IntoView {
     let i18n = use_i18n();
     let frame: FrameState = expect_context();
     let state = use_app_state();
+    let place = use_place();
     let groups = move || {
         let keys = &i18n.texts().keys;
         let [_, _, ctrl_wheel, shift_wheel] = keys.gestures;
-        let own = KeyGroup::all().into_iter().map(|group| {
+        // The keys of the open page come first.
+        let of_page = match place.with(Place::page) {
+            Some(Page::Site(page)) => page.entry().keys,
+            Some(Page::Run(page)) => page.entry().keys,
+            None => &[],
+        };
+        let mut groups = KeyGroup::all();
+        groups.sort_by_key(|group| !of_page.contains(group));
+        let own = groups.into_iter().map(|group| {
             let texts = i18n.texts();
             (group.heading(texts), group.rows(texts))
         });

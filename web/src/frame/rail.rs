@@ -1,10 +1,12 @@
 //! The navigation rail: pages for all runs and for this one.
 
 use trainscope_api::sessions::SessionState;
+use web_sys::{ScrollIntoViewOptions, ScrollLogicalPosition};
 
 use super::FrameState;
 use trainscope_web_kit::components::{Icon, IconName, RunChip};
 use trainscope_web_kit::format;
+use trainscope_web_kit::frames::after_paint;
 use trainscope_web_kit::i18n::{I18n, use_i18n};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::registry::{Count, PAGES, Page, PageEntry, SITE_PAGES, SiteEntry};
@@ -27,6 +29,19 @@ pub(super) fn Rail() -> impl IntoView {
         run.filter(|run| state.may_exist(run))
     });
     let runs = Memo::new(move |_| state.runs.with(|list| list.runs.len()));
+    // On small screens the rail is a row that is wider than the window.
+    Effect::new(move || {
+        place.track();
+        after_paint(|| {
+            let current = document().query_selector(".rail [aria-current]");
+            if let Ok(Some(current)) = current {
+                let nearest = ScrollIntoViewOptions::new();
+                nearest.set_block(ScrollLogicalPosition::Nearest);
+                nearest.set_inline(ScrollLogicalPosition::Nearest);
+                current.scroll_into_view_with_scroll_into_view_options(&nearest);
+            }
+        });
+    });
     let site_nav = |entry: &'static SiteEntry| {
         let number = move || Some(runs.get() as u64).filter(|runs| entry.has_count && *runs > 0);
         let is_current = move || place.with(|place| place.page() == Some(Page::Site(entry.page)));

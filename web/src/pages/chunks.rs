@@ -3,7 +3,9 @@
 use leptos::task::spawn_local;
 use leptos::wasm_split::{SplitLoaderError, wasm_split};
 
-use trainscope_pages_judged::{DebuggerPage, GraphPage, OverviewPage, PipelinePage, TensorsPage};
+use trainscope_pages_judged::{
+    DebuggerPage, GraphPage, OverviewPage, PipelinePage, SessionBar, TensorsPage,
+};
 use trainscope_pages_profiles::{ProfilePage, TimelinePage};
 use trainscope_pages_records::{HistogramsPage, LandscapePage, RecordedPage, ScalarsPage};
 use trainscope_pages_runs::{ComparePage, LineagePage, RunsPage};
@@ -11,7 +13,7 @@ use trainscope_web_kit::components::{IconName, StatePage};
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::live::use_live;
 use trainscope_web_kit::prelude::*;
-use trainscope_web_kit::registry::{Chunk, Page};
+use trainscope_web_kit::registry::{Chunk, Page, RunPage};
 
 /// The view of a page, or that its code could not be fetched.
 type Code = Result<AnyView, SplitLoaderError>;
@@ -64,9 +66,13 @@ chunks! {
         view! { <RecordedPage page /> }.into_any()
     };
     Pipeline, pipeline, fetch_pipeline, |_| view! { <PipelinePage /> }.into_any();
-    Profile, profile, fetch_profile, |_| view! { <ProfilePage /> }.into_any();
+    Profile, profile, fetch_profile, |page| {
+        let is_alone = page == Page::Run(RunPage::Overview);
+        view! { <ProfilePage is_alone /> }.into_any()
+    };
     Timeline, timeline, fetch_timeline, |_| view! { <TimelinePage /> }.into_any();
     Landscape, landscape, fetch_landscape, |_| view! { <LandscapePage /> }.into_any();
+    Session, session, fetch_session, |_| view! { <SessionBar /> }.into_any();
 }
 
 /// State of the code of a page.
@@ -113,11 +119,16 @@ impl Chunks {
 
 /// A page, as soon as its code is there.
 #[component]
-pub fn PageOnDemand(page: Page) -> impl IntoView {
+pub fn PageOnDemand(
+    page: Page,
+    /// The chunk that shows it, if it is not that of the page.
+    #[prop(optional)]
+    chunk: Option<Chunk>,
+) -> impl IntoView {
     let chunks = expect_context::<Chunks>();
     let i18n = use_i18n();
     let live = use_live();
-    let chunk = Chunk::of(page);
+    let chunk = chunk.unwrap_or(Chunk::of(page));
     let fetch = move || spawn_local(chunks.fetch(chunk));
     if untrack(|| chunks.progress(chunk)) != Some(Progress::Ready) {
         fetch();
@@ -152,5 +163,21 @@ pub fn PageOnDemand(page: Page) -> impl IntoView {
             view! { <main class="main" aria-busy="true"></main> }.into_any()
         }
     }
+    }
+}
+
+/// The bar of a live session, as soon as its code is there; nothing before.
+#[component]
+pub fn SessionOnDemand() -> impl IntoView {
+    let chunks = expect_context::<Chunks>();
+    let progress = move || chunks.progress(Chunk::Session);
+    if untrack(progress) != Some(Progress::Ready) {
+        spawn_local(chunks.fetch(Chunk::Session));
+    }
+    let is_ready = Memo::new(move |_| progress() == Some(Progress::Ready));
+    move || {
+        is_ready
+            .get()
+            .then(|| view_of(Chunk::Session, Page::Run(RunPage::Debugger)))
     }
 }

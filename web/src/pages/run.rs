@@ -3,19 +3,22 @@
 use trainscope_api::runs::RunStatus;
 
 use super::not_found::NothingHere;
-use super::{NotFoundPage, PageOnDemand};
+use super::{NotFoundPage, PageOnDemand, SessionOnDemand};
 use trainscope_web_kit::components::{IconName, Note, NoteKind};
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::Load;
-use trainscope_web_kit::registry::Page;
+use trainscope_web_kit::registry::{Chunk, Page};
 use trainscope_web_kit::route::{self, Place, RunPage, use_place};
+use trainscope_web_kit::sessions::use_sessions;
 use trainscope_web_kit::state::use_app_state;
 
 /// State of the run's page: the address combined with the list of runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PageState {
     Page(RunPage),
+    /// The overview of a run of which profiles alone were recorded.
+    ProfileAlone,
     NoSuchRun,
     Nowhere,
 }
@@ -25,23 +28,51 @@ enum PageState {
 pub fn RunPages() -> impl IntoView {
     let state = use_app_state();
     let place = use_place();
+    let sessions = use_sessions();
     let i18n = use_i18n();
     let name = Memo::new(move |_| place.with(|place| place.run().unwrap_or_default().to_owned()));
     let found = Memo::new(move |_| name.with(|name| state.run(name).map(|run| run.status)));
+    let has_profile_alone = Memo::new(move |_| {
+        let run = name.with(|name| state.run(name));
+        run.is_some_and(|run| {
+            let of_profiles = |kind| RunPage::of_kind(kind) == Some(RunPage::Profile);
+            run.profile.is_some() && run.kinds.keys().all(|kind| of_profiles(kind))
+        })
+    });
     let shown = Memo::new(move |_| match place.get() {
         Place::Run { page, .. } => {
             // While the list loads, the page may ask for its data already.
             if found.get().is_none() && state.load.get() == Load::Ready(()) {
                 PageState::NoSuchRun
+            } else if page == RunPage::Overview && has_profile_alone.get() {
+                PageState::ProfileAlone
             } else {
                 PageState::Page(page)
             }
         }
         Place::Site(_) | Place::Unknown => PageState::Nowhere,
     });
+    // A session that has ended stays in the bar until another run is opened.
+    let bar = Memo::new(move |before: Option<&(String, bool)>| {
+        let run = name.get();
+        let was_there = before.is_some_and(|(of, was_there)| *of == run && *was_there);
+        let session = sessions.of_run(&run);
+        let is_open = session.as_ref().is_some_and(|own| !own.state.is_over());
+        let is_debugger = shown.get() == PageState::Page(RunPage::Debugger);
+        let may_attach = || found.get() == Some(RunStatus::Live);
+        let is_there = was_there || is_open || (is_debugger && (session.is_some() || may_attach()));
+        (run, is_there)
+    });
     view! {
+        <Show when=move || bar.with(|(_, is_there)| *is_there)>
+            <SessionOnDemand />
+        </Show>
         {move || match shown.get() {
             PageState::Page(page) => view! { <PageOnDemand page=Page::Run(page) /> }.into_any(),
+            PageState::ProfileAlone => {
+                let page = Page::Run(RunPage::Overview);
+                view! { <PageOnDemand page chunk=Chunk::Profile /> }.into_any()
+            }
             PageState::Nowhere => view! { <NotFoundPage /> }.into_any(),
             PageState::NoSuchRun => {
                 view! {

@@ -35,7 +35,7 @@ use cause::Cause;
 use hits::Hits;
 use inspector::Inspector;
 use model::Model;
-use session::SessionBar;
+pub use session::SessionBar;
 use watching::{Mode, WatchpointsState};
 use watchpoints::WatchpointList;
 
@@ -109,8 +109,6 @@ pub fn DebuggerPage() -> impl IntoView {
             (true, _) => {
                 view! {
                     <main class="main">
-                        // A training may wait before anything of it was judged.
-                        <SessionBar run=model.run />
                         <StatePage
                             icon=IconName::Clock
                             title=i18n.label(|t| t.debugger.waiting)
@@ -132,7 +130,6 @@ pub fn DebuggerPage() -> impl IntoView {
             (false, true) => {
                 view! {
                     <main class="main flush debugger" aria-busy=move || is_loading.get().to_string()>
-                        <SessionBar run=model.run />
                         <WatchpointList is_due=is_list_due />
                         <section
                             class="mid"

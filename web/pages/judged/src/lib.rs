@@ -9,9 +9,10 @@ mod debugger;
 mod graph;
 mod overview;
 mod pipeline;
+mod session_nodes;
 mod tensors;
 
-pub use debugger::DebuggerPage;
+pub use debugger::{DebuggerPage, SessionBar};
 pub use graph::GraphPage;
 pub use overview::OverviewPage;
 pub use pipeline::PipelinePage;

@@ -16,6 +16,7 @@ use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::Load;
 
 mod advice;
+mod beyond;
 mod cluster;
 mod compare;
 mod figures;
@@ -33,6 +34,7 @@ mod parts;
 mod recording;
 mod steps;
 
+use beyond::Beyond;
 use model::Model;
 use more::more;
 use operators::Operators;
@@ -55,12 +57,17 @@ enum PageState {
 
 /// The profile of the run that the address names.
 #[component]
-pub fn ProfilePage() -> impl IntoView {
+pub fn ProfilePage(
+    /// The first view without tabs, as the overview of a run that has no other records.
+    #[prop(optional)]
+    is_alone: bool,
+) -> impl IntoView {
     let profiles = Profiles::of_address();
     let model = Model::provide(profiles);
     let i18n = use_i18n();
     let view = profiles.url.param(VIEW);
-    let view = Memo::new(move |_| ProfileView::of_name(view.get().as_deref()));
+    let view =
+        Memo::new(move |_| ProfileView::of_name(view.get().filter(|_| !is_alone).as_deref()));
     let current = Signal::derive(move || ProfileTab::View(view.get()));
     let has_steps =
         Signal::derive(move || !matches!(view.get(), ProfileView::Memory | ProfileView::Compare));
@@ -138,7 +145,7 @@ pub fn ProfilePage() -> impl IntoView {
         PageState::Loading => ().into_any(),
     };
     view! {
-        <ProfileTabs current profiles has_steps has_ranks />
+        {(!is_alone).then(|| view! { <ProfileTabs current profiles has_steps has_ranks /> })}
         <main
             class="main profile-page"
             data-view=move || view.get().name()
@@ -150,6 +157,7 @@ pub fn ProfilePage() -> impl IntoView {
                 <Refusal error=model.overview.error />
             </Show>
             {content}
+            {is_alone.then(|| view! { <Beyond profiles /> })}
         </main>
     }
 }

@@ -90,8 +90,12 @@ pub fn RecordedPage(
     };
     let size = Signal::derive(move || {
         let runs = browse.shown.with(|shown| shown.len());
-        let is_wide = is_read() || runs > 2;
-        if is_wide && page != RunPage::PrCurves {
+        let is_wide = match page {
+            // A single card has the page for itself.
+            RunPage::PrCurves => cards.with(|cards| cards.len() < 2),
+            _ => is_read() || runs > 2,
+        };
+        if is_wide {
             CardSize::Large
         } else {
             CardSize::Medium

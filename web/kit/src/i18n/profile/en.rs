@@ -29,6 +29,18 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
     key_rows: "next, previous row",
 
     none: "No profile was recorded",
+    alone: ("Nothing else was recorded", |files, size| {
+        let noun = if files == 1 { "file" } else { "files" };
+        format!(
+            "{} profiler {noun}, {size}. Without scalars or tensors nothing is said about the training itself.",
+            format::count(files)
+        )
+    }),
+    loss_too: (
+        "To see the loss too",
+        "In the same folder, the profile becomes part of that run:",
+    ),
+    against: ("To compare", "Compare with another profile"),
     none_next: "Record a few steps with the profiler of your framework, into the folder of the run:",
     reading: "The profile is being read",
     bytes_of: |read, all| format!("{read} of {all}"),

@@ -17,6 +17,17 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
     key_rows: "下一行、上一行",
 
     none: "未记录性能分析",
+    alone: ("没有其他记录", |files, size| {
+        format!(
+            "{} 个性能分析文件，{size}。没有标量和张量，因此无法判断训练本身。",
+            format::count(files)
+        )
+    }),
+    loss_too: (
+        "同时查看损失",
+        "写入同一文件夹，性能分析即成为该训练的一部分：",
+    ),
+    against: ("对比", "与另一个性能分析对比"),
     none_next: "用训练框架自带的性能分析器记录几个迭代，写入该训练的文件夹：",
     reading: "正在读取性能分析",
     bytes_of: |read, all| format!("{read} / {all}"),

@@ -25,7 +25,7 @@ use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::{I18n, SessionTexts, use_i18n};
 use trainscope_web_kit::keys::use_keys;
 use trainscope_web_kit::prelude::*;
-use trainscope_web_kit::route;
+use trainscope_web_kit::route::{self, use_place};
 use trainscope_web_kit::sessions::{Sessions, use_sessions};
 use trainscope_web_kit::state::use_app_state;
 
@@ -107,9 +107,11 @@ impl Bar {
     }
 }
 
-/// The bar; nothing for a run that neither has a session nor runs.
+/// The bar of the run that the address names; nothing if it neither has a session nor runs.
 #[component]
-pub(super) fn SessionBar(run: Memo<String>) -> impl IntoView {
+pub fn SessionBar() -> impl IntoView {
+    let place = use_place();
+    let run = Memo::new(move |_| place.with(|place| place.run().unwrap_or_default().to_owned()));
     let i18n = use_i18n();
     let state = use_app_state();
     let sessions = use_sessions();

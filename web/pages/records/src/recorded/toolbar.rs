@@ -18,8 +18,8 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
         RunPage::Text => view! { <Reading settings=settings /> }.into_any(),
         _ => ().into_any(),
     };
-    view! {
-        <div class="toolbar">
+    let steps = move || {
+        view! {
             <span class="small ink2">{i18n.text(|t| t.recorded.step_cap)}</span>
             <IconButton
                 icon=IconName::Left
@@ -55,6 +55,12 @@ pub(super) fn Toolbar(settings: Settings) -> impl IntoView {
                         />
                     }
                 })}
+        }
+    };
+    view! {
+        <div class="toolbar">
+            // A single step leaves no choice.
+            <Show when=move || settings.whole.with(|(first, last)| first < last)>{steps()}</Show>
             {own}
         </div>
     }

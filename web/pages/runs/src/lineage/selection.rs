@@ -1,7 +1,8 @@
 //! The bar at the foot of the table while rows are selected.
 
 use super::model::use_model;
-use trainscope_web_kit::components::{BulkNotes, IconButton, IconName, ToolButton};
+use crate::bulk_notes::BulkNotes;
+use trainscope_web_kit::components::{IconButton, IconName, ToolButton};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::route;
 

@@ -2,7 +2,8 @@
 
 use super::model::use_model;
 use super::order::Item;
-use trainscope_web_kit::components::{BulkNotes, Icon, IconButton, IconName, RunChip, ToolButton};
+use crate::bulk_notes::BulkNotes;
+use trainscope_web_kit::components::{Icon, IconButton, IconName, RunChip, ToolButton};
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::route;

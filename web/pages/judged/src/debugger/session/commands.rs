@@ -6,7 +6,8 @@ use trainscope_format::session::PauseLevel;
 use super::keep::KeepMenu;
 use super::question::Question;
 use super::{Bar, may_pause, may_stop};
-use trainscope_web_kit::components::{IconName, NodeMenu, ToolButton};
+use crate::session_nodes::NodeMenu;
+use trainscope_web_kit::components::{IconName, ToolButton};
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 

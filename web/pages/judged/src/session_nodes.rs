@@ -7,12 +7,12 @@ use trainscope_api::sessions::{
 };
 use trainscope_format::session::Capability;
 
-use super::{IconName, Popover, ToolButton};
-use crate::client::{self, ClientError};
-use crate::i18n::use_i18n;
-use crate::prelude::*;
-use crate::query::{Query, query};
-use crate::sessions::use_sessions;
+use trainscope_web_kit::client::{self, ClientError};
+use trainscope_web_kit::components::{IconName, Popover, ToolButton};
+use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::query::{Query, query};
+use trainscope_web_kit::sessions::use_sessions;
 
 /// `true` if a training can be sent to one of its layers now.
 fn can_run_to(session: &Session) -> bool {
@@ -55,7 +55,7 @@ fn nodes(
 
 /// The button *To layer…* with a list of layers.
 #[component]
-pub fn NodeMenu(
+pub(crate) fn NodeMenu(
     session: Memo<Option<Arc<Session>>>,
     /// Called with the answer to the command.
     on_answer: impl Fn(Option<ClientError>) + Copy + Send + Sync + 'static,
@@ -130,7 +130,7 @@ pub fn NodeMenu(
 
 /// The button *Run to here* for a layer; nothing if the training has no such layer or is not connected.
 #[component]
-pub fn RunToHere(
+pub(crate) fn RunToHere(
     run: Memo<String>,
     /// Name of the layer.
     node: String,

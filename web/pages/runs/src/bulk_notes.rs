@@ -4,15 +4,14 @@ use std::collections::BTreeMap;
 
 use trainscope_api::notebook::{MAX_NOTE_CHARS, RunNotes};
 
-use super::note_fields::tags_of;
-use super::{IconName, Popover, TextField, fixed_icon};
-use crate::i18n::use_i18n;
-use crate::notebook::use_notebook;
-use crate::prelude::*;
+use trainscope_web_kit::components::{IconName, Popover, TextField, fixed_icon, tags_of};
+use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::notebook::use_notebook;
+use trainscope_web_kit::prelude::*;
 
 /// A button that opens the fields. Tags are added to those of each run, and a note replaces theirs, as one change.
 #[component]
-pub fn BulkNotes(#[prop(into)] runs: Signal<Vec<String>>) -> impl IntoView {
+pub(crate) fn BulkNotes(#[prop(into)] runs: Signal<Vec<String>>) -> impl IntoView {
     let notebook = use_notebook();
     let i18n = use_i18n();
     let is_open = RwSignal::new(false);
