@@ -148,7 +148,7 @@ pub struct AgainstBase {
 pub enum Outcome {
     /// They part at a step.
     Part,
-    /// Only scalars part.
+    /// Only scalars differ.
     PartInScalars,
     /// They differ within the tolerance.
     Within,

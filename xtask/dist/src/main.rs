@@ -3,6 +3,7 @@
 mod archive;
 mod glibc;
 mod licences;
+mod sizes;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,7 +36,11 @@ fn main() -> ExitCode {
     let made = Workspace::locate().and_then(|workspace| match arguments.as_slice() {
         [] => make(&workspace, None),
         [flag, tag] if flag == "--tag" => make(&workspace, Some(tag)),
-        other => bail!("`dist` takes --tag TAG or nothing, not {other:?}"),
+        [flag] if flag == "--sizes" => {
+            Bundle::Small.build(&workspace)?;
+            sizes::write(&workspace.root, &Bundle::Small.folder(&workspace))
+        }
+        other => bail!("`dist` takes --tag TAG, --sizes or nothing, not {other:?}"),
     });
     match made {
         Ok(()) => ExitCode::SUCCESS,
@@ -64,6 +69,7 @@ fn make(workspace: &Workspace, tag: Option<&str>) -> Result<()> {
     }
     fs::create_dir_all(&dist)?;
     Bundle::Small.build(workspace)?;
+    sizes::check(&workspace.root, &Bundle::Small.folder(workspace))?;
 
     let tools = workspace.target.join("dist-tools");
     python::ensure(&tools, &CROSS_TOOLS.join("\n"), &CROSS_TOOLS)?;

@@ -180,7 +180,7 @@ impl Facts {
         )
     }
 
-    /// True if there are tensors in both runs, all of them were read, and only scalars part.
+    /// True if there are tensors in both runs, all of them were read, and only scalars differ.
     pub fn is_in_scalars_only(&self) -> bool {
         let is_parted = self.first.is_some() && !self.tensors_part;
         is_parted && self.tensors > 0 && self.read_until.is_none()
