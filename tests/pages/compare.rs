@@ -70,6 +70,20 @@ async fn a_run_that_overflows_parts_from_its_healthy_neighbour_at_the_first_step
     browser.wait_for_text("2 nodes differ").await;
     browser.settled_picture("[data-part=map] canvas").await;
     browser.show("compare").await;
+
+    // The side card has the values of a scalar and the statistics of a tensor without elements.
+    let card = |text: &str| {
+        format!(
+            "document.querySelector('[data-part=statistics] table')?.textContent.includes('{text}')"
+        )
+    };
+    let tensors = "/compare?runs=mlp/healthy,mlp/overflow&tab=tensors";
+    browser.goto(&server, tensors).await;
+    browser.wait_until(&card("3,000")).await;
+    browser
+        .goto(&server, &format!("{tensors}&tensor=fc1.bias&step=0"))
+        .await;
+    browser.wait_until(&card("L2 norm")).await;
     browser.close();
 }
 

@@ -55,6 +55,15 @@ async fn a_column_of_last_values_is_chosen_sorted_and_kept() {
     let server = three_runs(&lab);
     let browser = Browser::open().await;
     browser.goto(&server, "/?panel=columns").await;
+    // What is ticked is there: the table scrolls sideways where it does not fit.
+    browser
+        .wait_until(
+            "(() => { const shown = name => getComputedStyle(document.querySelector(`th.c-${name}`)).display !== 'none'; \
+             const holder = document.querySelector('.runs-card > .scroll'); \
+             return ['status', 'metric', 'duration', 'data', 'note'].every(shown) \
+             && holder.scrollWidth > holder.clientWidth; })()",
+        )
+        .await;
     browser.fill("input[name=columns]", "LOSS").await;
     browser
         .wait_for_count(

@@ -492,7 +492,13 @@ fn a_fault_of_the_program_comes_first_only_where_it_can_be_the_cause() {
     );
     // Two consecutive softmax make small gradients, and no NaN.
     let nan = |step| if step < 40 { 1.0 } else { f64::NAN };
-    assert_eq!(first(&judged(0.1, nan)).as_deref(), Some("loss_nan"));
+    let diverged = judged(0.1, nan);
+    assert_eq!(first(&diverged).as_deref(), Some("loss_nan"));
+    let counted = &diverged.first_hit().unwrap().measures()[0].quantity;
+    assert_eq!(
+        counted.en, "NaN or ±∞ points",
+        "points of a curve are no elements"
+    );
     // A learning rate of a million does.
     let both = judged(1e6, nan);
     assert_eq!(first(&both).as_deref(), Some("settings"));

@@ -139,7 +139,7 @@ impl Relief {
                     }
                 }
                 Part::Piece { from, to, ink } => {
-                    pen.painter.path(&[*from, *to], 4.0, theme.surface)?;
+                    pen.painter.path(&[*from, *to], 4.0, theme.halo())?;
                     pen.painter.path(&[*from, *to], 2.0, *ink)?;
                 }
             }
@@ -154,7 +154,7 @@ impl Relief {
                 pen.painter.ring(at, 3.5, 1.5, theme.ink)?;
             }
             let at = eye.see(lifted(*last)).0;
-            pen.painter.disc(at, 5.5, theme.surface)?;
+            pen.painter.disc(at, 5.5, theme.halo())?;
             pen.painter.disc(at, 4.0, track.colour)?;
         }
         pen.present()

@@ -170,6 +170,16 @@ impl Theme {
         }
     }
 
+    /// The lighter one of surface and ink: a path of any colour stands out in it on maps of both themes.
+    pub fn halo(&self) -> Rgb {
+        let light = |own: Rgb| u32::from(own.0) + u32::from(own.1) + u32::from(own.2);
+        if light(self.surface) < light(self.ink) {
+            self.ink
+        } else {
+            self.surface
+        }
+    }
+
     /// The dark theme, for plots outside of a page.
     pub fn dark() -> Self {
         Self {
@@ -227,7 +237,13 @@ impl Theme {
 
 #[cfg(test)]
 mod tests {
-    use super::Rgb;
+    use super::{Rgb, Theme};
+
+    #[test]
+    fn a_path_stands_out_in_the_lighter_colour_of_its_theme() {
+        assert_eq!(Theme::light().halo(), Theme::light().surface);
+        assert_eq!(Theme::dark().halo(), Theme::dark().ink);
+    }
 
     #[test]
     fn hex_colours_are_read_and_nothing_else() {

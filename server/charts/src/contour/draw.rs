@@ -238,11 +238,11 @@ fn line<DB: DrawingBackend>(pen: &Pen<'_, DB>, layout: &Layout, path: &Path) -> 
         .map(|point| layout.place(point))
         .collect();
     if states.len() > 1 {
-        pen.painter.path(&states, HALO, theme.surface)?;
+        pen.painter.path(&states, HALO, theme.halo())?;
         pen.painter.path(&states, PATH, path.colour)?;
     }
     for state in states.iter().skip(1) {
-        pen.painter.disc(*state, DOT + 1.25, theme.surface)?;
+        pen.painter.disc(*state, DOT + 1.25, theme.halo())?;
         pen.painter.disc(*state, DOT, path.colour)?;
     }
     if let Some(first) = states.first() {
@@ -251,9 +251,9 @@ fn line<DB: DrawingBackend>(pen: &Pen<'_, DB>, layout: &Layout, path: &Path) -> 
     }
     if let Some(end) = path.end {
         let end = layout.place(end);
-        pen.painter.disc(end, 7.0, theme.surface)?;
+        pen.painter.disc(end, 9.5, theme.halo())?;
         pen.painter.disc(end, 5.0, path.colour)?;
-        pen.painter.ring(end, 8.5, 1.5, path.colour)?;
+        pen.painter.ring(end, 8.0, 1.5, path.colour)?;
     }
     Ok(())
 }

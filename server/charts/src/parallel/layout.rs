@@ -1,5 +1,7 @@
 //! Positions of axes, ticks, lanes and all values, in CSS pixels.
 
+use trainscope_format::digits;
+
 use super::{AxisKind, Lane, Spec, Spot, ease};
 use crate::label;
 use crate::paint::device_pixels;
@@ -7,7 +9,7 @@ use crate::scale::{Axis, Scale};
 use crate::ticks;
 
 /// Least distance of axes.
-const PITCH: f64 = 96.0;
+const PITCH: f64 = 76.0;
 /// Space at the left of the first axis and at the right of the last one, for their heads and labels.
 const LEFT: f64 = 48.0;
 const RIGHT: f64 = 64.0;
@@ -20,6 +22,12 @@ const FOOT: f64 = 12.0;
 /// Distance of ticks, and their greatest number.
 const TICK_PIXELS: f64 = 44.0;
 const MOST_TICKS: f64 = 6.0;
+/// An axis of at most this number of distinct values has these values as ticks.
+const MOST_DISTINCT: usize = 8;
+/// Significant digits of their labels.
+const TICK_DIGITS: usize = 4;
+/// Least distance of the labels of such values.
+const LABEL_PIXELS: f64 = 13.0;
 /// Distance of values of one choice from its place at most, so that their lines do not hide each other.
 const JITTER: f64 = 4.0;
 /// Longest side of a plot.
@@ -141,10 +149,10 @@ impl Layout {
                 ends: (top, bottom),
             };
             placed.ticks = match &axis.kind {
-                AxisKind::Numbers { .. } => ticks
-                    .into_iter()
-                    .map(|(value, text)| (placed.y_of_value(value), text))
-                    .collect(),
+                AxisKind::Numbers { .. } => {
+                    let at = |(value, text)| (placed.y_of_value(value), text);
+                    apart(ticks.into_iter().map(at))
+                }
                 AxisKind::Choices(names) => placed.choice_ticks(names),
             };
             placed.y = axis
@@ -325,16 +333,28 @@ fn scale_of(axis: &super::AxisSpec, (top, bottom): (f64, f64)) -> (Axis, Vec<(f6
         return (Axis::new(0.0, 1.0, Scale::Linear), Vec::new());
     };
     let (mut lo, mut hi) = (f64::INFINITY, f64::NEG_INFINITY);
+    let mut distinct: Vec<f64> = Vec::new();
     for spot in axis.spots.iter() {
         if let Spot::Number(number) = spot
             && scale.shows(*number)
         {
             lo = lo.min(*number);
             hi = hi.max(*number);
+            if distinct.len() <= MOST_DISTINCT
+                && distinct.iter().all(|own| own.to_bits() != number.to_bits())
+            {
+                distinct.push(*number);
+            }
         }
     }
     if lo > hi {
         return (Axis::new(0.0, 1.0, *scale), Vec::new());
+    }
+    if (2..=MOST_DISTINCT).contains(&distinct.len()) && lo < hi {
+        distinct.sort_by(f64::total_cmp);
+        let label = |own: f64| (own, digits::trimmed(own, TICK_DIGITS));
+        let ticks = distinct.into_iter().map(label).collect();
+        return (Axis::new(lo, hi, *scale), ticks);
     }
     #[expect(
         clippy::cast_possible_truncation,
@@ -349,6 +369,24 @@ fn scale_of(axis: &super::AxisSpec, (top, bottom): (f64, f64)) -> (Axis, Vec<(f6
     }
     let labels = label::ticks(&found.values, found.step);
     (scale, found.values.into_iter().zip(labels).collect())
+}
+
+/// The ticks whose labels do not touch the one before them; the first and the last one stay.
+fn apart(ticks: impl Iterator<Item = (f64, String)>) -> Vec<(f64, String)> {
+    let mut ticks: Vec<(f64, String)> = ticks.collect();
+    let end = ticks.pop();
+    let touches = |a: f64, b: f64| (a - b).abs() < LABEL_PIXELS;
+    let mut kept: Vec<(f64, String)> = Vec::with_capacity(ticks.len() + 1);
+    for tick in ticks {
+        let is_free = kept.last().is_none_or(|last| !touches(last.0, tick.0));
+        let is_before_end = end.as_ref().is_none_or(|end| !touches(end.0, tick.0));
+        if kept.is_empty() || (is_free && is_before_end) {
+            kept.push(tick);
+        }
+    }
+    let is_free = |end: &(f64, String)| kept.last().is_none_or(|last| !touches(last.0, end.0));
+    kept.extend(end.filter(is_free));
+    kept
 }
 
 /// Vertical distance of a row from the place of its choice; rows that follow each other are far apart.

@@ -55,9 +55,9 @@ pub(crate) fn BulkNotes(#[prop(into)] runs: Signal<Vec<String>>) -> impl IntoVie
         <Popover
             is_open=is_open
             label=i18n.label(|t| t.runs.note_selected)
-            class="btn bare icon"
+            class="btn bare"
             panel_class="popover up"
-            face=ViewFn::from(|| fixed_icon(IconName::Tag, 14))
+            face=ViewFn::from(move || view! { {fixed_icon(IconName::Tag, 14)} {i18n.text(|t| t.runs.note_label)} })
         >
             {content}
         </Popover>

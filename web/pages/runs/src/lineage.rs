@@ -33,6 +33,7 @@ mod scatter;
 mod selection;
 mod shades;
 mod store;
+mod style;
 mod suggestions;
 mod table;
 mod toolbar;

@@ -27,7 +27,7 @@ pub(crate) static LOSS_NAN: Condition = Condition {
     finds_not_finite: true,
     severity: Severity::Error,
     judge: Some(loss::not_finite),
-    counts: text("NaN or ±∞", "个点为 NaN 或 ±∞"),
+    counts: crate::watchpoint::model::finding::POINTS,
     en: Prose {
         says: "loss is NaN or Inf",
         checks: "A loss is NaN or Inf; a validation loss only if it stays so until the end.",
@@ -52,7 +52,7 @@ pub(crate) static SCALAR_NOT_FINITE: Condition = Condition {
     topic: Topic::Loss,
     finds_not_finite: true,
     judge: Some(loss::scalar_not_finite),
-    counts: text("NaN or ±∞", "个点为 NaN 或 ±∞"),
+    counts: crate::watchpoint::model::finding::POINTS,
     en: Prose {
         says: "a scalar is NaN or infinite",
         checks: "The number of points of any scalar that are NaN, Inf or −Inf is above 0.",

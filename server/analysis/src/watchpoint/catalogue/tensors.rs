@@ -34,7 +34,7 @@ pub(super) const NOT_FINITE: Condition = Condition {
     reads_histograms: true,
     formula: Some(overflow::not_finite_count),
     judge: Some(overflow::judge),
-    counts: text("NaN or ±∞", "NaN 或 ±∞"),
+    counts: crate::watchpoint::model::finding::NOT_FINITE,
     en: Prose {
         checks: "The number of elements that are NaN, +Inf or −Inf is above 0.",
         ..BASE.en

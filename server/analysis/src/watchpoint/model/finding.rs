@@ -13,6 +13,16 @@ use super::measure::Measure;
 use super::missing::Missing;
 use crate::text::{Sentence, Text};
 
+/// Words of the elements of a tensor, and of the points of a curve, that are NaN or infinite.
+pub(crate) const NOT_FINITE: Text = Text {
+    en: "NaN or ±∞",
+    zh: "NaN 或 ±∞",
+};
+pub(crate) const POINTS: Text = Text {
+    en: "NaN or ±∞ points",
+    zh: "个点为 NaN 或 ±∞",
+};
+
 /// All findings of one run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Findings {
@@ -127,14 +137,8 @@ impl Hit {
                     en: "NaN",
                     zh: "NaN",
                 },
-                Some(nan) if nan > 0.0 && of_points => Text {
-                    en: "NaN or ±∞ points",
-                    zh: "个点为 NaN 或 ±∞",
-                },
-                Some(nan) if nan > 0.0 => Text {
-                    en: "NaN or ±∞",
-                    zh: "NaN 或 ±∞",
-                },
+                Some(nan) if nan > 0.0 && of_points => POINTS,
+                Some(nan) if nan > 0.0 => NOT_FINITE,
                 Some(_) if of_points => Text {
                     en: "±∞ points",
                     zh: "个点为 ±∞",
@@ -142,6 +146,8 @@ impl Hit {
                 Some(_) => Text {
                     en: "±∞", zh: "±∞"
                 },
+                // Conditions about curves and tensors share the words of the latter.
+                None if of_points && self.condition.counts.en == NOT_FINITE.en => POINTS,
                 None => self.condition.counts,
             };
             #[expect(

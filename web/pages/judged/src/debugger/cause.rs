@@ -67,7 +67,7 @@ pub(super) fn Cause() -> impl IntoView {
                     >
                         {format::short_name(&cause.hit.tensor)}
                     </button>
-                    {format!("{comma}{} {}", i18n.texts().frame.step, format::integer(cause.hit.step))}
+                    {format!("{comma}{} {}", i18n.texts().frame.step, model.steps_of(&cause.hit))}
                     {model.rank_of(&cause.hit).map(|rank| format!("{comma}{rank}"))}
                 </span>
                 <span class="ink2 wide">{i18n.words_of(&cause.sentence, &cause.hit.tensor)} {i18n.texts().debugger.stop}</span>

@@ -6,8 +6,8 @@ use trainscope_format::Severity;
 use wasm_bindgen::JsCast;
 use web_sys::Element;
 
-use super::model::{LINE, parse_steps, use_model};
-use super::numbers::{Names, found, steps};
+use super::model::{LINE, is_of_profile, parse_steps, use_model};
+use super::numbers::{Names, found, step_range, steps};
 use trainscope_web_kit::components::{
     RowHeights, RowList, RowRange, fixed_icon, severity_icon, severity_name,
 };
@@ -16,7 +16,8 @@ use trainscope_web_kit::i18n::{Locale, Texts, use_i18n};
 use trainscope_web_kit::pixels::pixels;
 use trainscope_web_kit::prelude::*;
 
-/// Least and greatest width of the columns of found values and limits, in characters.
+/// Least and greatest width of the columns of found values and limits, in characters. Without any limit its column has
+/// no width.
 const FOUND_CHARS: (usize, usize) = (6, 22);
 const LIMIT_CHARS: (usize, usize) = (5, 12);
 /// Share of the view above a line that is scrolled to.
@@ -129,8 +130,8 @@ fn List() -> impl IntoView {
                 let mut rows = Vec::with_capacity(drawn.len() + 2);
                 rows.push(space(before));
                 rows.extend(drawn.iter().map(|line| match *line {
-                    Line::Step(step, rank) => {
-                        step_row(step, window.has_ranks.then_some(rank), texts)
+                    Line::Step(step, rank, last) => {
+                        step_row((step, last), window.has_ranks.then_some(rank), texts)
                     }
                     Line::Hit(at) => {
                         let hit = &window.hits[at];
@@ -149,6 +150,7 @@ fn List() -> impl IntoView {
                             title,
                             mark,
                             is_selected: key == *selected,
+                            is_again: window.is_again(at),
                         };
                         row.view(hit, locale, texts)
                     }
@@ -232,6 +234,7 @@ fn List() -> impl IntoView {
         <div class="scroll hit-list" node_ref=list.holder on:scroll=scrolled>
             <table
                 class="dense"
+                class:no-limit=move || widths.get().1 == 0
                 style:--found=move || format!("{}ch", widths.get().0)
                 style:--limit=move || format!("{}ch", widths.get().1)
                 aria-label=i18n.text(|t| t.debugger.hits)
@@ -263,12 +266,19 @@ fn List() -> impl IntoView {
 /// Widths of the found value and of its limit in characters, for these hits.
 fn column_widths(hits: &[Hit], locale: Locale) -> (usize, usize) {
     let mut widths = (FOUND_CHARS.0, LIMIT_CHARS.0);
+    let mut has_limit = false;
     for hit in hits {
         let [_, value, limit] = found(hit, locale);
+        has_limit |= !limit.is_empty();
         widths.0 = widths.0.max(text_width(&value));
         widths.1 = widths.1.max(text_width(&limit));
     }
-    (widths.0.min(FOUND_CHARS.1), widths.1.min(LIMIT_CHARS.1))
+    let limit = if has_limit {
+        widths.1.min(LIMIT_CHARS.1)
+    } else {
+        0
+    };
+    (widths.0.min(FOUND_CHARS.1), limit)
 }
 
 /// Width of a text in digits; an ideograph takes about two.
@@ -280,8 +290,8 @@ fn text_width(text: &str) -> usize {
 /// Content of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Line {
-    /// Step and rank common to the findings below.
-    Step(i64, u32),
+    /// First step and rank common to the findings below, and the last step of those of profiles.
+    Step(i64, u32, i64),
     /// A hit, by its place among those that are loaded.
     Hit(usize),
 }
@@ -329,7 +339,14 @@ impl LoadedHits {
         for (at, hit) in hits.iter().enumerate() {
             let now = place(hit);
             if last.replace(now) != Some(now) {
-                loaded.push(Line::Step(now.0, now.1));
+                let of_place = hits.get(at..).unwrap_or_default().iter();
+                let of_place = of_place.take_while(|hit| place(hit) == now);
+                let last = if of_place.clone().all(|hit| is_of_profile(findings, hit)) {
+                    of_place.map(|hit| hit.last_step).max()
+                } else {
+                    None
+                };
+                loaded.push(Line::Step(now.0, now.1, last.unwrap_or(now.0)));
             }
             loaded.push(Line::Hit(at));
         }
@@ -349,6 +366,16 @@ impl LoadedHits {
             loaded,
             hits,
         }
+    }
+
+    /// `true` for a hit of the tensor, step and rank of the one before it: both are one group.
+    fn is_again(&self, at: usize) -> bool {
+        let of = |at: usize| {
+            self.hits
+                .get(at)
+                .map(|hit| (&hit.tensor, hit.step, hit.rank))
+        };
+        at.checked_sub(1).is_some_and(|before| of(before) == of(at))
     }
 
     /// Of the loaded lines those from a line of the whole list up to another, with how many are before and behind.
@@ -425,12 +452,12 @@ fn Severities() -> impl IntoView {
     }
 }
 
-fn step_row(step: i64, rank: Option<u32>, texts: &'static Texts) -> AnyView {
+fn step_row(of: (i64, i64), rank: Option<u32>, texts: &'static Texts) -> AnyView {
     let rank = rank.map(|rank| format!(" · {}", (texts.debugger.rank)(rank)));
     view! {
         <tr class="grouprow">
             <td colspan="5">
-                <b class="med">{format!("{} {}", texts.frame.step, format::integer(step))}</b>
+                <b class="med">{format!("{} {}", texts.frame.step, step_range(of))}</b>
                 {rank}
             </td>
         </tr>
@@ -445,6 +472,8 @@ struct Row {
     title: String,
     mark: Mark,
     is_selected: bool,
+    /// `true` below another hit of the same tensor at the same step.
+    is_again: bool,
 }
 
 impl Row {
@@ -464,6 +493,7 @@ impl Row {
         view! {
             <tr
                 class=if self.is_selected { "hit-row cur" } else { "hit-row" }
+                class:again=self.is_again
                 aria-selected=self.is_selected.to_string()
                 data-at=self.at.to_string()
                 data-severity=severity_name(hit.severity)
@@ -500,6 +530,9 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use trainscope_api::findings::{Measure, WatchpointResult};
+    use trainscope_format::digits::{Operator, Unit};
+    use trainscope_format::float::Float;
 
     fn hit(step: i64) -> Hit {
         Hit {
@@ -536,17 +569,31 @@ mod tests {
     fn columns_are_as_wide_as_their_widest_text() {
         assert_eq!(text_width("1 of 1"), 6);
         assert_eq!(text_width("0 个变化的元素"), 14);
-        assert_eq!(column_widths(&[hit(7)], Locale::En), (6, 5));
+        // No limit takes no room.
+        assert_eq!(column_widths(&[hit(7)], Locale::En), (6, 0));
+        let mut limited = hit(7);
+        limited.measures = vec![Measure {
+            name: "z_gt".to_owned(),
+            quantity: Words::default(),
+            operator: Operator::Above,
+            unit: Unit::Number,
+            value: Float(20.0),
+            limit: Some(Float(10.0)),
+            of: None,
+            found: Words::default(),
+            threshold: "> 10".to_owned(),
+        }];
+        assert_eq!(column_widths(&[hit(7), limited], Locale::En), (6, 5));
     }
 
     #[test]
     fn each_step_has_a_line_and_all_lines_have_room() {
         let own = window(true);
         let lines = [
-            Line::Step(7, 0),
+            Line::Step(7, 0, 7),
             Line::Hit(0),
             Line::Hit(1),
-            Line::Step(9, 0),
+            Line::Step(9, 0, 9),
             Line::Hit(2),
         ];
         assert_eq!(own.part(0, 100), (10, &lines[..], 5));
@@ -557,5 +604,48 @@ mod tests {
         // The line of the first step is above.
         assert_eq!(window(false).part(0, 100), (10, &lines[1..], 5));
         assert_eq!(LoadedHits::default().part(0, 100), (0, &lines[..0], 0));
+    }
+    #[test]
+    fn hits_of_one_tensor_at_a_step_are_one_group() {
+        let mut other = hit(9);
+        other.tensor = "u".to_owned();
+        let own = LoadedHits::of(&Findings {
+            hits: vec![hit(7), hit(7), hit(9), other],
+            ..Findings::default()
+        });
+        let again: Vec<bool> = (0..4).map(|at| own.is_again(at)).collect();
+        assert_eq!(again, [false, true, false, false]);
+    }
+
+    #[test]
+    fn rules_about_profiles_are_about_all_of_its_steps() {
+        let mut whole = hit(0);
+        whole.last_step = 39;
+        let line = |target: &str| {
+            let watched = WatchpointResult {
+                condition: "c".to_owned(),
+                title: Words::default(),
+                target: target.to_owned(),
+                finds_not_finite: false,
+                limits: BTreeMap::new(),
+                is_on: true,
+                has_data: true,
+                severity: Severity::Warning,
+                worst: None,
+                hits: 1,
+                unjudged: 0,
+                advice: Words::default(),
+            };
+            let own = LoadedHits::of(&Findings {
+                hits: vec![whole.clone()],
+                watchpoints: vec![watched],
+                starts_group: true,
+                ..Findings::default()
+            });
+            own.loaded[0]
+        };
+        assert_eq!(line("profile"), Line::Step(0, 0, 39));
+        // Others begin at their step, however long they last.
+        assert_eq!(line("weight"), Line::Step(0, 0, 0));
     }
 }

@@ -3,7 +3,7 @@
 use trainscope_api::timeline::{StepAnswer, StepQuery};
 use trainscope_format::Kind;
 
-use super::model::use_model;
+use super::model::{is_of_profile, use_model};
 use trainscope_web_kit::client;
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
@@ -28,10 +28,7 @@ pub(super) fn InTimeline() -> impl IntoView {
     let wanted = Memo::new(move |_| {
         let hit = model.selected.get().filter(|_| has_profile.get())?;
         let (tensor, rank, step) = model.place.get()?;
-        let is_of_profile = model.findings.with(|found| {
-            let watched = found.watchpoints.get(hit.watchpoint as usize);
-            watched.is_some_and(|own| own.target == "profile")
-        });
+        let is_of_profile = model.findings.with(|found| is_of_profile(found, &hit));
         Some(StepQuery {
             run: model.run.get(),
             step,

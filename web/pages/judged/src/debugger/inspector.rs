@@ -270,7 +270,10 @@ fn lost(run: &str, named: Option<String>) -> Option<AnyView> {
             <h2 class="cut" title=tensor.clone()>
                 <bdi>{tensor.clone()}</bdi>
             </h2>
-            <p class="micro ink3">{at} " · " <span class="mono">{condition}</span></p>
+            <p class="micro ink3">
+                {at} " · " {i18n.texts().debugger.condition} " "
+                <span class="mono">{condition}</span>
+            </p>
             <p class="small ink2">{i18n.texts().debugger.lost}</p>
             <a class="link small" href=href>
                 {i18n.texts().tensors.show_values}

@@ -7,6 +7,7 @@ use trainscope_format::Severity;
 
 use trainscope_web_kit::client;
 use trainscope_web_kit::components::severity_name;
+use trainscope_web_kit::format;
 use trainscope_web_kit::frames::after_paint;
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::pixels::whole;
@@ -15,6 +16,8 @@ use trainscope_web_kit::query::{Load, Query};
 use trainscope_web_kit::route::use_run;
 use trainscope_web_kit::url_state::{History, UrlState, use_url_state};
 
+/// Target of rules about profiles.
+const PROFILE: &str = "profile";
 const SEVERITY: &str = "severity";
 const SEARCH: &str = "q";
 const WATCHPOINT: &str = "watchpoint";
@@ -264,6 +267,16 @@ impl Model {
         }
     }
 
+    /// Steps of a hit, for sentences: a rule about a profile is about all steps of it, others begin at one; reactive.
+    pub(super) fn steps_of(self, hit: &Hit) -> String {
+        let is_whole = self.findings.with(|findings| is_of_profile(findings, hit));
+        if is_whole {
+            super::numbers::steps(hit)
+        } else {
+            format::integer(hit.step)
+        }
+    }
+
     /// Rank of a finding in a run of several ranks; reactive.
     pub(super) fn rank_of(self, hit: &Hit) -> Option<String> {
         let has_ranks = self.findings.with(|findings| findings.judged.ranks > 1);
@@ -375,6 +388,12 @@ impl Model {
         }
         next.is_some()
     }
+}
+
+/// `true` for a hit of a rule about a profile.
+pub(super) fn is_of_profile(findings: &Findings, hit: &Hit) -> bool {
+    let watched = findings.watchpoints.get(hit.watchpoint as usize);
+    watched.is_some_and(|own| own.target == PROFILE)
 }
 
 /// Hits to ask for.

@@ -30,14 +30,15 @@ pub(super) fn found(hit: &Hit, locale: Locale) -> [String; 3] {
 
 /// `412`, or `412 – 500` where it lasts.
 pub(super) fn steps(hit: &Hit) -> String {
-    if hit.last_step > hit.step {
-        format!(
-            "{} – {}",
-            format::integer(hit.step),
-            format::integer(hit.last_step)
-        )
+    step_range((hit.step, hit.last_step))
+}
+
+/// `412`, or `412 – 500` where the last step is behind the first.
+pub(super) fn step_range((first, last): (i64, i64)) -> String {
+    if last > first {
+        format!("{} – {}", format::integer(first), format::integer(last))
     } else {
-        format::integer(hit.step)
+        format::integer(first)
     }
 }
 

@@ -1,8 +1,8 @@
 //! The tab of tensors: the map with a filter, and statistics and histograms of the chosen tensor in both runs.
 
-use std::sync::Arc;
-
-use trainscope_api::tensors::{TensorQuery, TensorSlice};
+use trainscope_api::scalars::ScalarsQuery;
+use trainscope_api::tensors::{Bins, TensorQuery};
+use trainscope_format::tensor::TensorStats;
 
 use super::map::MapCard;
 use super::model::use_model;
@@ -11,7 +11,7 @@ use super::summary::Verdict;
 use trainscope_web_kit::client::{self, ClientError};
 use trainscope_web_kit::components::RunChip;
 use trainscope_web_kit::format;
-use trainscope_web_kit::i18n::use_i18n;
+use trainscope_web_kit::i18n::{Texts, use_i18n};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::query;
 use trainscope_web_kit::route;
@@ -93,11 +93,65 @@ fn Filter() -> impl IntoView {
     }
 }
 
-/// Summaries of a tensor of both runs with bins of one range.
+/// What both runs recorded under a name at a step.
 #[derive(Clone, Debug, PartialEq)]
-struct Both([TensorSlice; 2]);
+enum Both {
+    /// Statistics of a tensor; with bins of one range where its elements were recorded.
+    Tensors(Box<[TensorStats; 2]>, [Option<Bins>; 2]),
+    /// Values of a scalar.
+    Scalars([f64; 2]),
+}
 
-async fn both(base: TensorQuery, other: TensorQuery) -> Result<Both, ClientError> {
+/// A name in one of the runs, at the step that is compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Spot {
+    run: String,
+    name: String,
+    step: i64,
+}
+
+impl Spot {
+    fn query(&self) -> TensorQuery {
+        TensorQuery {
+            run: self.run.clone(),
+            tensor: self.name.clone(),
+            step: Some(self.step),
+            ..TensorQuery::default()
+        }
+    }
+
+    /// The statistics recorded at the step.
+    async fn statistics(&self) -> Option<TensorStats> {
+        let found = client::statistics_around(&self.run, &self.name, 0, self.step, (0, 0)).await;
+        let mut found = found.ok()?.into_iter();
+        let own = found.find(|own| own.step == self.step)?;
+        Some(own.body.stats)
+    }
+
+    /// The value of the scalar at the step.
+    async fn value(&self) -> Option<f64> {
+        let query = ScalarsQuery {
+            run: self.run.clone(),
+            tag: self.name.clone(),
+            from: Some(self.step),
+            to: Some(self.step),
+            ..ScalarsQuery::default()
+        };
+        client::scalars(&query).await.ok()?.values.last().copied()
+    }
+}
+
+/// Statistics, or else values, where there are no elements to compare.
+async fn recorded(spots: &[Spot; 2], is_scalar: bool) -> Option<Both> {
+    let [base, other] = spots;
+    if is_scalar {
+        return Some(Both::Scalars([base.value().await?, other.value().await?]));
+    }
+    let stats = [base.statistics().await?, other.statistics().await?];
+    Some(Both::Tensors(Box::new(stats), [None, None]))
+}
+
+async fn elements(base: TensorQuery, other: TensorQuery) -> Result<Both, ClientError> {
     let (a, b) = (
         client::tensor_summary(&base).await?,
         client::tensor_summary(&other).await?,
@@ -108,7 +162,7 @@ async fn both(base: TensorQuery, other: TensorQuery) -> Result<Both, ClientError
         .flatten()
         .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
     let Some((low, high)) = range else {
-        return Ok(Both([a, b]));
+        return Ok(Both::Tensors(Box::new([a.stats, b.stats]), [None, None]));
     };
     let binned = |query: TensorQuery| TensorQuery {
         bins: Some(BINS),
@@ -117,10 +171,14 @@ async fn both(base: TensorQuery, other: TensorQuery) -> Result<Both, ClientError
         ..query
     };
     let (base, other) = (binned(base), binned(other));
-    Ok(Both([
+    let (a, b) = (
         client::tensor_summary(&base).await?,
         client::tensor_summary(&other).await?,
-    ]))
+    );
+    Ok(Both::Tensors(
+        Box::new([a.stats, b.stats]),
+        [a.histogram, b.histogram],
+    ))
 }
 
 /// Statistics and histograms of the chosen tensor.
@@ -137,48 +195,67 @@ fn TensorCard() -> impl IntoView {
                 .find(|own| own.name == tensor && own.step == step);
             same.map_or(step, |own| own.other_step)
         })?;
-        Some((model.base(), model.other.get()?, tensor, step, other_step))
+        let spot = |run: String, step: i64| Spot {
+            run,
+            name: tensor.clone(),
+            step,
+        };
+        let other = spot(model.other.get()?, other_step);
+        Some([spot(model.base(), step), other])
     });
-    // Of scalars and of tensors with nothing but statistics there is nothing to ask for.
-    let has_elements = Memo::new(move |_| {
+    // Scalars and tensors with nothing but statistics have no elements to ask for.
+    let kind = Memo::new(move |_| {
         let (tensor, _) = model.place()?;
         model.with_other(|own| {
             let mut partings = own.partings.iter();
             let own = partings.find(|own| own.name == tensor);
-            own.is_none_or(|own| own.role.is_some() && !own.by_statistics)
+            let is_scalar = own.is_some_and(|own| own.role.is_none());
+            (
+                is_scalar,
+                is_scalar || own.is_some_and(|own| own.by_statistics),
+            )
         })
     });
     let answer = query(
-        move || wanted.get().filter(|_| has_elements.get() == Some(true)),
-        |(base, other, tensor, step, other_step)| async move {
-            let of = |run: String, step: i64| TensorQuery {
-                run,
-                tensor: tensor.clone(),
-                step: Some(step),
-                ..TensorQuery::default()
-            };
-            both(of(base, step), of(other, other_step)).await
+        move || Some((wanted.get()?, kind.get()?)),
+        |(spots, (is_scalar, has_no_elements))| async move {
+            if has_no_elements {
+                return Ok(recorded(&spots, is_scalar).await);
+            }
+            let [base, other] = spots.each_ref().map(Spot::query);
+            match elements(base, other).await {
+                Ok(found) => Ok(Some(found)),
+                Err(error) => match recorded(&spots, false).await {
+                    None => Err(error),
+                    found => Ok(found),
+                },
+            }
         },
     )
     .cleared_with(move || wanted.get());
-    let title = move || wanted.get().map_or_else(String::new, |own| own.2);
+    let title = move || wanted.get().map_or_else(String::new, |[own, _]| own.name);
     let beside = move || {
         let step = i18n.texts().compare.step;
-        wanted.get().map_or_else(String::new, |own| {
-            format!("{step} {}", format::integer(own.3))
+        wanted.get().map_or_else(String::new, |[own, _]| {
+            format!("{step} {}", format::integer(own.step))
         })
     };
     let content = move || match answer.answer.get() {
-        Some(own) => statistics(&own),
-        None if has_elements.get() == Some(false) || answer.error.with(Option::is_some) => {
-            super::parts::nothing(|t| t.no_elements)
-        }
+        Some(own) => match &*own {
+            Some(both) => figures(both),
+            None => super::parts::nothing(|t| t.no_elements),
+        },
+        None if answer.error.with(Option::is_some) => super::parts::nothing(|t| t.no_elements),
         None => ().into_any(),
     };
     let link = move || {
-        let (base, other, tensor, step, _) = wanted.get()?;
-        let href = route::tensors_beside_href(&base, &other, &tensor, 0, step);
-        let text = (i18n.texts().compare.open_both)(&format::integer(step));
+        // A scalar has no elements to open.
+        if kind.get().is_none_or(|(is_scalar, _)| is_scalar) {
+            return None;
+        }
+        let [base, other] = wanted.get()?;
+        let href = route::tensors_beside_href(&base.run, &other.run, &base.name, 0, base.step);
+        let text = (i18n.texts().compare.open_both)(&format::integer(base.step));
         Some(view! {
             <a class="link small below" href=href>
                 {text}
@@ -194,13 +271,13 @@ fn TensorCard() -> impl IntoView {
     }
 }
 
-fn statistics(own: &Arc<Both>) -> AnyView {
-    let i18n = use_i18n();
-    let model = use_model();
-    let texts = i18n.texts().compare;
-    let runs = [model.base(), model.other.get().unwrap_or_default()];
-    let values = own.0.each_ref().map(|own| {
-        let stats = &own.stats;
+/// Rows of names and both values: statistics of a tensor, or the value of a scalar.
+fn rows_of(own: &Both, texts: &Texts) -> Vec<(&'static str, f64, f64)> {
+    let stats = match own {
+        Both::Scalars([a, b]) => return vec![(texts.scalars.value, *a, *b)],
+        Both::Tensors(stats, _) => stats,
+    };
+    let [base, other] = stats.each_ref().map(|stats| {
         let finite = stats.finite;
         let of = |value: Option<f64>| value.unwrap_or(f64::NAN);
         let elements = stats
@@ -217,12 +294,19 @@ fn statistics(own: &Arc<Both>) -> AnyView {
             stats.zero as f64,
         ]
     });
-    let rows = texts
-        .statistics
+    let values = base.into_iter().zip(other);
+    let named = texts.compare.statistics.into_iter().zip(values);
+    named.map(|(name, (a, b))| (name, a, b)).collect()
+}
+
+fn figures(own: &Both) -> AnyView {
+    let i18n = use_i18n();
+    let model = use_model();
+    let texts = i18n.texts().compare;
+    let runs = [model.base(), model.other.get().unwrap_or_default()];
+    let rows = rows_of(own, i18n.texts())
         .into_iter()
-        .enumerate()
-        .map(|(at, name)| {
-            let (a, b) = (values[0][at], values[1][at]);
+        .map(|(name, a, b)| {
             let apart = b - a;
             let delta = if a.to_bits() == b.to_bits() {
                 "=".to_owned()
@@ -271,12 +355,14 @@ fn statistics(own: &Arc<Both>) -> AnyView {
 }
 
 /// Both histograms over shared bins.
-fn histograms(own: &Arc<Both>, runs: &[String; 2]) -> AnyView {
+fn histograms(own: &Both, runs: &[String; 2]) -> AnyView {
+    let Both::Tensors(_, bins) = own else {
+        return ().into_any();
+    };
     let i18n = use_i18n();
     let colours = use_run_colours();
-    let counts = own.0.each_ref().map(|own| {
-        own.histogram
-            .as_ref()
+    let counts = bins.each_ref().map(|own| {
+        own.as_ref()
             .map(|own| own.counts.clone())
             .unwrap_or_default()
     });
@@ -299,11 +385,8 @@ fn histograms(own: &Arc<Both>, runs: &[String; 2]) -> AnyView {
             view! { <path class=format!("bins {}", colours.get(run).class()) d=path(counts) /> }
         })
         .collect_view();
-    let ends = own
-        .0
-        .iter()
-        .find_map(|own| own.histogram.as_ref())
-        .map(|own| (own.low, own.high));
+    let ends = bins.iter().flatten().next();
+    let ends = ends.map(|own| (own.low, own.high));
     let ends = ends.map(|(low, high)| {
         view! {
             <p class="strip-ends micro ink3">
@@ -322,4 +405,28 @@ fn histograms(own: &Arc<Both>, runs: &[String; 2]) -> AnyView {
         </div>
     }
     .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trainscope_web_kit::i18n::Locale;
+
+    #[test]
+    fn a_scalar_has_one_row_and_a_tensor_its_statistics_without_elements() {
+        let texts = Locale::En.texts();
+        let rows = rows_of(&Both::Scalars([0.3, 3_000.0]), texts);
+        assert_eq!(rows, [("value", 0.3, 3_000.0)]);
+        let stats = |nan: u64| TensorStats {
+            count: 16,
+            nan,
+            ..TensorStats::default()
+        };
+        let own = Both::Tensors(Box::new([stats(0), stats(16)]), [None, None]);
+        let rows = rows_of(&own, texts);
+        assert_eq!(rows.len(), texts.compare.statistics.len());
+        assert!(rows.contains(&("NaN", 0.0, 16.0)), "{rows:?}");
+        // Nothing finite has no mean.
+        assert!(rows[0].1.is_nan() && rows[0].2.is_nan());
+    }
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use leptos::html::Div;
-use trainscope_charts::parallel::{AxisKind, Layout};
+use trainscope_charts::parallel::{AxisKind, Layout, PlacedAxis};
 
 use super::brush::Brush;
 use super::gesture::{Gesture, brushed, end_at, moved};
@@ -109,10 +109,7 @@ impl Gestures {
             .get_value()
             .brushes
             .with_untracked(|brushes| brushes.get(&key).cloned().unwrap_or_default());
-        let hit = brush.ranges.iter().position(|(from, to)| {
-            let ends = [*from, *to].map(|end| end_at(axis, end));
-            (ends[0].min(ends[1]) - GRIP..=ends[0].max(ends[1]) + GRIP).contains(&y)
-        });
+        let hit = range_at(&brush, axis, y);
         let gesture = match hit {
             Some(range) if !event.shift_key() => {
                 let (from, to) = brush.ranges[range];
@@ -150,6 +147,8 @@ impl Gestures {
             }
         };
         self.gesture.set_value(Some(gesture));
+        // Values under the pointer would cover the brush that is drawn.
+        self.model.get_value().hovered.set(None);
     }
 
     /// Follows the pointer: once a frame, however often the browser reports it.
@@ -215,12 +214,32 @@ impl Gestures {
         }
         let kept = self.model.get_value().kept.get_untracked();
         let rows = kept.rows.iter().map(|row| *row as usize);
-        let near = layout
-            .nearest_row(rows, (x, y), LINE_REACH)
-            .and_then(|row| u32::try_from(row).ok());
+        let near = layout.nearest_row(rows, (x, y), LINE_REACH);
+        let near = near.filter(|_| !self.is_on_brush(&layout, (x, y)));
+        let near = near.and_then(|row| u32::try_from(row).ok());
         if self.model.get_value().hovered.get_untracked() != near {
             self.model.get_value().hovered.set(near);
         }
+    }
+
+    /// `true` over the brush of an axis: values would cover what is read there.
+    fn is_on_brush(self, layout: &Layout, (x, y): (f64, f64)) -> bool {
+        let model = self.model.get_value();
+        let Some(index) = layout.nearest_axis(x) else {
+            return false;
+        };
+        let key = model
+            .axes
+            .with_untracked(|axes| axes.get(index).map(|(key, _)| key.clone()));
+        model.brushes.with_untracked(|brushes| {
+            let brush = key.and_then(|key| brushes.get(&key));
+            let axis = layout
+                .axes
+                .get(index)
+                .filter(|axis| (axis.x - x).abs() <= AXIS_REACH);
+            axis.zip(brush)
+                .is_some_and(|(axis, brush)| range_at(brush, axis, y).is_some())
+        })
     }
 
     fn brush_between(self, layout: &Layout, index: usize, ends: (f64, f64), base: &Brush) -> Brush {
@@ -324,4 +343,12 @@ impl Gestures {
         self.gesture.set_value(None);
         self.model.get_value().draft.set(None);
     }
+}
+
+/// The range of a brush at a vertical position.
+fn range_at(brush: &Brush, axis: &PlacedAxis, y: f64) -> Option<usize> {
+    brush.ranges.iter().position(|(from, to)| {
+        let ends = [*from, *to].map(|end| end_at(axis, end));
+        (ends[0].min(ends[1]) - GRIP..=ends[0].max(ends[1]) + GRIP).contains(&y)
+    })
 }

@@ -15,6 +15,7 @@ use super::model::use_model;
 use super::shades::{Shades, use_shades};
 use trainscope_web_kit::components::{Lines, ParallelChart, use_palette, use_size};
 use trainscope_web_kit::format;
+use trainscope_web_kit::frames::after_paint;
 use trainscope_web_kit::prelude::*;
 
 /// The card with the lines.
@@ -119,6 +120,23 @@ pub(super) fn Plot() -> impl IntoView {
             layout.groups().into_iter().map(caption).collect_view()
         })
     };
+    // More axes than fit begin at their end: the last one is the result.
+    let is_placed = StoredValue::new(false);
+    Effect::new(move || {
+        let width = layout.with(|layout| layout.width);
+        let (room, ..) = size.get();
+        if width < 1.0 || is_placed.get_value() || model.axes.with(|axes| axes.is_empty()) {
+            return;
+        }
+        is_placed.set_value(true);
+        if width > room + 1.0 {
+            after_paint(move || {
+                if let Some(Some(holder)) = holder.try_get_untracked() {
+                    holder.set_scroll_left(holder.scroll_width());
+                }
+            });
+        }
+    });
     // Live values change axes, and not the heads: an open menu stays open.
     let keys = Memo::new(move |_| {
         model
@@ -141,6 +159,7 @@ pub(super) fn Plot() -> impl IntoView {
                     class="chart pc"
                     node_ref=chart
                     style:width=move || format!("{}px", layout.with(|layout| layout.width))
+                    style=("--pitch", move || format!("{:.0}px", layout.with(pitch)))
                     on:pointerdown=move |event| gestures.begin(&event)
                     on:pointermove=on_move
                     on:pointerup=move |event| gestures.end(&event)
@@ -167,6 +186,12 @@ pub(super) fn Plot() -> impl IntoView {
             </div>
         </section>
     }
+}
+
+/// Distance of neighbouring axes; heads are no wider.
+fn pitch(layout: &Arc<Layout>) -> f64 {
+    let pairs = layout.axes.windows(2);
+    pairs.map(|pair| pair[1].x - pair[0].x).fold(96.0, f64::min)
 }
 
 /// Brushes as rectangles over their axes.

@@ -12,6 +12,7 @@ use super::note_cell::NoteCell;
 use super::order::NAME;
 use super::selection::SelectionBar;
 use super::shades::use_shades;
+use super::style::NumberStyle;
 use super::view::text_of;
 use trainscope_web_kit::components::{Check, Icon, IconName, RowHeights, RowList, RunChip};
 use trainscope_web_kit::format;
@@ -50,9 +51,18 @@ struct PlaceOfColumn {
     width: f64,
     is_number: bool,
     unit: Option<Unit>,
+    /// Style of the numbers of a parameter.
+    style: Option<NumberStyle>,
     /// True for the first column of its group.
     is_edge: bool,
     has_bar: bool,
+}
+
+/// Text of a value in the style of its column.
+fn styled_text(value: &CellValue, style: Option<NumberStyle>, unit: Option<Unit>) -> String {
+    let styled = style.zip(value.number());
+    let styled = styled.and_then(|(style, number)| style.text(number));
+    styled.unwrap_or_else(|| cell_text(value, unit))
 }
 
 /// Text of a value with its unit; numbers are never cut.
@@ -278,9 +288,15 @@ fn place(model: &super::model::Model, name_width: f64, room: f64) -> Vec<PlaceOf
     infos.sort_by_key(|info| info.group);
     let is_number =
         |info: &ColumnInfo| matches!(info.kind, ColumnKind::Number | ColumnKind::Integer);
+    let style = |info: &ColumnInfo| {
+        let is_parameter = info.group == ColumnGroup::Parameter && info.unit.is_none();
+        let values = (0..view.len().min(MEASURED)).map(|row| view.value(&info.key, row));
+        (is_parameter && is_number(info)).then(|| NumberStyle::of(values))
+    };
     let width = |info: &ColumnInfo| {
+        let style = style(info);
         let texts = (0..view.len().min(MEASURED))
-            .map(|row| cell_text(&view.value(&info.key, row), info.unit));
+            .map(|row| styled_text(&view.value(&info.key, row), style, info.unit));
         let widest = texts.map(|text| label::width(&text)).fold(0.0, f64::max);
         let has_bar = colour.as_ref() == Some(&info.key);
         let bar = if has_bar { BAR } else { 0.0 };
@@ -313,6 +329,7 @@ fn place(model: &super::model::Model, name_width: f64, room: f64) -> Vec<PlaceOf
             width,
             is_number: is_number(&info),
             unit: info.unit,
+            style: style(&info),
             is_edge: before != Some(info.group),
             group: info.group,
             has_bar: colour.as_ref() == Some(&info.key),
@@ -457,7 +474,7 @@ fn TableRow(
                         }
                         _ => view.value(&own.key, row),
                     };
-                    let text = cell_text(&value, own.unit);
+                    let text = styled_text(&value, own.style, own.unit);
                     let is_bad = matches!(value, CellValue::Number(number) if !number.is_finite());
                     let differs = view.value(&format!("{SOURCES_DIFFER}{}", own.key), row) == CellValue::Truth(true);
                     let share = shades.shares.get(row).copied().filter(|share| own.has_bar && share.is_finite());

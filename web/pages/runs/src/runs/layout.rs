@@ -85,6 +85,8 @@ pub(super) struct Needs {
     pub(super) extra: Vec<f64>,
     /// Columns that people have switched off.
     pub(super) off: Vec<StandardColumn>,
+    /// `true` while columns are chosen: all chosen ones are shown, and the table scrolls sideways.
+    pub(super) is_choosing: bool,
 }
 
 /// Columns with their widths.
@@ -98,6 +100,8 @@ pub(super) struct Layout {
     pub(super) has_extra: bool,
     /// Width of the names.
     pub(super) name: f64,
+    /// Least width of the table while columns are chosen; else 0.
+    pub(super) width: f64,
     /// The value of `grid-template-columns`.
     pub(super) template: String,
     /// Classes of the table that hide the other columns.
@@ -171,7 +175,8 @@ pub(super) fn arrange(room: f64, needs: &Needs) -> Layout {
     parts.extend([Part::Extra, Part::Check]);
     let name = needs.name.clamp(NAME.0, NAME.1);
     let total = |parts: &[Part]| parts.iter().map(|part| least(*part, needs)).sum::<f64>();
-    for part in DROPPED {
+    let dropped = if needs.is_choosing { &[][..] } else { &DROPPED };
+    for &part in dropped {
         let wanted = match part {
             Part::Own(StandardColumn::Note | StandardColumn::Data | StandardColumn::Duration) => {
                 name.min(NAME_BEFORE_OTHERS)
@@ -183,6 +188,11 @@ pub(super) fn arrange(room: f64, needs: &Needs) -> Layout {
         }
         parts.retain(|other| *other != part);
     }
+    let room = if needs.is_choosing {
+        room.max(total(&parts) + name.min(NAME_BEFORE_OTHERS))
+    } else {
+        room
+    };
     let mut spare = (room - total(&parts) - NAME.0).max(0.0);
     let mut take = |wanted: f64| {
         let taken = wanted.clamp(0.0, spare);
@@ -254,6 +264,11 @@ pub(super) fn arrange(room: f64, needs: &Needs) -> Layout {
         has_check,
         has_extra,
         name,
+        width: if needs.is_choosing {
+            widths.iter().sum()
+        } else {
+            0.0
+        },
     }
 }
 
@@ -311,6 +326,7 @@ mod tests {
             kinds: BTreeSet::from(["a", "b", "c", "d", "e"]),
             extra: vec![60.0],
             off: Vec::new(),
+            is_choosing: false,
         }
     }
 
@@ -363,6 +379,30 @@ mod tests {
         assert!(layout.class.contains(" no-status") && layout.class.contains(" no-metric"));
         let columns = layout.shown.len() + 2 + own.extra.len();
         assert_eq!(layout.template.matches("px").count(), columns);
+    }
+
+    #[test]
+    fn all_chosen_columns_are_shown_while_they_are_chosen() {
+        let mut own = needs(190.0);
+        own.off = vec![StandardColumn::Status];
+        assert!(arrange(676.0, &own).shown.len() < StandardColumn::ALL.len() - 1);
+        own.is_choosing = true;
+        let layout = arrange(676.0, &own);
+        assert_eq!(layout.shown.len(), StandardColumn::ALL.len() - 1);
+        assert!(layout.has_extra && layout.has_check && layout.name >= 190.0);
+        assert!(layout.width > 676.0 && (layout.width - sum(&layout)).abs() < 6.0);
+        // Where there is room the table is as wide as ever.
+        assert_eq!(
+            arrange(1_600.0, &own).template,
+            arrange(
+                1_600.0,
+                &Needs {
+                    is_choosing: false,
+                    ..own.clone()
+                }
+            )
+            .template
+        );
     }
 
     #[test]

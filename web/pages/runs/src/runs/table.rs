@@ -10,7 +10,7 @@ use trainscope_api::runs::{LastValue, Run, RunList};
 
 use super::columns::{self, Column};
 use super::layout::{CHIP, COUNT, Needs, PADDING, RowLook, arrange, text_width};
-use super::model::{Model, use_model};
+use super::model::{Model, SidePanel, use_model};
 use super::order::{Item, SortKey};
 use super::row::{GroupRow, RowRun, RunRow, health_words, shown_kinds};
 use super::selection::SelectionBar;
@@ -95,6 +95,7 @@ pub(super) fn RunsTable() -> impl IntoView {
             >
                 <table
                     style=("--cols", move || layout.with(|layout| layout.template.clone()))
+                    style:min-width=move || format!("{:.0}px", layout.with(|layout| layout.width))
                     class=move || format!("runs{}", layout.with(|layout| layout.class.clone()))
                     role="table"
                     aria-label=i18n.text(|t| t.frame.runs)
@@ -233,6 +234,7 @@ fn needs(model: &Model, i18n: I18n) -> Needs {
             .map(|column| text_width(column.name()) + SORT_SIGN)
             .collect(),
         off: model.off.get(),
+        is_choosing: model.panel.with(|panel| *panel == Some(SidePanel::Columns)),
         ..Needs::default()
     };
     let grow = |width: &mut f64, text: &str, more: f64| *width = width.max(text_width(text) + more);

@@ -47,7 +47,7 @@ pub(super) fn row(own: ListItem) -> AnyView {
     let open = open.map(|(count, why)| (i18n.texts().debugger.unjudged)(count, &why));
     let below: Vec<String> = open.chain(limits).chain(tensors).collect();
     let below = match below.join(", ") {
-        none if none.is_empty() => condition.id.clone(),
+        none if none.is_empty() => format!("{} {}", i18n.texts().debugger.condition, condition.id),
         some => some,
     };
     let hint = format!("{}: {below}", condition.id);
