@@ -258,7 +258,11 @@ pub(super) fn sum(compared: &DiffResult, out: Out<'_>) -> WriteResult {
     let outcome = &compared.outcome;
     let parted = outcome.total_partings;
     let common = outcome.tensors + outcome.scalars_total;
-    let all = words::plural(common, "tensor or scalar differs", "tensors and scalars differ");
+    let all = words::plural(
+        common,
+        "tensor or scalar differs",
+        "tensors and scalars differ",
+    );
     let only = outcome.only_base.total + outcome.only_other.total;
     let steps = words::plural(outcome.common_steps, "common step", "common steps");
     let missing = outcome.missing_steps + outcome.extra_steps;
