@@ -22,6 +22,7 @@ pub(crate) mod onnx;
 pub(crate) mod onnx_skim;
 pub mod safetensors;
 pub mod spans_trace;
+mod step_counter;
 pub mod tensor_file;
 pub(crate) mod tensor_proto;
 pub(crate) mod tfevents;

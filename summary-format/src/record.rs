@@ -118,6 +118,9 @@ pub struct RecordBatch {
     pub skipped_records: u64,
     /// Session starts in file order.
     pub session_starts: Vec<SessionStart>,
+    /// `true` if the step counter of the program overflowed 32 bits among these records: steps are those that the
+    /// program meant.
+    pub has_step_overflow: bool,
 }
 
 /// A `SessionLog` of status `START`: the program resumes at `step`, and earlier records from that step on are
@@ -140,6 +143,7 @@ impl RecordBatch {
         self.damages.clear();
         self.skipped_records = 0;
         self.session_starts.clear();
+        self.has_step_overflow = false;
     }
 
     /// Number of points and records of any kind.

@@ -383,6 +383,46 @@ fn a_training_is_judged_with_the_validation_beside_it() {
 }
 
 #[test]
+fn answers_to_real_and_generated_samples_are_judged_together_from_folders_side_by_side() {
+    let accuracy = |place: &Place, run: &str, value: f32| {
+        let path = format!("run/{run}/events.out.tfevents.1.host");
+        place.write(&path, b"");
+        let file = fs::File::create(place.0.path().join(path)).unwrap();
+        let mut file = EventFile::begin(file, STARTED_SECS).unwrap();
+        for epoch in 0..40 {
+            let tags = [("Accuracy", value)];
+            file.scalars(STARTED_SECS, epoch, &tags).unwrap();
+        }
+        file.flush().unwrap();
+    };
+    for (fake, real, is_one_sided) in [
+        ("gan/fake_data", "gan/real_data", true),
+        ("fake", "real", true),
+        ("a/fake_data", "b/real_data", false),
+        ("fake_data", "real_images", false),
+    ] {
+        let place = Place::new();
+        accuracy(&place, fake, 0.0);
+        accuracy(&place, real, 0.8);
+        let answer = place.check(&["--format", "json"]).json();
+        let found = answer["notes"].as_array().unwrap().iter();
+        let found: Vec<_> = found
+            .filter(|hit| hit["condition"] == "one_sided_discriminator")
+            .map(|hit| {
+                (
+                    hit["run"].as_str().unwrap(),
+                    hit["tensor"].as_str().unwrap(),
+                )
+            })
+            .collect();
+        let folder = fake.rsplit('/').next().unwrap();
+        let tag = format!("{folder}/Accuracy");
+        let expected: &[_] = if is_one_sided { &[(fake, &*tag)] } else { &[] };
+        assert_eq!(found, expected, "{fake}, {real}");
+    }
+}
+
+#[test]
 fn the_catalogue_explains_itself() {
     let here = Path::new(".");
     let list = trainscope_in(here, &["check", "--list-conditions"]);

@@ -103,3 +103,63 @@ fn points_that_a_restart_has_overwritten_are_counted() {
     let sentence = "50 overwritten points were checked for NaN and Inf only.";
     assert!(summary.contains(sentence), "{summary}");
 }
+
+/// Sentences about the files of the only run.
+fn about_files(lab: &Lab) -> Vec<String> {
+    let answer = judged(lab);
+    let about = answer["runs"][0]["about_files"].as_array().unwrap().iter();
+    about.map(|own| own.as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn attempts_of_few_points_are_one_curve_and_counted() {
+    let lab = Lab::new();
+    lab.record("run").curve("loss", 1..101, nan_from(1_000));
+    assert!(about_files(&lab).is_empty());
+    for (number, points) in [(1.0, 4), (2.0, 1)] {
+        let begun = STARTED_SECS + 1e4 * number;
+        let mut again = another_file(&lab, begun);
+        for step in 1..=points {
+            again.scalar_at("loss", step, begun + step as f64, 0.7);
+        }
+    }
+    let said = "3 attempts in this folder; the curve is the newest value at each step.";
+    assert_eq!(about_files(&lab), [said]);
+    let server = lab.start();
+    server.wait_for_points("run", "loss", 100);
+    let answer = server.get("/api/tags?run=run").json();
+    let tags = answer["tags"].as_array().unwrap();
+    assert_eq!(tags.len(), 1, "{tags:?}");
+    assert_eq!(
+        (&tags[0]["points"], &tags[0]["superseded"]),
+        (&100.into(), &5.into())
+    );
+}
+
+#[test]
+fn a_step_counter_that_overflows_32_bits_is_no_jump_of_the_loss() {
+    let lab = Lab::new();
+    let mut run = lab.record("run");
+    for at in 0..100_i64 {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "as the counter of the program"
+        )]
+        let step = ((1 << 31) - 50 + at) as i32;
+        let value = 2.0 * (-at as f32 / 40.0).exp() + 0.1;
+        run.scalar_at("loss", step.into(), STARTED_SECS + at as f64, value);
+    }
+    assert_eq!(hits(&lab), []);
+    assert_eq!(judged(&lab)["judged"]["overwritten"], 0);
+    let about = about_files(&lab);
+    assert!(
+        about[0].contains("overflowed 32 bits") && about.len() == 1,
+        "{about:?}"
+    );
+    let server = lab.start();
+    server.wait_for_points("run", "loss", 100);
+    let answer = server.get("/api/scalars?run=run&tag=loss").json();
+    let steps = answer["steps"].as_array().unwrap().iter();
+    let steps: Vec<i64> = steps.map(|step| step.as_i64().unwrap()).collect();
+    assert!(steps.into_iter().eq((1 << 31) - 50..(1 << 31) + 50));
+}

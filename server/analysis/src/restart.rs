@@ -12,7 +12,8 @@
 //! 4. Of several values of a scalar at one step, the newest counts.
 //! 5. A TensorBoard `SessionLog` of status `START` supersedes all earlier points from its step on (`purge_step`).
 //!
-//! Two files that overlap in time are two writers, unless one begins above the last step of the other.
+//! Two files that overlap in time are two writers, unless one begins above the last step of the other. A file that begins
+//! after the other ended is an attempt of the same program, however few points it has.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -91,9 +92,7 @@ pub fn writers(extents: &[Extent]) -> Vec<Vec<usize>> {
                 .is_none_or(|order| {
                     order.is_lt() || (order.is_eq() && last.last_wall_time_secs == 0.0)
                 });
-            // A single step behind the others is an evaluation by another program, not an attempt.
-            let is_stray = extent.min_step == extent.max_step && extent.max_step < reached;
-            (is_later || is_moved || extent.min_step > reached) && !is_stray
+            is_later || is_moved || extent.min_step > reached
         };
         match writers.iter_mut().find(follows) {
             Some(writer) => writer.push(index),
@@ -143,6 +142,18 @@ fn by_attempt(extents: &[Extent]) -> Vec<(usize, bool)> {
         attempts.insert(place, (index, true));
     }
     attempts
+}
+
+/// Number of attempts of one writer, given oldest first, that went back to a step that an earlier one had reached.
+/// Files that continue the ones before are none.
+pub fn went_back(attempts: impl IntoIterator<Item = Extent>) -> u64 {
+    let mut reached = i64::MIN;
+    let mut count = 0;
+    for attempt in attempts {
+        count += u64::from(attempt.min_step <= reached);
+        reached = reached.max(attempt.max_step);
+    }
+    count
 }
 
 /// For the attempts of one writer, oldest first: the ranges of steps of each that later ones have written again.
@@ -376,16 +387,18 @@ mod tests {
     }
 
     #[test]
-    fn a_single_step_behind_the_others_is_a_writer_of_its_own() {
-        let training = extent(0.0, &range(0..100));
-        assert_eq!(writers(&[training, extent(1e6, &[0])]), [vec![0], vec![1]]);
-        assert_eq!(
-            writers(&[training, extent(1e6, &[0, 0])]),
-            [vec![0], vec![1]]
-        );
-        assert_eq!(writers(&[training, extent(1e6, &[99])]), [vec![0, 1]]);
-        let later = extent(0.0, &range(1..33));
-        assert_eq!(writers(&[later, extent(1e6, &[0, 0])]), [vec![0], vec![1]]);
+    fn attempts_of_few_points_are_no_other_writer() {
+        let whole = extent(0.0, &range(1..101));
+        let few = [extent(1e3, &range(1..5)), extent(2e3, &[1])];
+        assert_eq!(writers(&[whole, few[0], few[1]]), [vec![0, 1, 2]]);
+        for lone in [&[0][..], &[0, 0], &[50], &[100]] {
+            assert_eq!(writers(&[whole, extent(1e6, lone)]), [vec![0, 1]]);
+        }
+        // While the other still writes, it is one.
+        assert_eq!(writers(&[whole, extent(50.0, &[50])]), [vec![0], vec![1]]);
+        assert_eq!(went_back([whole, few[0], few[1]]), 2);
+        assert_eq!(went_back([whole, extent(1e3, &range(101..200))]), 0);
+        assert_eq!(went_back([]), 0);
     }
 
     #[test]

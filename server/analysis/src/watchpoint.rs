@@ -5,6 +5,7 @@
 //! [`Findings`]. The result depends on the order of steps within one tensor of one rank, and not on
 //! the interleaving of tensors, ranks and scalars.
 
+mod about_files;
 pub mod catalogue;
 mod checks;
 pub mod config;

@@ -70,6 +70,9 @@ pub struct Findings {
     /// Files that could not be read in full, as a sentence; `null` if there are none.
     #[serde(default)]
     pub damage: Option<Words>,
+    /// Facts about the files that explain the curves: several attempts, a step counter that overflowed.
+    #[serde(default)]
+    pub about_files: Vec<Words>,
     /// First cause, if anything is wrong.
     pub first_cause: Option<FirstCause>,
     /// Hits that match the query: by step, then by rank, then in the order of data flow.

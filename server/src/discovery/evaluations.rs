@@ -17,37 +17,60 @@ const EVALUATIONS: [&str; 7] = [
     "dev",
 ];
 
-/// Keras and many other programs write `train` and `validation` as two runs of one folder (`CatBoost`: `learn` and `test`), with the same tags: a loss
-/// that rises in only one of them has another meaning. The training is judged together with its evaluation.
+/// First words of the folders of what a discriminator answers for generated and for real samples.
+const FAKE: &str = "fake";
+const REAL: &str = "real";
+
+/// Keras and many other programs write `train` and `validation` as two runs of one folder (`CatBoost`: `learn` and `test`),
+/// with the same tags: a loss that rises in only one of them has another meaning. The training is judged together with its
+/// evaluation. In the same way `fake_data` is judged together with `real_data`, both named by their folders.
 pub(super) fn pair(runs: &mut BTreeMap<Vec<String>, RunFiles>) {
-    let is_training = |folders: &&Vec<String>| {
-        let last = folders.last();
-        last.is_some_and(|name| TRAINING.contains(&&*name.to_ascii_lowercase()))
-    };
-    let trainings: Vec<Vec<String>> = runs.keys().filter(is_training).cloned().collect();
-    for folders in trainings {
-        let beside = &folders[..folders.len() - 1];
+    let all: Vec<Vec<String>> = runs.keys().cloned().collect();
+    for folders in all {
+        let Some((last, beside)) = folders.split_last() else {
+            continue;
+        };
+        let last = last.to_ascii_lowercase();
+        let fake = last.strip_prefix(FAKE);
+        if fake.is_none() && !TRAINING.contains(&&*last) {
+            continue;
+        }
+        let is_beside = |name: &str| match fake {
+            Some(rest) => name.strip_prefix(REAL) == Some(rest),
+            None => EVALUATIONS.contains(&name),
+        };
         let siblings = runs.iter_mut().filter(|(other, _)| {
             let last = other.strip_prefix(beside);
-            matches!(last, Some([name]) if EVALUATIONS.contains(&&*name.to_ascii_lowercase()))
+            matches!(last, Some([name]) if is_beside(&name.to_ascii_lowercase()))
         });
         let mut evaluations: Vec<(u32, EventSource)> = Vec::new();
         for (other, run) in siblings {
-            let name: Option<Arc<str>> = other.last().map(|name| name.as_str().into());
-            for (&rank, parts) in &mut run.ranks {
-                for event in &mut parts.events {
-                    event.evaluates.clone_from(&name);
-                    evaluations.push((rank, event.clone()));
-                }
-            }
+            evaluations.extend(named(other, run));
         }
-        let Some(training) = runs.get_mut(&folders) else {
+        let own = runs.get_mut(&folders);
+        let Some(training) = own.filter(|_| !evaluations.is_empty()) else {
             continue;
         };
+        if fake.is_some() {
+            named(&folders, training);
+        }
         for (rank, event) in evaluations {
             if let Some(parts) = training.ranks.get_mut(&rank) {
                 parts.evaluations.push(event);
             }
         }
     }
+}
+
+/// Puts the folder of a run before its tags when they are judged. Returns its event files, each with its rank.
+fn named(folders: &[String], run: &mut RunFiles) -> Vec<(u32, EventSource)> {
+    let name: Option<Arc<str>> = folders.last().map(|name| name.as_str().into());
+    let mut events = Vec::new();
+    for (&rank, parts) in &mut run.ranks {
+        for event in &mut parts.events {
+            event.evaluates.clone_from(&name);
+            events.push((rank, event.clone()));
+        }
+    }
+    events
 }

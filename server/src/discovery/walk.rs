@@ -24,7 +24,7 @@ pub(crate) struct Entry {
 /// The type of an entry. A link has the type of its target.
 pub(crate) enum EntryKind {
     File,
-    /// A pipe, a socket or a device, in words.
+    /// A pipe, a socket, a device, or a link that is not followed, in words.
     Special(&'static str),
     /// A link without a target, or a file without permission.
     Unreadable,
@@ -122,6 +122,16 @@ fn list_all<T: Default + Send>(
     answers
 }
 
+/// A link that is not followed.
+const FOREIGN_LINK: &str = "a link of another user to what belongs to a third";
+
+/// `true` if a link may be followed by a server of the user `own`. A person who may write into the folder could
+/// otherwise show what only the server's user may read: such a link belongs neither to that user nor to the owner of
+/// its target, nor to root.
+const fn may_follow(link: u32, target: u32, own: u32) -> bool {
+    link == own || link == target || link == 0
+}
+
 fn list<T: Default>(folder: &Path, look: impl Fn(&mut T, Entry)) -> io::Result<Listing<T>> {
     let own = fs::metadata(folder)?;
     let mut listed = Listing {
@@ -134,12 +144,19 @@ fn list<T: Default>(folder: &Path, look: impl Fn(&mut T, Entry)) -> io::Result<L
         let path = entry.path();
         let own = entry.file_type();
         let is_link = own.as_ref().is_ok_and(FileType::is_symlink);
+        let mut may_be_read = true;
         let target = if is_link {
-            fs::metadata(&path).map(|metadata| metadata.file_type())
+            fs::metadata(&path).map(|target| {
+                let link = entry.metadata();
+                let user = rustix::process::geteuid().as_raw();
+                may_be_read = link.is_ok_and(|link| may_follow(link.uid(), target.uid(), user));
+                target.file_type()
+            })
         } else {
             own
         };
         let kind = match target {
+            Ok(_) if !may_be_read => EntryKind::Special(FOREIGN_LINK),
             Ok(kind) if kind.is_dir() => {
                 let name = entry.file_name();
                 match is_link {
@@ -207,6 +224,49 @@ mod tests {
             ("zeros", "a device"),
         ];
         assert_eq!(kinds, wanted.map(|(name, what)| (name.to_owned(), what)));
+    }
+
+    #[test]
+    fn a_link_of_another_user_is_followed_only_to_what_is_theirs() {
+        let (server, other, third) = (1_000, 1_001, 1_002);
+        assert!(may_follow(server, third, server));
+        assert!(may_follow(other, other, server));
+        assert!(may_follow(0, third, server));
+        assert!(!may_follow(other, server, server));
+        assert!(!may_follow(other, third, server));
+        assert!(!may_follow(other, 0, server));
+        let user = rustix::process::geteuid().as_raw();
+        if user != 0 {
+            // Only root may give links away.
+            return;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
+        fs::create_dir_all(path("runs/mine")).unwrap();
+        fs::create_dir_all(path("private/run")).unwrap();
+        fs::write(path("private/weights.npy"), b"").unwrap();
+        for (to, from, owner) in [
+            ("../private/run", "runs/of_root", user),
+            ("../private/run", "runs/of_other", other),
+            ("../private/weights.npy", "runs/file", other),
+        ] {
+            std::os::unix::fs::symlink(to, path(from)).unwrap();
+            std::os::unix::fs::lchown(path(from), Some(owner), None).unwrap();
+        }
+        let mut refused = Vec::new();
+        let mut folders = Vec::new();
+        let look = |refused: &mut Vec<PathBuf>, entry: Entry| {
+            assert!(matches!(entry.kind, EntryKind::Special(FOREIGN_LINK)));
+            refused.push(entry.path);
+        };
+        let mut visited = VisitedFolders::default();
+        walk(&path("runs"), 1, &mut visited, look, |folder, found| {
+            folders.push(folder.to_owned());
+            refused.extend(found.unwrap());
+        });
+        refused.sort();
+        assert_eq!(folders, ["runs", "runs/mine", "runs/of_root"].map(path));
+        assert_eq!(refused, ["runs/file", "runs/of_other"].map(path));
     }
 
     #[test]

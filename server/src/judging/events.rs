@@ -20,6 +20,8 @@ pub(crate) trait Listener {
     fn scalar(&mut self, rank: u32, tag: &str, step: i64, wall_time_secs: f64, value: f64);
     /// A start of the program that wrote the file.
     fn session_start(&mut self, _rank: u32, _start: SessionStart) {}
+    /// The step counter of the program overflowed 32 bits.
+    fn step_overflow(&mut self) {}
     fn statistics(&mut self, rank: u32, tag: &Arc<str>, step: i64, summary: &TensorSummary);
     /// A tensor of an unsupported element type.
     fn opaque(&mut self, rank: u32, tag: &str, step: i64, dtype: &str);
@@ -141,6 +143,9 @@ impl EventRecords {
         }
         for start in &batch.session_starts {
             listener.session_start(self.rank, *start);
+        }
+        if batch.has_step_overflow {
+            listener.step_overflow();
         }
         let scalars = &batch.scalars;
         for at in 0..scalars.len() {

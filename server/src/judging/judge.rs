@@ -381,6 +381,11 @@ impl Judging {
                 self.advance(item.step, progress);
                 step = Some(item.step);
             }
+            // Moved: there may be millions in one table.
+            let summary = match item.content {
+                Content::Known(known) => Ok(known),
+                _ => summary,
+            };
             // Recorded statistics take precedence.
             let key = (item.rank, Arc::clone(&item.name));
             let is_known = self.observer.holds(&key, item.step);
@@ -515,7 +520,9 @@ type Summary = Result<Box<TensorSummary>, TensorReadError>;
 
 /// Summaries of all items. A tensor and its following steps are read by one thread.
 fn summaries(items: &[Item], readers: &mut [Reader]) -> Vec<Summary> {
-    let firsts: Vec<usize> = (0..items.len()).filter(|&at| !items[at].is_next).collect();
+    let is_read = |item: &Item| !matches!(item.content, Content::Known(_));
+    let firsts = (0..items.len()).filter(|&at| !items[at].is_next && is_read(&items[at]));
+    let firsts: Vec<usize> = firsts.collect();
     let next = AtomicUsize::new(0);
     let work = |reader: &mut Reader| {
         let mut mine = Vec::new();
@@ -524,7 +531,7 @@ fn summaries(items: &[Item], readers: &mut [Reader]) -> Vec<Summary> {
         {
             let mut at = Some(first);
             while let Some((number, item)) = at.and_then(|at| Some((at, items.get(at)?))) {
-                mine.push((number, item.read(reader)));
+                mine.extend(item.read(reader).map(|summary| (number, summary)));
                 at = item.next;
             }
         }
@@ -559,10 +566,11 @@ fn summaries(items: &[Item], readers: &mut [Reader]) -> Vec<Summary> {
 }
 
 impl Item {
-    fn read(&self, reader: &mut Reader) -> Summary {
+    /// The summary of its elements; `None` if the summary alone was recorded.
+    fn read(&self, reader: &mut Reader) -> Option<Summary> {
         let place = match &self.content {
-            Content::Known(known) => return Ok(known.clone()),
-            Content::Opaque(opaque) => return Err(TensorReadError::Opaque(opaque.clone())),
+            Content::Known(_) => return None,
+            Content::Opaque(opaque) => return Some(Err(TensorReadError::Opaque(opaque.clone()))),
             Content::At(place) => place,
         };
         let before = match &self.before {
@@ -570,8 +578,8 @@ impl Item {
             Some(before) => Before::At(before),
             None => Before::Nothing,
         };
-        let summary = reader.summary(place, before, &self.needs, self.next.is_some())?;
-        Ok(Box::new(summary))
+        let summary = reader.summary(place, before, &self.needs, self.next.is_some());
+        Some(summary.map(Box::new))
     }
 }
 

@@ -124,6 +124,10 @@ impl Listener for Observer {
         self.evaluator.session_start(rank, start);
     }
 
+    fn step_overflow(&mut self) {
+        self.evaluator.step_overflow();
+    }
+
     fn statistics(&mut self, rank: u32, tag: &Arc<str>, step: i64, summary: &TensorSummary) {
         let key = (rank, Arc::clone(tag));
         let in_full = self.in_full.get(&key);

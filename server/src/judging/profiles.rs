@@ -182,6 +182,7 @@ fn judged(
         step_range: numbers.map_or((0, 0), |(first, last)| (first.number, last.number)),
         step_offset: facts.step_offset,
         steps: steps.len() as u64,
+        left_out: own.model.trace.counts.over_limit,
         judged: limits.iter().map(judge).collect(),
     }
 }

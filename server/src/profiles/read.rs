@@ -36,6 +36,13 @@ const MAX_TABLE_BYTES: u64 = 1 << 30;
 const MAX_RATIO: u64 = 1_000;
 /// Share of the machine's memory that the events of one trace may take, as a divisor.
 const MEMORY_SHARE: u64 = 4;
+/// The same of the memory that is free: each further trace may take a share of what those before have left.
+const FREE_SHARE: u64 = 3;
+/// Most events for each byte of a file, packed or not; traces of profilers have one in 5 to 12 packed bytes, equal events
+/// one in a quarter of a byte.
+const EVENTS_PER_BYTE: u64 = 1;
+/// Small files may have this many events all the same.
+const FEWEST_EVENTS: u64 = 1_000_000;
 /// Bytes of memory for each byte of an xplane file whose events are as small as they can be.
 const TABLE_FACTOR: u64 = 8;
 
@@ -159,8 +166,9 @@ fn one(
 fn chrome(path: &Path, progress: &Progress, faults: &mut Vec<String>) -> io::Result<Trace> {
     let file = files::open(path)?;
     let most = MAX_TRACE_BYTES.min(unpacked_limit(&file)?);
+    let max_events = max_events(file.metadata()?.len());
     let mut content = files::unpacked(ByteCounter { file, progress })?.take(most);
-    progress.begin(TraceReader::new().max_events(memory() / MEMORY_SHARE / SLICE_BYTES));
+    progress.begin(TraceReader::new().max_events(max_events));
     let mut block = vec![0; BLOCK_BYTES];
     let mut end = None;
     loop {
@@ -206,6 +214,23 @@ fn unpacked_limit(file: &fs::File) -> io::Result<u64> {
     // Small files are no danger, and may be that regular.
     let len = file.metadata()?.len().max(1 << 10);
     Ok(len.saturating_mul(MAX_RATIO))
+}
+
+/// Most events of a trace of this length that are read.
+fn max_events(len_bytes: u64) -> u64 {
+    let bytes = (memory() / MEMORY_SHARE).min(free_memory() / FREE_SHARE);
+    let of_file = len_bytes.saturating_mul(EVENTS_PER_BYTE).max(FEWEST_EVENTS);
+    of_file.min(bytes / SLICE_BYTES)
+}
+
+/// Bytes of memory that programs may take without moving others out; all where the machine does not tell.
+fn free_memory() -> u64 {
+    let info = files::read_text(Path::new("/proc/meminfo"), 1 << 16).unwrap_or_default();
+    let line = info
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    kib.map_or_else(memory, |kib| kib.saturating_mul(1 << 10))
 }
 
 /// Bytes of memory of this machine; 16 GiB where it does not tell.
@@ -412,5 +437,21 @@ mod tests {
         fs::write(path.path(), &file).unwrap();
         let error = whole(path.path(), &Progress::default()).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+    }
+
+    #[test]
+    fn equal_events_that_pack_to_nothing_are_read_up_to_a_limit() {
+        let event = br#",{"ph":"X","name":"f","pid":1,"tid":1,"ts":1,"dur":1}"#.repeat(10_000);
+        let mut parts = vec![EVENTS];
+        parts.resize(121, &event);
+        parts.push(b"]}");
+        let (trace, _) = read(&packed(&parts));
+        let trace = trace.unwrap();
+        assert_eq!(trace.slices.len() as u64, FEWEST_EVENTS);
+        assert_eq!(trace.counts.over_limit, trace.counts.events - FEWEST_EVENTS);
+        assert!(trace.counts.over_limit > 100_000);
+        assert_eq!(max_events(FEWEST_EVENTS + 1), FEWEST_EVENTS + 1);
+        // No file may have more than a part of the memory for its events.
+        assert!(max_events(u64::MAX) * SLICE_BYTES <= memory() / MEMORY_SHARE);
     }
 }

@@ -84,6 +84,7 @@ pub(crate) fn answer(judged: &JudgedRun, query: &FindingsQuery, limit: usize) ->
         verdict: verdict(findings),
         summary: words(&findings.summary()),
         damage: findings.damaged().as_ref().map(words),
+        about_files: findings.about_files.iter().map(words).collect(),
         first_cause,
         total: page.hits.len() as u64,
         lines: page.lines(),

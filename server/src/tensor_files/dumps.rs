@@ -24,7 +24,7 @@ const MAX_TABLE_BYTES: u64 = 1 << 28;
 type IterationTensor<'a> = (
     DumpedName,
     &'a TensorSource,
-    Option<Result<TensorSummary, OpaqueTensor>>,
+    Option<Result<Box<TensorSummary>, OpaqueTensor>>,
 );
 
 /// The graphs of a rank, by number.
@@ -142,16 +142,20 @@ pub(crate) fn add_iteration<'a>(
     }
     all.refuse(&raw, &files);
     // Statistics of tensors without elements.
-    let key = |name: &DumpedName| (name.op_name.clone(), name.is_input, name.slot);
     let mut known: FxHashSet<_> = files.iter().map(|(name, ..)| key(name)).collect();
-    for (StatisticRow { name, summary }, source) in rows {
-        if known.insert(key(&name)) {
-            files.push((name, source, Some(summary)));
-        }
-    }
+    let new = rows.iter().map(|(row, _)| known.insert(key(&row.name)));
+    let new: Vec<bool> = new.collect();
+    let rows = rows.into_iter().zip(new).filter(|(_, is_new)| *is_new);
+    files.extend(
+        rows.map(|((StatisticRow { name, summary }, source), _)| (name, source, Some(summary))),
+    );
     let nothing_known = DumpedGraph::default();
     let known = graphs.known.get(&graph).unwrap_or(&nothing_known);
-    let names: Vec<DumpedName> = files.iter().map(|(name, ..)| name.clone()).collect();
+    // A table may have millions of rows: each is in memory once.
+    let files = files
+        .into_iter()
+        .map(|(name, source, summary)| (name, (source, summary)));
+    let (names, mut files): (Vec<DumpedName>, Vec<_>) = files.unzip();
     let mut by_task: FxHashMap<(u64, u64), &str> = FxHashMap::default();
     for name in names.iter().filter(|_| !overflows.is_empty()) {
         let task = by_task.entry((name.task, name.stream));
@@ -169,7 +173,8 @@ pub(crate) fn add_iteration<'a>(
         .next()
         .is_none_or(|first| *first == graph);
     for tensor in known.tensors(&names) {
-        let (name, source, summary) = &files[tensor.file];
+        let name = &names[tensor.file];
+        let (source, summary) = &mut files[tensor.file];
         let is_parameter = name.op_type == "Parameter";
         all.tensors.push(ListedTensor {
             // A graph that evaluates has operators and parameters of the same names.
@@ -186,9 +191,9 @@ pub(crate) fn add_iteration<'a>(
                 Role::Other
             },
             source,
-            content: match summary {
-                Some(Ok(summary)) => Content::Known(Box::new(summary.clone())),
-                Some(Err(opaque)) => Content::Opaque(opaque.clone()),
+            content: match summary.take() {
+                Some(Ok(summary)) => Content::Known(summary),
+                Some(Err(opaque)) => Content::Opaque(opaque),
                 None => Content::At(Place {
                     path: source.path.as_path().into(),
                     tensor: None,
@@ -197,6 +202,11 @@ pub(crate) fn add_iteration<'a>(
             },
         });
     }
+}
+
+/// Distinguishes the tensors of an iteration.
+fn key(name: &DumpedName) -> (&str, bool, u32) {
+    (&name.op_name, name.is_input, name.slot)
 }
 
 impl<'a> Listing<'a> {

@@ -1,5 +1,6 @@
 //! Event files of all formats: frames that hold one event each, and tags whose kind is named once.
 
+use super::step_counter::{Ends, StepCounter};
 use crate::body::Body;
 use crate::decode::{Checkpoint, Decoder, RestoreError};
 use crate::frame::FrameReader;
@@ -15,14 +16,15 @@ pub(crate) type ReadEvent =
     fn(Source<'_>, &mut TagTable, &mut RecordBatch) -> Result<(), WireError>;
 
 const NOT_AN_EVENT: &str = "the frame of a record is intact, but its content is not an event";
-/// Version of the state in checkpoints; changes when older ones would be misread.
-const STATE: [u8; 1] = [1];
+/// Version of the state in checkpoints, before the step counter; changes when older ones would be misread.
+const STATE: u8 = 2;
 
 /// Decoder of a file of framed events.
 #[derive(Debug)]
 pub(crate) struct EventFile {
     frames: FrameReader,
     tags: TagTable,
+    steps: StepCounter,
     read_event: ReadEvent,
 }
 
@@ -32,16 +34,23 @@ impl EventFile {
         Self {
             frames: FrameReader::default(),
             tags: TagTable::default(),
+            steps: StepCounter::default(),
             read_event,
         }
     }
 
     /// Decoder that starts at a checkpoint; the empty checkpoint is the start of a file.
     pub(crate) fn resume(read_event: ReadEvent, from: Checkpoint) -> Result<Self, RestoreError> {
-        if from.state != STATE && from != Checkpoint::default() {
-            return Err(RestoreError);
+        if from == Checkpoint::default() {
+            return Ok(Self::new(read_event));
         }
+        let steps = from
+            .state
+            .split_first_chunk()
+            .filter(|(version, _)| **version == [STATE]);
+        let steps = steps.and_then(|(_, steps)| steps.first_chunk());
         Ok(Self {
+            steps: StepCounter::from_bytes(*steps.ok_or(RestoreError)?),
             frames: FrameReader::at(from.offset),
             tags: TagTable::restore(from.tags),
             read_event,
@@ -55,23 +64,19 @@ impl Decoder for EventFile {
         let mut damages = Vec::new();
         let old_damages = out.damages.len();
         self.frames.push(bytes, &mut damages, |payload, offset| {
-            let scalars = out.scalars.len();
-            let records = out.records.len();
-            let unread = out.unread.len();
+            let ends = Ends::of(out);
             let damages = out.damages.len();
             let skipped_records = out.skipped_records;
-            let session_starts = out.session_starts.len();
             let source = Source { payload, offset };
-            (self.read_event)(source, &mut self.tags, out).map_err(|WireError| {
+            let read = (self.read_event)(source, &mut self.tags, out);
+            if read.is_err() {
                 // The event is read again after a restart at this offset and must not count twice.
-                out.scalars.truncate(scalars);
-                out.records.truncate(records);
-                out.unread.truncate(unread);
+                ends.truncate(out);
                 out.damages.truncate(damages);
                 out.skipped_records = skipped_records;
-                out.session_starts.truncate(session_starts);
-                NOT_AN_EVENT
-            })
+            }
+            self.steps.correct(out, ends);
+            read.map_err(|WireError| NOT_AN_EVENT)
         });
         if !damages.is_empty() {
             out.damages.append(&mut damages);
@@ -91,7 +96,7 @@ impl Decoder for EventFile {
         Checkpoint {
             offset: self.offset(),
             tags: self.tags.to_vec(),
-            state: STATE.to_vec(),
+            state: [&[STATE], &self.steps.to_bytes()[..]].concat(),
         }
     }
 }

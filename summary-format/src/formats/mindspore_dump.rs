@@ -162,7 +162,7 @@ pub struct StatisticRow {
     pub name: DumpedName,
     /// Statistics, as far as the table has columns for them (see [`statistics`]); for unsupported element types the
     /// shape alone.
-    pub summary: Result<TensorSummary, OpaqueTensor>,
+    pub summary: Result<Box<TensorSummary>, OpaqueTensor>,
 }
 
 /// Error in a table.
@@ -256,7 +256,7 @@ impl Row {
             .collect();
         let dtype = dtype_of(&self.dtype);
         let summary = match dtype {
-            Some(dtype) => Ok(self.summary(dtype, shape)),
+            Some(dtype) => Ok(Box::new(self.summary(dtype, shape))),
             None => Err(OpaqueTensor {
                 dtype: self.dtype,
                 shape,

@@ -1,7 +1,7 @@
 //! Values of every kind and type, written by hand as the two generations of writers do.
 
 use proptest::prelude::*;
-use trainscope_format::{Body, Format, Kind, TagInfo};
+use trainscope_format::{Body, Format, Kind, RecordBatch, TagInfo};
 
 use crate::support::{
     DecoderOutput, bytes_field, double, doubles, event, fixed32_field, fixed64_field, frame,
@@ -120,6 +120,38 @@ fn what_is_no_number_is_skipped_and_counted() {
         frame(&event(1.0, 1, 77, b"?")),
     ]);
     assert_eq!(seen.batch.skipped_records, 3);
+}
+
+#[test]
+fn a_step_counter_of_32_bits_goes_on_after_its_largest_number() {
+    let meant = (1_i64 << 31) - 50..(1 << 31) + 50;
+    let record = |step: i64| {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "as the counter of the program"
+        )]
+        let step = i64::from(step as i32);
+        summary(1.0, step, &[simple_value("x", 2.0)])
+    };
+    let written: Vec<Vec<u8>> = meant.clone().map(record).collect();
+    let seen = read(&written);
+    assert!(seen.batch.scalars.steps.iter().copied().eq(meant.clone()));
+    assert!(seen.batch.has_step_overflow);
+    // A restart of the reader between the largest and the lowest number, and after both.
+    for cut in [50, 60] {
+        let first = read(&written[..cut]);
+        let mut decoder = Format::Tfevents.resume("", first.checkpoint).unwrap();
+        let mut rest = RecordBatch::default();
+        decoder.push(&written[cut..].concat(), &mut rest);
+        let steps = first.batch.scalars.steps.iter().chain(&rest.scalars.steps);
+        assert!(steps.copied().eq(meant.clone()), "{cut}");
+        assert_eq!(rest.has_step_overflow, cut == 50);
+    }
+    // Negative steps stay elsewhere, and so do large ones.
+    let others = [-3, 5, -7, (1 << 31) - 1, -1, (1 << 31) + 7, 1 << 40, -5];
+    let seen = read(&others.map(|step| summary(1.0, step, &[simple_value("x", 2.0)])));
+    assert_eq!(seen.batch.scalars.steps, others);
+    assert!(!seen.batch.has_step_overflow);
 }
 
 #[test]

@@ -137,6 +137,7 @@ pub(crate) fn append(all: &mut RecordBatch, next: &RecordBatch) {
     all.unread.extend_from_slice(&next.unread);
     all.damages.extend_from_slice(&next.damages);
     all.skipped_records += next.skipped_records;
+    all.has_step_overflow |= next.has_step_overflow;
 }
 
 /// All results of a decoder for some bytes.

@@ -11,6 +11,7 @@ use foldhash::fast::RandomState;
 use trainscope_format::tensor::{ChannelStats, Tolerance};
 use trainscope_format::{Histogram, Role, SessionStart};
 
+use super::about_files;
 use super::config::Watchpoints;
 use super::fresh::{FreshHit, FreshHits};
 use super::histograms;
@@ -50,6 +51,8 @@ pub struct Evaluator {
     file: u32,
     /// Session starts: rank, file, step and time.
     starts: Vec<(u32, u32, SessionStart)>,
+    /// `true` if a step counter overflowed 32 bits.
+    has_step_overflow: bool,
     /// Index of scalars by tag.
     by_tag: HashMap<Box<str>, Vec<(u32, Place)>, RandomState>,
     knowledge: Knowledge,
@@ -86,6 +89,7 @@ impl Evaluator {
             others: Vec::new(),
             file: 0,
             starts: Vec::new(),
+            has_step_overflow: false,
             by_tag: HashMap::default(),
             knowledge: Knowledge::default(),
             steps: Steps::default(),
@@ -197,6 +201,11 @@ impl Evaluator {
         self.starts.push((rank, self.file, start));
     }
 
+    /// Notes that a step counter of the program overflowed 32 bits, and that the steps go on above them.
+    pub fn step_overflow(&mut self) {
+        self.has_step_overflow = true;
+    }
+
     /// Adds a point of a scalar. Its meaning (loss, learning rate, …) is inferred from the tag.
     pub fn scalar(&mut self, rank: u32, tag: &str, step: i64, wall_time_secs: f64, value: f64) {
         self.note_step(step);
@@ -270,6 +279,18 @@ impl Evaluator {
         let curves = self.curves();
         let mut findings = report::findings(&self.watchpoints, &self.run(&curves, remarks));
         findings.unread = self.unread.values().cloned().collect();
+        let restarts = curves.iter().map(|curve| curve.restarts).max();
+        let attempts = restarts
+            .filter(|count| *count > 0)
+            .map(about_files::attempts);
+        let overflow = self.has_step_overflow.then(about_files::step_overflow);
+        let profiles = self.profiles.values().filter(|own| own.left_out > 0);
+        let profiles = profiles.map(|own| about_files::left_out(&own.session, own.left_out));
+        findings.about_files = attempts
+            .into_iter()
+            .chain(overflow)
+            .chain(profiles)
+            .collect();
         findings
     }
 
@@ -359,7 +380,9 @@ fn look(
                 && own.watches(seen.name, &subject)
         });
         let memories = watching.map(|(watchpoint, _)| Memory::new(watchpoint));
-        let memories = memories.collect();
+        let mut memories: Vec<Memory> = memories.collect();
+        // Tables may hold millions of tensors of one step.
+        memories.shrink_to_fit();
         tensors.push(Tensor::new(seen, subject, memories))
     });
     let Some(tensor) = tensors.all.get_mut(index) else {

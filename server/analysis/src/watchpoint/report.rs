@@ -119,6 +119,7 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
         unread: Vec::new(),
         inputs: inputs.count() as u64,
         damage: None,
+        about_files: Vec::new(),
         judged: Coverage {
             tensors,
             histograms,

@@ -45,6 +45,7 @@ fn profile(rank: u32, judged: Judgement) -> ProfileJudgement {
         step_range: (4, 15),
         step_offset: 1_000,
         steps: 12,
+        left_out: 0,
         judged: vec![judged],
     }
 }
@@ -79,6 +80,22 @@ fn watching(watchpoints: &[&[(&str, Value)]]) -> Watchpoints {
 
 fn condition(rule: Rule) -> (&'static str, Value) {
     ("condition", Value::Text(rule.name().to_owned()))
+}
+
+#[test]
+fn events_that_exceed_a_limit_of_the_reader_are_named() {
+    let judged = |left_out: u64| {
+        let own = ProfileJudgement {
+            left_out,
+            ..profile(0, Judgement::default())
+        };
+        let about = judge(watching(&[]), [own]).about_files.into_iter();
+        about.map(|own| own.en).collect::<Vec<_>>()
+    };
+    let said =
+        "1,200 events of the profile cycle 1 exceed a limit of the reader: they are counted only.";
+    assert_eq!(judged(1_200), [said]);
+    assert!(judged(0).is_empty());
 }
 
 #[test]

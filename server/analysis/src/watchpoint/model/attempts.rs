@@ -42,6 +42,8 @@ pub(crate) struct Curve {
     pub(crate) others: Vec<(i64, f64)>,
     /// Steps of the curve whose point is in another file than the one before: there another attempt begins.
     pub(crate) begins: Vec<i64>,
+    /// Number of files that went back to a step that an earlier one had reached.
+    pub(crate) restarts: u64,
 }
 
 /// Points of a scalar by file, in the order of the files.
@@ -115,7 +117,10 @@ impl Attempts {
         } else {
             live.sort_by_key(|(step, ..)| *step);
         }
-        let mut curve = Curve::default();
+        let mut curve = Curve {
+            restarts: restart::went_back(own),
+            ..Curve::default()
+        };
         let mut is_part: Vec<Vec<bool>> = self
             .files
             .iter()
@@ -185,10 +190,11 @@ mod tests {
     }
 
     #[test]
-    fn another_writer_is_no_part_of_the_curve() {
+    fn a_late_point_is_an_attempt_and_another_writer_no_part_of_the_curve() {
         let mut files = attempts(&[(0.0, &range(0..10, 1.0)), (1e3, &[(0, f64::NAN)])]);
         let curve = files.curve(&[]);
-        assert_eq!((curve.points.steps.len(), curve.others.len()), (10, 1));
+        assert!(curve.points.values[0].is_nan());
+        assert_eq!((curve.others, curve.restarts), (vec![(0, 1.0)], 1));
         // At the same time.
         files = attempts(&[(0.0, &range(0..10, 1.0)), (0.5, &range(0..10, 2.0))]);
         assert_eq!(files.curve(&[]).points.values, [1.0; 10]);

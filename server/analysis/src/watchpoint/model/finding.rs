@@ -45,6 +45,8 @@ pub struct Findings {
     pub inputs: u64,
     /// Files that could not be read in full, if there are any: set by the reader of the files.
     pub damage: Option<Damage>,
+    /// Facts about the files that explain the curves, as sentences: several attempts, a step counter that overflowed.
+    pub about_files: Vec<Sentence>,
 }
 
 /// Files of a run that could not be read in full.

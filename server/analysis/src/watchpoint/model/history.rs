@@ -243,7 +243,10 @@ impl History {
             self.digests.truncate(keep);
         }
         limit.trim(&mut self.digests);
-        if limit.is_short && self.digests.len() == self.digests.capacity() {
+        if self.digests.is_empty() {
+            // There may be millions of tensors of one step.
+            self.digests.reserve_exact(1);
+        } else if limit.is_short && self.digests.len() == self.digests.capacity() {
             // Doubling would allocate up to twice the limit.
             let most = limit.first + 2 * limit.newest;
             let len = self.digests.len();

@@ -19,6 +19,8 @@ pub struct ProfileJudgement {
     pub step_offset: i64,
     /// Number of steps.
     pub steps: u64,
+    /// Number of events beyond a limit of the reader, which were counted only.
+    pub left_out: u64,
     /// Judgements with each of the limits of
     /// [`Watchpoints::profile_limits`](crate::watchpoint::Watchpoints::profile_limits), in their order.
     pub judged: Vec<Judgement>,

@@ -25,6 +25,8 @@ pub(crate) struct Series {
     pub(crate) beside: Vec<(i64, f64)>,
     /// Steps at which another attempt of the training begins.
     pub(crate) begins: Vec<i64>,
+    /// Number of attempts that went back to a step of an earlier one.
+    pub(crate) restarts: u64,
     /// File of the points, as long as there is only one.
     file: u32,
     /// All points, if several files have some, or steps go back: then the columns are empty until [`Self::settled`].
@@ -45,6 +47,7 @@ impl Series {
             wall_times_secs: Vec::new(),
             beside: Vec::new(),
             begins: Vec::new(),
+            restarts: 0,
             file: 0,
             attempts: None,
             has_not_finite: false,
@@ -120,6 +123,7 @@ impl Series {
             points,
             others,
             begins,
+            restarts,
         } = attempts.curve(starts);
         Self {
             rank: self.rank,
@@ -131,6 +135,7 @@ impl Series {
             wall_times_secs: points.wall_times_secs,
             beside: others,
             begins,
+            restarts,
             file: self.file,
             attempts: None,
             has_not_finite: self.has_not_finite,

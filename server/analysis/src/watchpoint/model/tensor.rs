@@ -72,6 +72,9 @@ impl TensorList {
     pub(crate) fn push(&mut self, tensor: Tensor) -> usize {
         let index = self.all.len();
         let ranks = self.by_name.entry(tensor.name.clone()).or_default();
+        if ranks.is_empty() {
+            ranks.reserve_exact(1);
+        }
         ranks.push((tensor.rank, index));
         self.all.push(tensor);
         index

@@ -46,6 +46,8 @@ struct JsonRun<'a> {
     run: &'a str,
     verdict: Verdict,
     summary: String,
+    /// Facts about the files that explain the curves.
+    about_files: Vec<&'a str>,
     judged: JsonJudged,
     /// Conditions without data.
     without_data: Vec<&'a str>,
@@ -157,6 +159,12 @@ impl<'a> JsonRun<'a> {
             run: &run.name,
             verdict: run.findings.verdict(),
             summary: run.findings.summary().en,
+            about_files: run
+                .findings
+                .about_files
+                .iter()
+                .map(|own| &*own.en)
+                .collect(),
             judged: JsonJudged::of(std::slice::from_ref(run), run.watchpoints.watching()),
             without_data: run
                 .findings

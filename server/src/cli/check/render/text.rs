@@ -127,6 +127,9 @@ fn details(
         let sentence = words::name(&shared.sentence(), None);
         writeln!(out, "  {QUIET}note: {sentence}{QUIET:#}")?;
     }
+    for about in &findings.about_files {
+        writeln!(out, "  {QUIET}note: {}{QUIET:#}", about.en)?;
+    }
     for fault in &run.truncated {
         let file = words::name(&fault.file, None);
         writeln!(out, "  {QUIET}note: {file}: {}{QUIET:#}", fault.reason)?;

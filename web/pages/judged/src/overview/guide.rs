@@ -318,6 +318,14 @@ fn notes_on_files(found: &Findings, texts: &OverviewTexts) -> Vec<String> {
 fn recorded(model: Model, i18n: I18n) -> AnyView {
     let texts = &i18n.texts().overview;
     let found = model.findings.get();
+    let about = found.iter().flat_map(|found| &found.about_files);
+    let about: Vec<String> = about.map(|own| i18n.words(own)).collect();
+    let about = (!about.is_empty()).then(|| {
+        view! {
+            <b>{about.join(texts.gap)}</b>
+            " "
+        }
+    });
     let (tensors, open, notes) = found.map_or((0, Vec::new(), Vec::new()), |found| {
         let notes = notes_on_files(&found, texts);
         (
@@ -347,6 +355,7 @@ fn recorded(model: Model, i18n: I18n) -> AnyView {
         let ways = recording(&formats, &names, &kinds).iter();
         let ways = ways.map(|way| code_of(way, i18n)).collect_view();
         return view! {
+            {about}
             {texts.no_tensors}
             {ways}
         }
@@ -363,6 +372,7 @@ fn recorded(model: Model, i18n: I18n) -> AnyView {
         .collect();
     let open = (!open.is_empty()).then(|| view! { <b>{open.join(texts.semicolon)}</b> " · " });
     view! {
+        {about}
         {open}
         {kinds.join(" · ")}
     }

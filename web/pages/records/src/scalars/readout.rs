@@ -78,9 +78,9 @@ pub(super) fn HeadValues(
             let has_more_runs = picture.runs() > 1;
             let readings: Vec<Reading> = readings.into_iter().flatten().collect();
             let widths = readings.iter().map(|reading| {
-                let curve = picture.loaded.curves.get(reading.line);
-                let rank = curve.map_or(0.0, |curve| label::width(&rank_of(curve, has_more_runs)));
-                CHIP_PIXELS + label::width(&label::value(reading.value)) + rank
+                let mark = mark_of(&picture.loaded.curves, reading.line, has_more_runs);
+                let mark = label::width(&mark);
+                CHIP_PIXELS + label::width(&label::value(reading.value)) + mark
             });
             let fitting = fitting(
                 &widths.collect::<Vec<_>>(),
@@ -94,7 +94,7 @@ pub(super) fn HeadValues(
                 Some(view! {
                     <span title=title>
                         <RunChip run=run />
-                        {rank_of(curve, has_more_runs)}
+                        {mark_of(&picture.loaded.curves, reading.line, has_more_runs)}
                         <b class=value_class(reading.value)>{label::value(reading.value)}</b>
                     </span>
                 })
@@ -120,16 +120,28 @@ fn fitting(widths: &[f64], room: f64) -> usize {
     fits.count()
 }
 
-/// The rank of a line, where its run has several on the card; with the run where there are more runs.
-fn rank_of(curve: &Curve, has_more_runs: bool) -> String {
-    if curve.group.is_some() || !curve.id.is_one_of_many {
+/// The rank of a line, or the number of its program, where its run has several lines on the card; with the run where there
+/// are more runs.
+fn mark_of(curves: &[Curve], line: usize, has_more_runs: bool) -> String {
+    let Some(curve) = curves.get(line) else {
+        return String::new();
+    };
+    let id = &curve.id;
+    if curve.group.is_some() || !id.is_one_of_many {
         return String::new();
     }
-    let rank = curve.id.rank;
+    let same = curves[..line].iter();
+    let same = same.filter(|own| own.id.run == id.run && own.id.rank == id.rank);
+    // Programs that wrote at the same time have no rank of their own.
+    let mark = match (id.rank, &id.file) {
+        (rank, None) => format!("r{rank}"),
+        (0, Some(_)) => format!("#{}", same.count() + 1),
+        (rank, Some(_)) => format!("r{rank} #{}", same.count() + 1),
+    };
     if has_more_runs {
-        format!("{} r{rank} ", short_name(&curve.id.run))
+        format!("{} {mark} ", short_name(&id.run))
     } else {
-        format!("r{rank} ")
+        format!("{mark} ")
     }
 }
 
@@ -411,7 +423,33 @@ fn context_lines(
 
 #[cfg(test)]
 mod tests {
+    use trainscope_web_kit::components::browse::SeriesId;
+
     use super::*;
+
+    #[test]
+    fn programs_that_wrote_at_the_same_time_are_numbered() {
+        let line = |run: &str, rank: u32, file: Option<&str>| Curve {
+            id: SeriesId {
+                run: run.to_owned(),
+                rank,
+                file: file.map(str::to_owned),
+                is_one_of_many: run != "alone",
+                ..SeriesId::default()
+            },
+            ..Curve::default()
+        };
+        let curves = [
+            line("both", 0, Some("both/1")),
+            line("both", 0, Some("both/2")),
+            line("ranks", 0, None),
+            line("ranks", 1, Some("ranks/3")),
+            line("alone", 0, None),
+        ];
+        let marks = [0, 1, 2, 3, 4, 5].map(|line| mark_of(&curves, line, false));
+        assert_eq!(marks, ["#1 ", "#2 ", "r0 ", "r1 #1 ", "", ""]);
+        assert_eq!(mark_of(&curves, 1, true), "both #2 ");
+    }
 
     #[test]
     fn values_in_a_head_are_whole_and_the_others_counted() {

@@ -1,0 +1,36 @@
+//! Sentences about the files of a run that explain its curves and are no findings.
+
+use trainscope_format::digits::count;
+
+use crate::text::Sentence;
+
+/// Several attempts in one folder, of which all but the first went back.
+pub(super) fn attempts(restarts: u64) -> Sentence {
+    let attempts = count(restarts + 1);
+    Sentence {
+        en: format!(
+            "{attempts} attempts in this folder; the curve is the newest value at each step."
+        ),
+        zh: format!("此文件夹中有 {attempts} 次尝试；曲线取每个迭代的最新值。"),
+    }
+}
+
+/// Steps that went on below zero after the largest number of 32 bits.
+pub(super) fn step_overflow() -> Sentence {
+    Sentence {
+        en: "The step counter overflowed 32 bits: 2^32 was added to the steps below 0 that followed."
+            .to_owned(),
+        zh: "迭代计数器超出了 32 位：其后的负迭代数已加上 2^32。".to_owned(),
+    }
+}
+
+/// A profile with more events than the reader takes.
+pub(super) fn left_out(session: &str, events: u64) -> Sentence {
+    let events = count(events);
+    Sentence {
+        en: format!(
+            "{events} events of the profile {session} exceed a limit of the reader: they are counted only."
+        ),
+        zh: format!("性能数据 {session} 有 {events} 个事件超出读取上限，仅计数。"),
+    }
+}
