@@ -70,7 +70,8 @@ pub struct CollectorBuilder {
 }
 
 impl Collector {
-    /// Configures a recording into this folder, which is the run; [`CollectorBuilder::start`] starts it.
+    /// Configures a recording into this folder, which is the run; [`CollectorBuilder::start`] starts it. A relative path is that
+    /// of the start, also if the program changes its folder later.
     pub fn builder(folder: impl AsRef<Path>) -> CollectorBuilder {
         CollectorBuilder::new(folder.as_ref())
     }

@@ -34,18 +34,11 @@ class FileWriter:
     """
 
     def __init__(
-        self,
-        log_dir: str | Path,
-        max_queue: int = 10,
-        flush_secs: float = 120,
-        filename_suffix: str = "",
-        *,
-        base: str | Path = "",
+        self, log_dir: str | Path, max_queue: int = 10, flush_secs: float = 120, filename_suffix: str = ""
     ) -> None:
-        """`base`: the folder that a relative `log_dir` is in; by default that of the process now."""
         self._folder = str(log_dir)
         # Once: `reopen` makes a file in the same folder wherever the process is then.
-        self._path = self._folder if _is_address(self._folder) else os.path.join(base or _working_folder(), self._folder)
+        self._path = _in_folder(_working_folder(), self._folder)
         self._options = {"flush_every": min(0.5, float(flush_secs)), "file_suffix": filename_suffix}
         self._is_open = False
         self.reopen()
@@ -583,7 +576,10 @@ class SummaryWriter:
             self._run._session_start(int(step))
 
     def _get_other_writer(self, folder: str | Path) -> FileWriter:
-        return FileWriter(folder, self.max_queue, self.flush_secs, self.filename_suffix, base=self._base)
+        path = _in_folder(self._base, str(folder))
+        writer = FileWriter(path, self.max_queue, self.flush_secs, self.filename_suffix)
+        writer._folder = str(folder)
+        return writer
 
     def _get_line_writer(self, main_tag: str, tag: str) -> FileWriter:
         """Writer of one line of `add_scalars`."""
@@ -687,9 +683,10 @@ def _working_folder() -> str:
         return ""
 
 
-def _is_address(folder: str) -> bool:
-    """`True` for `s3://bucket/run`, which `Run` refuses, also as a path (`s3:/bucket/run`)."""
-    return re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", folder) is not None
+def _in_folder(base: str, folder: str) -> str:
+    """The folder in `base` if it is relative; addresses (`s3://bucket/run`, or `s3:/bucket/run` as a path) are left to `Run`,
+    which refuses them."""
+    return folder if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", folder) else os.path.join(base, folder)
 
 
 def _step(step: Any) -> int:

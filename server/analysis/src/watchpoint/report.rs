@@ -119,6 +119,8 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
         unread: Vec::new(),
         inputs: inputs.count() as u64,
         damage: None,
+        has_one_look: false,
+        is_of_training: false,
         judged: Coverage {
             tensors,
             histograms,

@@ -35,6 +35,12 @@ pub struct Findings {
     pub inputs: u64,
     /// Files that could not be read in full, if there are any: set by the reader of the files.
     pub damage: Option<Damage>,
+    /// Tensors were recorded at one step only.
+    #[serde(skip)]
+    pub has_one_look: bool,
+    /// A training recorded the tensors, not a program that writes states of it: set by the reader of the files.
+    #[serde(skip)]
+    pub is_of_training: bool,
 }
 
 /// Files of a run that could not be read in full.
