@@ -1,6 +1,7 @@
 //! Configuration of a recording: folder, memory and policies.
 
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use std::{io, thread};
@@ -32,6 +33,13 @@ pub enum CollectorError {
         /// Error of the system.
         source: io::Error,
     },
+    /// The folder is an address of another machine or of a store, `s3://bucket/run`: give a path of a file system.
+    #[error("{path}: records go into a folder of a file system; mount the store, or copy the folder there", path = .0.display())]
+    NoPath(PathBuf),
+    /// The address of the server is wrong.
+    #[cfg(feature = "live")]
+    #[error("live session: {0}")]
+    Address(String),
     /// The writing thread cannot be started.
     #[error("no thread to write with: {0}")]
     Thread(io::Error),
@@ -62,7 +70,8 @@ pub struct CollectorBuilder {
 }
 
 impl Collector {
-    /// Configures a recording into this folder, which is the run; [`CollectorBuilder::start`] starts it.
+    /// Configures a recording into this folder, which is the run; [`CollectorBuilder::start`] starts it. A relative path is that
+    /// of the start, also if the program changes its folder later.
     pub fn builder(folder: impl AsRef<Path>) -> CollectorBuilder {
         CollectorBuilder::new(folder.as_ref())
     }
@@ -199,7 +208,11 @@ impl CollectorBuilder {
     /// Creates the folder and starts recording. If the folder has files of an earlier training, the run is resumed: a
     /// new file is added, and readers join repeated steps into one curve.
     pub fn start(self) -> Result<Collector, CollectorError> {
-        let mut folder = self.folder;
+        let mut folder = resolve(&self.folder)?;
+        #[cfg(feature = "live")]
+        if let Some(live) = &self.live.live {
+            live.check().map_err(CollectorError::Address)?;
+        }
         #[cfg(feature = "live")]
         let run = folder.clone();
         if let Some(rank) = self.rank {
@@ -357,10 +370,88 @@ fn in_file_name(text: &str) -> String {
         .collect()
 }
 
+/// The path from the root on: a training that changes its folder goes on to record into the same place.
+fn resolve(folder: &Path) -> Result<PathBuf, CollectorError> {
+    if is_address(folder) {
+        return Err(CollectorError::NoPath(folder.to_path_buf()));
+    }
+    std::path::absolute(folder).map_err(|source| CollectorError::Folder {
+        path: folder.to_path_buf(),
+        source,
+    })
+}
+
+/// `true` for `s3://bucket/run`, and for `s3:/bucket/run`, which Python's paths make of it. A drive has one letter.
+fn is_address(folder: &Path) -> bool {
+    let mut parts = folder.components();
+    let first = parts.next().map(Component::as_os_str);
+    let scheme = first.and_then(OsStr::to_str).unwrap_or_default();
+    scheme.strip_suffix(':').is_some_and(|scheme| {
+        scheme.len() > 1
+            && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+            && parts.next().is_some()
+    })
+}
+
 struct EndGuard<'a>(&'a Queue);
 
 impl Drop for EndGuard<'_> {
     fn drop(&mut self) {
         self.0.over();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{CollectorError, is_address};
+    use crate::Collector;
+
+    #[test]
+    fn addresses_of_stores_are_no_folders() {
+        for address in [
+            "s3://bucket/run",
+            "s3:/bucket/run",
+            "gs://b",
+            "abfs+x://c/r",
+        ] {
+            let error = Collector::builder(address).start().map(drop);
+            let Err(CollectorError::NoPath(path)) = error else {
+                panic!("{address}: {error:?}");
+            };
+            assert_eq!(path, Path::new(address));
+        }
+        for path in [
+            "s3:",
+            "1:/x",
+            "C:/x",
+            "a b:/x",
+            "./s3:/x",
+            "/s3:/x",
+            "runs/s3:/x",
+            "",
+        ] {
+            assert!(!is_address(Path::new(path)), "{path}");
+        }
+    }
+
+    #[cfg(feature = "live")]
+    #[test]
+    fn a_wrong_address_of_a_server_makes_no_folder() {
+        let folder = tempfile::tempdir().map(|folder| folder.path().join("run"));
+        let Ok(folder) = folder else {
+            panic!("no folder for a test");
+        };
+        let live = crate::Live::to("ftp://x");
+        let error = Collector::builder(&folder).live(live).start().map(drop);
+        let Err(CollectorError::Address(text)) = error else {
+            panic!("{error:?}");
+        };
+        assert!(text.contains("\"ftp://x\" is not an address like http://host:8080"));
+        assert!(!folder.exists());
     }
 }

@@ -18,6 +18,7 @@ use crate::live::pace::StopReport;
 use crate::live::probe::{Filter, Probe};
 use crate::live::settings::{AtHit, Flow};
 use crate::live::state::LiveState;
+use crate::live::terminal::{self, FirstHit};
 use crate::step::StepRecorder;
 
 /// Interval at which a waiting rank runs the check of its caller.
@@ -69,6 +70,17 @@ impl Collector {
     /// `true` if a gate may make the training wait or end: it is connected, attached, or a hit stops it.
     pub fn has_gates(&self) -> bool {
         self.shared().is_ours() && self.live().is_active()
+    }
+
+    /// Address of the server of the live session, also while it does not answer; `None` without one, after it has refused, and
+    /// after the end of the recording.
+    pub fn server(&self) -> Option<String> {
+        if !self.shared().is_ours() {
+            return None;
+        }
+        let core = self.live().core();
+        let has_server = core.machine.phase != Phase::Off;
+        core.address.clone().filter(|_| has_server)
     }
 
     /// Notes a gate that the program leaves out because [`Self::has_gates`] is `false`, so that a server that connects
@@ -161,17 +173,19 @@ impl<'a> Passage<'a> {
         } else {
             Vec::new()
         };
-        let stops = live.settings.at_hit == AtHit::Stop
-            && hits
-                .iter()
-                .any(|hit| hit.severity >= live.settings.severity);
+        let is_stop = |hit: &&SessionHit| {
+            live.settings.at_hit == AtHit::Stop && hit.severity >= live.settings.severity
+        };
+        let stopping = FirstHit::of(hits.iter().filter(is_stop));
+        let stops = stopping.is_some();
         hits::write(&live.shared, &hits, live.shared.patience);
         self.answer_one();
         let mut core = live.core();
         let mut all = std::mem::take(&mut core.unreported);
         all.extend(hits);
         let hits = all;
-        let pauses = hits.iter().any(|hit| hit.pauses);
+        let pausing = FirstHit::of(hits.iter().filter(|hit| hit.pauses));
+        let pauses = pausing.is_some();
         let hits_total = hits.len() as u64;
         core.report = Some(GateReport {
             at: self.at.clone(),
@@ -181,6 +195,7 @@ impl<'a> Passage<'a> {
             stops,
         });
         core.outcome = None;
+        core.last_note = None;
         core.step = self.at.step;
         let is_target = core.machine.will_be_target(&self.at);
         if let Some(report) = &mut core.report {
@@ -198,40 +213,29 @@ impl<'a> Passage<'a> {
             core.unreported = report.hits;
         }
         live.publish(&core);
-        if core.machine.waits_at_start() {
-            self.announce_wait(&core);
-        }
-        let outcome = self.wait(core, is_interrupted);
+        let outcome = self.wait(core, pausing.as_ref(), is_interrupted);
         match outcome {
             Outcome::GoOn => Flow::Continue,
             Outcome::Raise => Flow::Interrupted,
             Outcome::Stop => {
-                let is_by_hit = stops || live.core().is_stopped_by_hit;
+                let core = live.core();
+                let (is_by_hit, note) = (stops || core.is_stopped_by_hit, core.last_note);
+                drop(core);
                 live.is_stopped_by_hit.store(is_by_hit, Ordering::Relaxed);
-                live.stop.store(true, Ordering::Relaxed);
+                let is_first = !live.stop.swap(true, Ordering::Relaxed);
+                if is_first && (stops || self.speaks()) {
+                    let hit = stopping.as_ref();
+                    terminal::say(&terminal::ends(&self.at, hit, is_by_hit, note));
+                }
                 self.report_stop(begun);
                 Flow::Stop
             }
         }
     }
 
-    /// Prints where to continue a training that waits at its first gate, on rank 0.
-    #[expect(clippy::print_stderr, reason = "a person has to see it")]
-    fn announce_wait(&self, core: &Core) {
-        if self.live.identity.rank != 0 {
-            return;
-        }
-        let step = self.at.step;
-        let longest = core.rest_of_hold().unwrap_or_default().as_secs_f64();
-        let place = match &core.address {
-            Some(address) => format!("continue it at {address}"),
-            None => {
-                "no server is known: attach it from the page or with `trainscope attach`".to_owned()
-            }
-        };
-        eprintln!(
-            "trainscope: the training waits at step {step} for at most {longest:.0} s: {place}"
-        );
+    /// `true` on the rank that speaks for all: they wait together.
+    fn speaks(&self) -> bool {
+        self.live.identity.rank == 0
     }
 
     fn report_stop(&self, begun: Instant) {
@@ -248,17 +252,27 @@ impl<'a> Passage<'a> {
         .write(path);
     }
 
-    /// Waits until the machine leaves the gate.
+    /// Waits until the machine leaves the gate. `hit` is the first that pauses, for the person who is told.
     fn wait(
         &self,
         mut core: MutexGuard<'a, Core>,
+        hit: Option<&FirstHit>,
         is_interrupted: &mut dyn FnMut() -> bool,
     ) -> Outcome {
         let live = self.live;
+        let mut told = Phase::Running;
         loop {
             if let Some(outcome) = core.outcome.take() {
+                let has_waited = matches!(told, Phase::Held(_) | Phase::LostHeld(_));
+                if let (Outcome::GoOn, true, Some(note)) = (outcome, has_waited, core.last_note) {
+                    terminal::say(&terminal::goes_on(&self.at, note));
+                }
                 live.publish(&core);
                 return outcome;
+            }
+            if self.speaks() && told != core.machine.phase {
+                tell(&core, &told, hit);
+                told = core.machine.phase.clone();
             }
             let is_held = matches!(core.machine.phase, Phase::Held(_) | Phase::LostHeld(_));
             if is_held && let Some(request) = core.requests.pop_front() {
@@ -372,4 +386,22 @@ impl<'a> Passage<'a> {
             }
         }
     }
+}
+
+/// Tells a person what has become of a wait since `before`.
+fn tell(core: &Core, before: &Phase, hit: Option<&FirstHit>) {
+    let machine = &core.machine;
+    let line = match (before, &machine.phase) {
+        (Phase::Held(_), Phase::LostHeld(_)) => {
+            terminal::is_lost(machine.limits.grace, machine.settings.stops_if_lost)
+        }
+        // The server is back, or is there for the first time.
+        (Phase::LostHeld(_), Phase::Held(_)) => return,
+        (_, Phase::Held(hold) | Phase::LostHeld(hold)) => {
+            let rest = core.rest_of_hold().unwrap_or_default();
+            terminal::waits(hold, hit, core.address.as_deref(), rest)
+        }
+        _ => return,
+    };
+    terminal::say(&line);
 }

@@ -16,6 +16,7 @@ pub(crate) mod probe;
 pub(crate) mod session;
 pub(crate) mod settings;
 pub(crate) mod state;
+pub(crate) mod terminal;
 #[cfg(feature = "live-tls")]
 mod tls;
 

@@ -10,7 +10,8 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyDict;
 use trainscope_collector::{
-    Collector, CollectorReport, Live, SessionStatus, SpanKind, SpanNames, StepRecorder, StepTime,
+    Collector, CollectorError, CollectorReport, Live, SessionStatus, SpanKind, SpanNames,
+    StepRecorder, StepTime,
 };
 
 use crate::options::{Options, seconds};
@@ -320,12 +321,18 @@ impl Recorder {
         if let Some(wait) = options.wait {
             builder = builder.wait(seconds("wait", wait)?);
         }
-        let collector = builder
-            .start()
-            .map_err(|error| PyOSError::new_err(error.to_string()))?;
+        let collector = builder.start().map_err(|error| {
+            let text = error.to_string();
+            match error {
+                CollectorError::NoPath(_) | CollectorError::Address(_) => {
+                    PyValueError::new_err(text)
+                }
+                _ => PyOSError::new_err(text),
+            }
+        })?;
         Ok(Self {
             collector,
-            folder,
+            folder: std::path::absolute(&folder).unwrap_or(folder),
             rank,
             is_strict: options.strict,
             step: AtomicI64::new(0),
@@ -338,10 +345,16 @@ impl Recorder {
         })
     }
 
-    /// Folder of the run as it was given to `start`: that of all ranks.
+    /// Folder of the run from the root on: that of all ranks.
     #[getter]
     fn folder(&self) -> PathBuf {
         self.folder.clone()
+    }
+
+    /// Address of the server of the live session, also while it does not answer. `None` without one, after it has refused, and after `finish`.
+    #[getter]
+    fn url(&self) -> Option<String> {
+        self.collector.server()
     }
 
     /// Rank of this process in the training, from 0.

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import trainscope
+
+# Tests look at what programs print; the line of `start` has tests of its own.
+os.environ["TRAINSCOPE_QUIET"] = "1"
 
 # Tests with frameworks share helpers with those of the core.
 sys.path.insert(0, str(Path(__file__).parent / "core"))

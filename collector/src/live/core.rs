@@ -59,6 +59,8 @@ pub(crate) struct Core {
     pub(crate) held_since: Option<Instant>,
     /// Sentences for the notes of the run.
     pub(crate) notes: Vec<String>,
+    /// The newest note since the gate has begun.
+    pub(crate) last_note: Option<Note>,
     pub(crate) has_thread: bool,
     pub(crate) step: i64,
     pub(crate) error: Option<String>,
@@ -83,6 +85,7 @@ impl Core {
             is_stopped_by_hit: false,
             held_since: None,
             notes: Vec::new(),
+            last_note: None,
             has_thread: false,
             step: 0,
             error: None,
@@ -131,8 +134,10 @@ impl Core {
                 }
             }
             Action::Note(note) => {
-                let text = text_of(note, &self.refusal, self.machine.limits.hold);
+                let stops = self.machine.settings.stops_if_lost;
+                let text = text_of(note, &self.refusal, self.machine.limits.hold, stops);
                 self.notes.push(text);
+                self.last_note = Some(note);
             }
         }
     }
@@ -209,7 +214,7 @@ impl Core {
     }
 }
 
-fn text_of(note: Note, refusal: &str, hold: Duration) -> String {
+fn text_of(note: Note, refusal: &str, hold: Duration, stops_if_lost: bool) -> String {
     match note {
         Note::Refused(Refusal::Access) => format!(
             "Live session: the server refused the connection ({refusal}). Set TRAINSCOPE_SERVER and \
@@ -232,6 +237,10 @@ fn text_of(note: Note, refusal: &str, hold: Duration) -> String {
             "Live session: the pause reached its limit of {} s, and the training went on.",
             hold.as_secs_f64()
         ),
+        Note::ServerLost if stops_if_lost => {
+            "Live session: the server was lost during a pause, and the training was ended."
+                .to_owned()
+        }
         Note::ServerLost => {
             "Live session: the server was lost during a pause, and the training went on.".to_owned()
         }

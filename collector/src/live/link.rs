@@ -174,6 +174,14 @@ pub(crate) enum ConnectError {
     Unreachable(String),
 }
 
+/// Says what is wrong with the address of a server.
+pub(crate) fn check(address: &str) -> Result<(), String> {
+    match Address::parse(address) {
+        Err(ConnectError::Refused(_, message) | ConnectError::Unreachable(message)) => Err(message),
+        Ok(_) => Ok(()),
+    }
+}
+
 /// Connects to the server at an address, `http://host:port/prefix` or `https://…`. The token is sent to this address
 /// only: redirects are not followed.
 pub(crate) fn connect(

@@ -257,14 +257,6 @@ impl Machine {
         )
     }
 
-    /// `true` if the training waits at its first gate.
-    pub(crate) fn waits_at_start(&self) -> bool {
-        match &self.phase {
-            Phase::Held(hold) | Phase::LostHeld(hold) => hold.reason == HoldReason::Start,
-            _ => false,
-        }
-    }
-
     /// `true` if a gate has more to do than judging.
     pub(crate) fn asks(&self) -> bool {
         let is_first = self.start_wait.is_some();

@@ -11,6 +11,8 @@ use trainscope_analysis::watchpoint::config::WatchpointsFile;
 use trainscope_format::Severity;
 use trainscope_format::session::PauseLevel;
 
+use super::link;
+
 /// Maximum size of a file with a token in bytes.
 const MAX_TOKEN_BYTES: u64 = 4_096;
 /// Maximum size of a file with watchpoints in bytes.
@@ -42,6 +44,11 @@ impl Live {
             address: Some(address.into()),
             token: token_of_env(),
         }
+    }
+
+    /// Says what is wrong with the address, if there is one.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        self.address.as_deref().map_or(Ok(()), link::check)
     }
 
     /// Sets the token of the server.
@@ -139,7 +146,11 @@ impl ProgramSettings {
     pub(crate) fn resolve(self) -> LiveSettings {
         let mut mistakes = Vec::new();
         let mode = env::var("TRAINSCOPE_LIVE").unwrap_or_default();
-        let live = self.live.unwrap_or_else(Live::from_env);
+        let mut live = self.live.unwrap_or_else(Live::from_env);
+        if let Err(mistake) = live.check() {
+            live.address = None;
+            mistakes.push(mistake);
+        }
         let at_hit = self.at_hit.or_else(|| {
             of_env("TRAINSCOPE_AT_HIT", &mut mistakes, |text| match text {
                 "record" => Some(AtHit::Record),

@@ -478,6 +478,7 @@ impl Judging {
         judged.remarks = self.observer.examiner.remarks(self.framework());
         judged.findings = self.observer.evaluator.findings_with(&judged.remarks);
         judged.findings.damage = damage(&judged.damaged);
+        judged.findings.is_of_training = !self.observer.recorded.is_empty();
         judged.sources = self.sources(&judged.findings);
         judged
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import sys
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import trainscope
 from trainscope import Run
@@ -50,7 +50,7 @@ class Adapter:
         atexit.register(self._run.finish, "failure")
         return self._run
 
-    def _close(self, status: str = "success") -> None:
+    def _close(self, status: Literal["success", "failure"] = "success") -> None:
         """Removes hooks, and ends the run if it is its own. One that was started elsewhere goes on, and stays known."""
         if self._run is not None and self._watch is not None:
             self._run.unwatch(self._watch.model)

@@ -10,12 +10,15 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, SupportsFloat, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, TypeVar
 
 from trainscope import _lost, _options, _process
 from trainscope._native import Flow
 from trainscope.report import Report
 from trainscope.run import ReplacedRun, Run, Steps
+
+if TYPE_CHECKING:
+    from trainscope.torch import Watch
 
 T = TypeVar("T")
 
@@ -43,14 +46,15 @@ def start(
     dump_names: Sequence[str] = (),
     queue_bytes: int = 64 << 20,
     snapshot_bytes: int = 1 << 30,
-    on_full: str = "drop",
+    on_full: Literal["drop", "block"] = "drop",
     flush_every: float = 0.5,
     patience: float = 10.0,
     strict: bool = False,
     live: str | None = None,
-    at_hit: str | None = None,
-    at_hit_severity: str | None = None,
+    at_hit: Literal["record", "pause", "stop"] | None = None,
+    at_hit_severity: Literal["info", "warning", "error"] | None = None,
     wait: float | None = None,
+    quiet: bool | None = None,
 ) -> Run:
     """Begins to record into `folder`, which is the run, and makes it the one that the functions of this module act on.
 
@@ -76,8 +80,11 @@ def start(
         connected, or "stop" there with `TrainingStopped`. at_hit_severity: "info", "warning" or "error" (the default).
     wait: waits at the first gate until a person continues the training from the page or with `trainscope control`, at most
         this many seconds (TRAINSCOPE_WAIT, or not at all). The address of the page is printed to standard error.
+    quiet: prints no line that says how to see the run. Without it, one comes to standard error on rank 0, unless
+        TRAINSCOPE_QUIET is set.
 
-    Raises OSError if the folder cannot be made, TypeError or ValueError for wrong options. Nothing else ever raises because
+    A relative folder is that of this call, also after `os.chdir`. Raises OSError if it cannot be made, TypeError or
+    ValueError for wrong options and for addresses of stores (`s3://…`). Nothing else ever raises because
     of recording, unless `strict`. Called again while a run is open (a notebook cell that is run again), it finishes that one
     first, and a note in the new run says so; a program that still records into the first is warned. Runs that are open at the
     same time are made by `Run(folder)`.
@@ -123,7 +130,19 @@ def start(
     _process.register(run)
     if hparams is not None:
         run.hparams(hparams)
+    if not run.rank and not (quiet if quiet is not None else _options.is_quiet()):
+        _say(run)
     return run
+
+
+def _say(run: Run) -> None:
+    """Prints where to see the run, in a line that can be copied."""
+    page = f"its page is at {run.url}, or:" if run.url else "to see the run:"
+    try:
+        sys.stderr.write(f"trainscope: recording; {page} {run._command()}\n")
+    except (OSError, ValueError, AttributeError):
+        # There is no terminal, or it was closed.
+        pass
 
 
 def current() -> Run | None:
@@ -273,7 +292,7 @@ def trigger(reason: str) -> None:
         run.trigger(reason)
 
 
-def gate(place: str = "after_step") -> None:
+def gate(place: Literal["after_step", "before_update"] = "after_step") -> None:
     """`Run.gate` of the run started last."""
     run = _get("gate")
     if run is not None:
@@ -331,7 +350,7 @@ def phase(name: str) -> AbstractContextManager[None]:
     return run.phase(name) if run is not None else contextlib.nullcontext()
 
 
-def watch(model: Any, optimizer: Any = None, **options: Any) -> Any:
+def watch(model: Any, optimizer: Any = None, **options: Any) -> Watch | None:
     """`Run.watch` of the run started last."""
     run = _get("watch")
     return run.watch(model, optimizer, **options) if run is not None else None
@@ -349,7 +368,7 @@ def report() -> Report | None:
     return run.report() if run is not None else None
 
 
-def finish(status: str = "success") -> Report | None:
+def finish(status: Literal["success", "failure"] = "success") -> Report | None:
     """`Run.finish` of the run started last."""
     run = _get("finish")
     return run.finish(status) if run is not None else None

@@ -20,7 +20,10 @@ class Recorder:
     def __new__(cls, folder: str, options: dict[str, Any]) -> Self: ...
     @property
     def folder(self) -> Path:
-        """Folder of the run as it was given to `start`: that of all ranks."""
+        """Folder of the run from the root on: that of all ranks."""
+    @property
+    def url(self) -> str | None:
+        """Address of the server of the live session, also while it does not answer. `None` without one, after it has refused, and after `finish`."""
     @property
     def rank(self) -> int:
         """Rank of this process in the training, from 0."""

@@ -61,6 +61,11 @@ def every_from_environment() -> int | None:
     return _number("TRAINSCOPE_EVERY")
 
 
+def is_quiet() -> bool:
+    """`True` if `TRAINSCOPE_QUIET` is set, and not to `0`."""
+    return os.environ.get("TRAINSCOPE_QUIET", "0") not in ("", "0")
+
+
 def ranks_from_environment() -> tuple[int, int] | None:
     """Rank of this process and number of ranks, as its launcher has set them."""
     pairs = list(RANK_VARIABLES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import importlib
 import os
 import sys
 from types import TracebackType
@@ -43,9 +44,7 @@ def _register_in_notebook() -> None:
     """IPython shows exceptions itself: `sys.excepthook` is not called for them."""
     if "IPython" not in sys.modules:
         return
-    from IPython import get_ipython
-
-    shell = get_ipython()
+    shell = importlib.import_module("IPython").get_ipython()
     if shell is not None:
         shell.events.register("post_run_cell", _after_cell)
 

@@ -5,7 +5,7 @@ as it was written last.
 """
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 DT_FLOAT = 1
@@ -34,6 +34,11 @@ def double(field: int, number: float) -> bytes:
     return varint(field << 3 | 1) + struct.pack("<d", number)
 
 
+def single(field: int, number: float) -> bytes:
+    """A field that holds a 32-bit float."""
+    return varint(field << 3 | 5) + struct.pack("<f", number)
+
+
 def data(field: int, content: bytes | str) -> bytes:
     """A field that holds bytes, text or a message. Halves of surrogate pairs become question marks."""
     if isinstance(content, str):
@@ -60,6 +65,22 @@ def tensor(dtype: int, shape: Iterable[int], elements: bytes) -> bytes:
 def float_tensor(array: Any) -> bytes:
     """The same of a NumPy array, as 32-bit floats."""
     return tensor(DT_FLOAT, array.shape, data(5, array.astype("<f4").tobytes()))
+
+
+def graph(nodes: Iterable[Mapping[str, Any]]) -> bytes:
+    """`GraphDef` of nodes as `Run._graph` takes them, for TensorBoard."""
+    content = b""
+    for node in nodes:
+        settings = {str(key): data(2, str(value)) for key, value in node.get("attributes", {}).items()}
+        if "shape" in node:
+            dimensions = b"".join(data(2, integer(1, int(size))) for size in node["shape"])
+            settings["_output_shapes"] = data(1, data(7, dimensions))
+        own = data(1, node["name"]) + data(2, node["op"])
+        own += b"".join(data(3, name) for name in node["inputs"])
+        own += b"".join(data(5, data(1, key) + data(2, value)) for key, value in settings.items())
+        content += data(1, own)
+    # The version of the format that torch writes.
+    return content + data(4, integer(1, 22))
 
 
 def histogram(

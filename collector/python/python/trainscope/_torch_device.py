@@ -187,7 +187,8 @@ def are_finite(tensors: Iterable[torch.Tensor]) -> bool:
 
 
 def _norm(flat: torch.Tensor) -> torch.Tensor:
-    return torch.linalg.vector_norm(flat, dtype=torch.float32)
+    norm: torch.Tensor = torch.linalg.vector_norm(flat, dtype=torch.float32)
+    return norm
 
 
 def is_capturing() -> bool:

@@ -73,7 +73,8 @@ class Unhook:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Unhook:
         module = self._module()
-        return Unhook(memo.get(id(module), module))
+        copied: Any = memo.get(id(module), module)
+        return Unhook(copied)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A function of the standard library that returns a module: the file is read without this package.

@@ -5,6 +5,7 @@ Tried with JAX 0.10.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -89,7 +90,13 @@ def _record(name: str, role: str, values: Mapping[str, Any], step: Any) -> None:
 def _arrays(tree: Any) -> dict[str, Any]:
     """Arrays of numbers of a tree by their key paths, `value` for a tree that is an array itself."""
     leaves = jax.tree_util.tree_leaves_with_path(tree)
-    named = {jax.tree_util.keystr(path, simple=True, separator="/") or "value": leaf for path, leaf in leaves}
+    # The only leaf of a variable of Flax NNX is called `value`: its name is that of the variable.
+    siblings = Counter(path[:-1] for path, _ in leaves)
+    named = {}
+    for path, leaf in leaves:
+        if len(path) > 1 and path[-1] == jax.tree_util.GetAttrKey("value") and siblings[path[:-1]] == 1:
+            path = path[:-1]
+        named[jax.tree_util.keystr(path, simple=True, separator="/") or "value"] = leaf
     return {name: jnp.asarray(leaf) for name, leaf in named.items() if _is_numeric(leaf)}
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
+import importlib
 import operator
 import os
+import shlex
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, SupportsFloat, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, TypeVar
 
 from trainscope import _landscape, _options
 from trainscope._lost import guarded, text_of, warn
@@ -42,7 +44,7 @@ class Run(Recorder):
     def __init__(self, folder: str | os.PathLike[str], **options: Any) -> None:
         """Creates the folder and begins a file in it. Options are those of `trainscope.start`; ranks are not looked up.
 
-        Raises OSError if the folder cannot be made, TypeError or ValueError for a wrong option.
+        Raises OSError if the folder cannot be made, TypeError or ValueError for a wrong option or an address of a store.
         """
         self._lost_places: dict[tuple[str, int], str] = {}
         self._watches: list[Watch] = []
@@ -53,11 +55,22 @@ class Run(Recorder):
 
     def __repr__(self) -> str:
         state = "finished" if self._is_finished else "recording"
-        return f"<trainscope run {self.folder}, {state}; `trainscope start --summary-base-dir {self.folder}` shows it>"
+        return f"<trainscope run {self.folder}, {state}; `{self._command()}` shows it>"
+
+    def _command(self) -> str:
+        """Command that opens the page of the run."""
+        return f"trainscope start --summary-base-dir {shlex.quote(str(self.folder))}"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Run:
         """The run itself: copies of a model that holds it record into the same one."""
         return self
+
+    def __copy__(self) -> Run:
+        return self
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        """In a process that gets it pickled there is no recording: it is as `Elsewhere` says."""
+        return Elsewhere, (f"the run in {self.folder}",)
 
     def __enter__(self) -> Run:
         return self
@@ -223,7 +236,7 @@ class Run(Recorder):
         *,
         scaler: Any = None,
         weights: bool = True,
-        gradients: str | bool = "update",
+        gradients: Literal["update", "raw"] | bool = "update",
         activations: bool = True,
         activation_gradients: bool = False,
         names: Sequence[str] = (),
@@ -292,7 +305,7 @@ class Run(Recorder):
         if tensors:
             self._record_tensors(tensors, step)
 
-    def gate(self, place: str = "after_step") -> None:
+    def gate(self, place: Literal["after_step", "before_update"] = "after_step") -> None:
         """Place where the training may wait, or end, in a live session: `after_step` or `before_update`.
 
         For loops that use neither `step` nor `steps`: after the step, what was gathered is written. Call it on all ranks,
@@ -348,7 +361,7 @@ class Run(Recorder):
         return self._complete(super().report())
 
     @guarded
-    def finish(self, status: str = "success") -> Report:
+    def finish(self, status: Literal["success", "failure"] = "success") -> Report:
         """Ends the recording and waits until all records are in the file, at most for `patience`.
 
         `status`: "success" or "failure". A second call changes nothing.
@@ -446,6 +459,43 @@ class ReplacedRun(Run):
         return super().__getattribute__(name)
 
 
+class Elsewhere:
+    """Stands for a run or writer in a process that has got it pickled. It takes every call, records nothing, and warns once."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self._do_nothing
+
+    def _do_nothing(self, *_args: Any, **_options: Any) -> Elsewhere:
+        if not self.__dict__.get("_has_warned"):
+            self._has_warned = True
+            warn(
+                None,
+                f"{self._what} is that of another process, and nothing is recorded here: begin a run in this process, or "
+                "return the values to that one",
+            )
+        return self
+
+    def __call__(self, function: Any) -> Any:
+        """The function itself, for `span` as a decorator."""
+        return function
+
+    def __enter__(self) -> Elsewhere:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        pass
+
+    def steps(self, batches: Iterable[T], *, start: int | None = None) -> Steps[T]:
+        """The batches."""
+        self._do_nothing()
+        return Steps(batches, iter(batches))
+
+
 class TrainingStopped(SystemExit):
     """The end of a training at a gate: by a hit of a watchpoint (`code` 1), or by a person (`code` 0).
 
@@ -519,9 +569,7 @@ def _leaves(tree: Any, prefix: str) -> Iterator[tuple[str, Any]]:
 def _pixels_of(image: Any) -> tuple[bytes, int, int, int] | None:
     """Bytes, width, height and channels of an image of Pillow or a figure of Matplotlib; `None` for anything else."""
     if hasattr(image, "canvas") and hasattr(image, "savefig"):
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-        canvas = FigureCanvasAgg(image)
+        canvas = importlib.import_module("matplotlib.backends.backend_agg").FigureCanvasAgg(image)
         canvas.draw()
         width, height = canvas.get_width_height()
         return bytes(canvas.buffer_rgba()), width, height, 4

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import socket
 import time
 import weakref
@@ -20,7 +21,7 @@ from typing import Any
 
 from . import _protobuf as pb
 from ._lost import guarded
-from .run import Run
+from .run import Elsewhere, Run
 
 __all__ = ["FileWriter", "SummaryWriter", "install", "uninstall"]
 
@@ -36,6 +37,8 @@ class FileWriter:
         self, log_dir: str | Path, max_queue: int = 10, flush_secs: float = 120, filename_suffix: str = ""
     ) -> None:
         self._folder = str(log_dir)
+        # Once: `reopen` makes a file in the same folder wherever the process is then.
+        self._path = _in_folder(_working_folder(), self._folder)
         self._options = {"flush_every": min(0.5, float(flush_secs)), "file_suffix": filename_suffix}
         self._is_open = False
         self.reopen()
@@ -43,7 +46,7 @@ class FileWriter:
     def reopen(self) -> None:
         """Begins a new file in the same folder after `close`; nothing if the file is open."""
         if not self._is_open:
-            self._run = Run(self._folder, **self._options)
+            self._run = Run(self._path, **self._options)
             self._is_open = True
             weakref.finalize(self, self._run.finish)
 
@@ -120,6 +123,7 @@ class SummaryWriter:
             begin = datetime.now().strftime("%b%d_%H-%M-%S")
             log_dir = os.path.join("runs", f"{begin}_{socket.gethostname()}{comment}")
         self.log_dir = log_dir
+        self._base = _working_folder()
         self.purge_step = purge_step
         self.max_queue = max_queue
         self.flush_secs = flush_secs
@@ -150,9 +154,20 @@ class SummaryWriter:
                 global_step = _step(global_step)
             if self.file_writer is None:
                 self._get_file_writer()
-            self._run.scalar(tag, scalar_value, global_step, wall_time=walltime)
+            if not tag or type(scalar_value) is str:
+                self._add_odd_scalar(tag, scalar_value, global_step, walltime)
+            else:
+                self._run.scalar(tag, scalar_value, global_step, wall_time=walltime)
         except Exception as error:  # the decorator for this would take as long as the recording
             self._run._count_invalid(f"add_scalar: {error}")
+
+    def _add_odd_scalar(self, tag: str, value: Any, step: int, walltime: float | None) -> None:
+        """What torch takes beside numbers with names: texts of numbers, and an empty tag."""
+        value = float(value)
+        if tag:
+            self._run.scalar(tag, value, step, wall_time=walltime)
+        else:
+            self._add_value(pb.data(1, "") + pb.single(2, value), step, walltime)
 
     @guarded
     def add_scalars(
@@ -322,13 +337,14 @@ class SummaryWriter:
             reader = importlib.import_module("torch.utils.tensorboard._onnx_graph")
             self._get_file_writer().add_onnx_graph(reader.load_onnx_graph(prototxt))
         except ImportError:
-            Path(self._get_file_writer().get_logdir(), "model.onnx").write_bytes(Path(prototxt).read_bytes())
+            Path(self._get_file_writer()._path, "model.onnx").write_bytes(Path(prototxt).read_bytes())
 
     @guarded
     def add_graph(
         self, model: Any, input_to_model: Any = None, verbose: bool = False, use_strict_trace: bool = True
     ) -> None:
-        """Records the modules of a model and their edges by one forward pass with `input_to_model`.
+        """Records the modules of a model and their edges by one forward pass with `input_to_model`, and a copy for the page
+        Graphs of TensorBoard.
 
         With `use_strict_trace=False` it is torch's trace of the operations instead, if tensorboard is there.
         """
@@ -343,6 +359,8 @@ class SummaryWriter:
         if verbose:
             print(*nodes, sep="\n")
         self._open_run()._graph("graph", nodes)
+        # The name of the writer comes last: trainscope does not read this as a second graph.
+        self._get_file_writer()._write(pb.data(4, pb.graph(nodes)) + pb.data(10, pb.data(1, "trainscope")), None, None)
 
     @guarded
     def add_embedding(
@@ -373,7 +391,7 @@ class SummaryWriter:
 
         step = str(_step(global_step)).zfill(5)
         place = f"{step}/{_encode(tag)}"
-        folder = Path(self._get_file_writer().get_logdir(), place)
+        folder = Path(self._get_file_writer()._path, place)
         folder.mkdir(parents=True, exist_ok=True)
         info: dict[str, Any] = {"tensor_name": f"{tag}:{step}", "tensor_path": f"{place}/tensors.tsv"}
         _write_rows(folder / "tensors.tsv", points.tolist())
@@ -388,7 +406,7 @@ class SummaryWriter:
             size = [images.shape[3], images.shape[2]]
             info["sprite"] = {"image_path": f"{place}/sprite.png", "single_image_dim": size}
         self._embeddings.append(info)
-        config = Path(self._get_file_writer().get_logdir(), "projector_config.pbtxt")
+        config = Path(self._get_file_writer()._path, "projector_config.pbtxt")
         config.write_text(pb.embeddings(self._embeddings), encoding="utf-8")
 
     @guarded
@@ -524,6 +542,17 @@ class SummaryWriter:
             writer.close()
         self.file_writer = self.all_writers = None
 
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        """In a process that gets it pickled there is no writer: it is as `Elsewhere` says."""
+        return Elsewhere, (f"the writer in {self.log_dir}",)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> SummaryWriter:
+        """The writer itself."""
+        return self
+
+    def __copy__(self) -> SummaryWriter:
+        return self
+
     def __enter__(self) -> SummaryWriter:
         return self
 
@@ -547,7 +576,10 @@ class SummaryWriter:
             self._run._session_start(int(step))
 
     def _get_other_writer(self, folder: str | Path) -> FileWriter:
-        return FileWriter(folder, self.max_queue, self.flush_secs, self.filename_suffix)
+        path = _in_folder(self._base, str(folder))
+        writer = FileWriter(path, self.max_queue, self.flush_secs, self.filename_suffix)
+        writer._folder = str(folder)
+        return writer
 
     def _get_line_writer(self, main_tag: str, tag: str) -> FileWriter:
         """Writer of one line of `add_scalars`."""
@@ -572,6 +604,8 @@ class SummaryWriter:
     def _add_pixels(self, tag: str, frames: Any, step: Any, walltime: float | None, fps: float = 4.0) -> None:
         """Records bytes of shape (frames, H, W, C); several frames move."""
         number, height, width, channels = frames.shape
+        if channels > 4:
+            raise ValueError(f"an image of {channels} channels; it has 1 to 4")
         pixels = frames.tobytes()
         self._open_run()._pixels(tag, pixels, width, height, channels, _step(step), walltime, number, float(fps))
 
@@ -639,6 +673,20 @@ def uninstall() -> None:
 
 
 _replaced: list[tuple[ModuleType, type]] = []
+
+
+def _working_folder() -> str:
+    """Folder of the process; empty if it was removed."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
+
+
+def _in_folder(base: str, folder: str) -> str:
+    """The folder in `base` if it is relative; addresses (`s3://bucket/run`, or `s3:/bucket/run` as a path) are left to `Run`,
+    which refuses them."""
+    return folder if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", folder) else os.path.join(base, folder)
 
 
 def _step(step: Any) -> int:

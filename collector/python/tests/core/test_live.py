@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import trainscope
 from live_session import Training, control, server, status, wait_for  # noqa: F401 (a fixture)
+from reading import notes
 from recorded import PROGRAM
 
 def test_a_hit_ends_the_training_and_the_run_is_whole(tmp_path: Path) -> None:
@@ -81,7 +82,9 @@ def test_a_training_waits_at_its_first_gate(tmp_path: Path, server: tuple[str, A
     waiting.step()
     assert control(folder, address, "stop").returncode == 0
     message = waiting.process.communicate(timeout=60)[1]
-    assert f"waits at step 0 for at most 300 s: continue it at {address}" in message
+    assert "waits after step 0: its program wants a person to continue it" in message
+    # Once, whether or not the connection was there before the gate.
+    assert message.count(f"continue it at {address}. It goes on by itself after 5 min") == 1
     assert waiting.process.returncode == 0
 
 
@@ -96,8 +99,15 @@ def test_a_person_pauses_steps_and_stops_a_training(tmp_path: Path, server: tupl
     assert control(folder, address, "continue").returncode == 0
     wait_for(lambda: status(folder, address)["state"] == "running")
     assert control(folder, address, "stop").returncode == 0
-    assert training.process.communicate(timeout=60)[1] == ""
+    message = training.process.communicate(timeout=60)[1]
     assert training.process.returncode == 0
+    step = held["step"]
+    for said in [
+        f"waits after step {step}: a person has paused it; continue it at {address}. It goes on by itself after 30 min",
+        f"waits after step {step + 3}: it has made the steps that it was asked for",
+        "a person has stopped it",
+    ]:
+        assert message.count(said) == 1, message
 
 
 def test_a_training_that_is_not_paused_says_where_it_is(tmp_path: Path, server: tuple[str, Any]) -> None:
@@ -129,6 +139,44 @@ def test_a_training_goes_on_when_the_server_is_killed(
     server[1].kill()
     while training.step() <= held + 1:
         pass
+    training.process.kill()
+    message = training.process.communicate()[1]
+    assert "the server does not answer: the training goes on after 1 s unless it is back" in message
+    assert f"the server is lost: the training goes on from step {held}" in message
+
+
+def test_a_hit_says_in_the_terminal_why_the_training_waits_or_ends(tmp_path: Path, server: tuple[str, Any]) -> None:  # noqa: F811
+    folder, address = tmp_path / "a", server[0]
+    program = TRAINING.replace("[0.5, 0.25]", "[0.5, float('nan')]") + "assert run.url is None or number\n"
+    paused = Training(program.replace("every=1", "every=1, at_hit='pause'"), folder, address)
+    wait_for(lambda: status(folder, address)["state"] == "waiting")
+    assert control(folder, address, "stop").returncode == 0
+    message = paused.process.communicate(timeout=60)[1]
+    step = status(folder, address)["step"]
+    assert f"waits after step {step}: w.grad" in message and "NaN" in message, message
+    ended = Training(program.replace("every=1", "every=1, at_hit='stop'"), tmp_path / "b", "")
+    message = ended.process.communicate(timeout=60)[1]
+    assert "the training ends after step 0: w.grad" in message and ended.process.returncode == 1
+
+
+def test_a_run_knows_the_address_of_its_server(tmp_path: Path, server: tuple[str, Any]) -> None:  # noqa: F811
+    with trainscope.start(tmp_path / "a") as run:
+        assert run.url is None
+    with trainscope.start(tmp_path / "b", live=server[0]) as run:
+        assert run.url == server[0]
+    assert run.url is None
+
+
+def test_what_is_no_address_of_a_server_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for live in ("ftp://x", "localhost", ""):
+        with pytest.raises(ValueError, match="is not an address like http://host:8080"):
+            trainscope.start(tmp_path / "run", live=live)
+    assert not (tmp_path / "run").exists()
+    # The environment is not the program's: it is noted, and the training goes on.
+    monkeypatch.setenv("TRAINSCOPE_SERVER", "ftp://x")
+    with trainscope.start(tmp_path / "run") as run:
+        assert run.url is None
+    assert any("ftp://x" in note for note in notes(tmp_path / "run"))
 
 
 RANK = """

@@ -21,7 +21,7 @@ from reading import PROGRAM, export, notes, scalars, spans, statistics
 
 PACKAGE = Path(trainscope.__file__).parent.parent
 LAUNCHERS = ("RANK", "OMPI_COMM", "PMI_", "SLURM_", "WORLD_SIZE", "TRAINSCOPE_")
-ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(LAUNCHERS)}
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(LAUNCHERS)} | {"TRAINSCOPE_QUIET": "1"}
 
 
 def begin(program: str, folder: Path, *options: str, **variables: str) -> subprocess.Popen[str]:
@@ -625,3 +625,87 @@ def test_an_exception_whose_text_cannot_be_read_is_the_one_that_the_user_gets(tm
     with pytest.raises(Mute), trainscope.start(tmp_path) as run:
         raise Mute
     assert run.report().is_closed
+
+
+# Where the run is.
+
+
+def test_a_relative_folder_is_that_of_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with trainscope.start("runs/x") as run, trainscope.Run("runs/y") as other:
+        os.chdir("elsewhere")
+        assert (run.folder, other.folder) == (tmp_path / "runs" / "x", tmp_path / "runs" / "y")
+        run.scalar("loss", 1.0, 0)
+        assert run.flush()
+        run.graph(b"\x08\x08", name="small")
+        other.scalar("loss", 1.0, 0)
+    assert not run.report().lost and not list((tmp_path / "elsewhere").iterdir())
+    assert scalars(tmp_path / "runs" / "x") == scalars(tmp_path / "runs" / "y") == {"loss": [(0, 1.0)]}
+    assert (tmp_path / "runs" / "x" / "small.onnx").exists()
+
+
+@pytest.mark.parametrize("address", ["s3://bucket/x", "gs://bucket", Path("s3://bucket/x"), "file:///tmp/x"])
+def test_an_address_of_a_store_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str | Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    for begin in (trainscope.start, trainscope.Run, trainscope.SummaryWriter, trainscope.tensorboard.FileWriter):
+        with pytest.raises(ValueError, match="records go into a folder of a file system"):
+            begin(address)
+    assert not list(tmp_path.iterdir())
+
+
+START = """
+import sys, trainscope
+trainscope.start(sys.argv[1]).finish()
+trainscope.start(sys.argv[1], quiet=True).finish()
+trainscope.start(sys.argv[1], rank=1, world_size=2).finish()
+trainscope.Run(sys.argv[1]).finish()
+trainscope.SummaryWriter(sys.argv[1]).close()
+"""
+
+
+def test_start_says_in_one_line_how_to_see_the_run(folder: Path) -> None:
+    folder = folder.with_name("my run")
+    line = f"trainscope: recording; to see the run: trainscope start --summary-base-dir '{folder}'\n"
+    assert execute(START, folder, TRAINSCOPE_QUIET="0") == ("", line)
+    assert execute(START, folder, TRAINSCOPE_QUIET="1") == ("", "")
+    assert execute("import sys\nsys.stderr.close()" + START, folder, TRAINSCOPE_QUIET="") == ("", "")
+    assert execute("import sys\nsys.stderr = None" + START, folder, TRAINSCOPE_QUIET="") == ("", "")
+
+
+SPAWN = """
+import multiprocessing, pickle, sys
+import trainscope
+
+def work(run, writer):
+    for number in run.steps([5]):
+        run.scalar("x", number)
+        writer.add_scalar("x", number, 1)
+    with run.step(), run.span("work"):
+        pass
+    run.span("work")(print)("worked")
+    pickle.dumps(run)
+    print(run.finish() is run)
+
+if __name__ == "__main__":
+    with trainscope.start(sys.argv[1]) as run, trainscope.SummaryWriter(sys.argv[1]) as writer:
+        run.scalar("loss", 1.0, 0)
+        child = multiprocessing.get_context("spawn").Process(target=work, args=(run, writer))
+        child.start()
+        child.join()
+        sys.exit(child.exitcode)
+"""
+
+
+def test_a_run_that_is_sent_to_another_process_records_nothing_there_and_says_so_once(folder: Path) -> None:
+    output, errors = execute(SPAWN, folder)
+    assert output == "worked\nTrue\n"
+    for what in (f"the run in {folder}", f"the writer in {folder}"):
+        assert errors.count(f"{what} is that of another process, and nothing is recorded here") == 1, errors
+    assert scalars(folder) == {"loss": [(0, 1.0)]}
+
+
+def test_copies_of_a_run_and_a_writer_are_themselves(tmp_path: Path) -> None:
+    with trainscope.start(tmp_path) as run, trainscope.SummaryWriter(tmp_path) as writer:
+        for own in (run, writer):
+            assert copy.deepcopy({"a": own})["a"] is own and copy.copy(own) is own

@@ -93,3 +93,19 @@ def test_public_methods_have_docstrings_and_the_examples_in_them_run(tmp_path: P
     result = runner.summarize(verbose=False)
     assert (result.failed, report.lost) == (0, {})
     assert result.attempted >= 12
+
+
+USER = """
+import trainscope
+
+run = trainscope.start("run", at_hit="pause")
+watch = trainscope.watch(run)
+if watch is not None:
+    print(watch.missing(), run.url)
+"""
+
+
+def test_a_program_of_a_user_passes_mypy_strict_without_settings_for_this_package(tmp_path: Path) -> None:
+    program = tmp_path / "user.py"
+    program.write_text(USER)
+    run_module("mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), "--config-file", os.devnull, str(program))

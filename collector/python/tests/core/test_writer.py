@@ -642,3 +642,39 @@ def test_a_writer_of_tensorboardx_without_a_disk_writes_nothing(tmp_path):
         writer._get_file_writer().add_summary(summary_pb2.Summary(), 1)
         writer.flush()
     assert os.listdir(tmp_path) == []
+
+
+def test_a_relative_folder_is_that_of_the_beginning(tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with SummaryWriter("runs/x") as writer:
+        os.chdir("elsewhere")
+        assert writer.get_logdir() == "runs/x"
+        writer.add_scalar("loss", 1.0, 0, 1.0)
+        writer.add_scalars("lines", {"a": 1.0}, 0, 1.0)
+        writer.add_embedding(np.zeros((2, 2)))
+        writer.add_hparams({"lr": 0.1}, {}, run_name="trial")
+        writer.close()
+        writer.add_scalar("loss", 2.0, 1, 1.0)
+    assert not list((tmp_path / "elsewhere").iterdir())
+    folder = tmp_path / "runs" / "x"
+    assert read_points(folder)["loss"] == [(0, 1.0, "1.0"), (1, 1.0, "2.0")]
+    assert {each.name for each in folder.iterdir() if each.is_dir()} == {"lines_a", "00000", "trial"}
+    assert (folder / "projector_config.pbtxt").exists()
+
+
+def test_texts_of_numbers_and_empty_tags_are_taken_as_torch_takes_them(tmp_path):
+    with SummaryWriter(tmp_path) as writer:
+        writer.add_scalar("loss", "1.5", 1, 1.0)
+        writer.add_scalar("", 2.5, 1, 1.0)
+        with pytest.warns(TrainscopeWarning, match="add_scalar"):
+            writer.add_scalar("loss", "much", 2, 1.0)
+    assert read_points(tmp_path) == {"loss": [(1, 1.0, "1.5")], "": [(1, 1.0, "2.5")]}
+
+
+def test_an_image_of_five_channels_is_warned_of(tmp_path):
+    with SummaryWriter(tmp_path) as writer:
+        with pytest.warns(TrainscopeWarning, match="an image of 5 channels; it has 1 to 4"):
+            writer.add_image("picture", np.zeros((5, 4, 4)))
+        with pytest.warns(TrainscopeWarning, match="5 channels"):
+            writer.add_images("pictures", np.zeros((2, 5, 4, 4)))

@@ -12,6 +12,7 @@ from typing import assert_type
 import numpy as np
 import trainscope
 from trainscope import Report, Run, SummaryWriter
+from trainscope.torch import Watch
 
 
 @dataclasses.dataclass
@@ -23,6 +24,9 @@ def begin(path: Path) -> Run:
     run = trainscope.start(path, hparams=Settings(), every=5, names=["fc*"], channels={"activation": 1})
     assert_type(run, Run)
     trainscope.start("run", rank=0, world_size=2, dump_every=10, on_full="block", strict=True)
+    trainscope.start("run", at_hit="pause", at_hit_severity="warning", quiet=True)
+    trainscope.start("run", at_hit="explode")  # type: ignore[arg-type]
+    trainscope.start("run", on_full="wait")  # type: ignore[arg-type]
     trainscope.start()  # type: ignore[call-arg]
     trainscope.start("run", 5)  # type: ignore[call-arg]
     trainscope.start("run", every="often")  # type: ignore[arg-type]
@@ -102,6 +106,8 @@ def decorate(run: Run) -> None:
 def end(run: Run) -> bool:
     assert_type(run.folder, Path)
     assert_type(run.rank, int)
+    assert_type(run.url, str | None)
+    assert_type(trainscope.watch(run), Watch | None)
     assert_type(run.flush(), bool)
     assert_type(run.report(), Report)
     assert_type(trainscope.current(), Run | None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -187,3 +188,25 @@ def test_without_a_run_nothing_is_observed_and_the_result_is_the_same() -> None:
     doubled = jax.jit(lambda x: (observe("x", x, 0), 2 * x)[1])(jnp.float32(3))
     jax.effects_barrier()
     assert float(doubled) == 6
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass
+class Variable:
+    """As `Param` of Flax NNX."""
+
+    value: Any
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass
+class Pair:
+    value: Any
+    other: Any
+
+
+def test_the_value_of_a_variable_has_the_name_of_the_variable() -> None:
+    one = jnp.ones(1)
+    tree = {"a": {"bias": Variable(one), "pair": Pair(one, one), "value": one}}
+    assert list(summarize(tree)) == ["a/bias", "a/pair/value", "a/pair/other", "a/value"]
+    assert list(summarize(Variable(one))) == ["value"]

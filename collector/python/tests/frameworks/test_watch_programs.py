@@ -309,3 +309,14 @@ def test_shards_of_tensor_parallelism_are_no_replicas(tmp_path: Path) -> None:
     assert str(rows["0.weight"][0]["shape"]) == "4x4"
     checked = subprocess.run([PROGRAM, "check", str(tmp_path / "run")], capture_output=True, text=True, timeout=60)
     assert "differs between ranks" not in checked.stdout
+
+
+def test_one_look_at_a_training_is_not_called_sound(tmp_path: Path) -> None:
+    model = Net()
+    used, other = sgd(model), sgd(model)
+    with begin(tmp_path, every=100, first=1) as run:
+        run.watch(model, used)
+        update(model, other, 5)
+    done = subprocess.run([PROGRAM, "check", str(run.folder)], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and "\nok " not in done.stdout, done.stdout
+    assert "Tensors were recorded at one step only: nothing over steps was judged." in " ".join(done.stdout.split())

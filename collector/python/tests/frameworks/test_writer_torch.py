@@ -15,6 +15,8 @@ import trainscope.tensorboard
 from event_files import open_images, read, read_events, read_images, read_points
 from google.protobuf import text_format
 from PIL import Image
+from reading import export
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 from tensorboard.plugins.hparams import plugin_data_pb2
 from tensorboard.plugins.projector import projector_config_pb2
@@ -366,3 +368,18 @@ def test_importing_the_writer_does_not_import_torch():
     code = "import sys, trainscope.tensorboard; print('torch' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout == "False\n"
+
+
+def test_a_graph_is_on_the_graphs_page_of_tensorboard_and_once_in_trainscope(tmp_path):
+    model = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU())
+    with SummaryWriter(tmp_path) as writer:
+        writer.add_graph(model, torch.ones(2, 4))
+    events = EventAccumulator(str(tmp_path)).Reload()
+    nodes = {node.name: node for node in events.Graph().node}
+    assert {name: node.op for name, node in nodes.items()} == {
+        "input": "Input", "0/weight": "Parameter", "0/bias": "Parameter", "0": "Linear", "1": "ReLU",
+    }
+    assert list(nodes["0"].input) == ["input", "0/weight", "0/bias"] and list(nodes["1"].input) == ["0"]
+    assert [dim.size for dim in nodes["0"].attr["_output_shapes"].list.shape[0].dim] == [2, 3]
+    rows = export(tmp_path, "graph")
+    assert [(row["tag"], row["name"]) for row in rows] == [("graph", name) for name in nodes]

@@ -58,6 +58,10 @@ pub struct Evaluator {
     knowledge: Knowledge,
     steps: Steps,
     newest_step: Option<i64>,
+    /// The first step with a tensor.
+    first_look: Option<i64>,
+    /// Tensors were recorded at further steps.
+    has_further_looks: bool,
     /// Tensors of unsupported element types, by rank and name.
     unread: BTreeMap<(u32, Arc<str>), UnreadTensor>,
     /// The newest judged profile of each rank.
@@ -94,6 +98,8 @@ impl Evaluator {
             knowledge: Knowledge::default(),
             steps: Steps::default(),
             newest_step: None,
+            first_look: None,
+            has_further_looks: false,
             unread: BTreeMap::new(),
             profiles: BTreeMap::new(),
             limit: HistoryLimit::default(),
@@ -163,6 +169,7 @@ impl Evaluator {
     /// Adds a tensor.
     pub fn observe(&mut self, seen: &Observation<'_>) {
         self.note_step(seen.step);
+        self.has_further_looks |= *self.first_look.get_or_insert(seen.step) != seen.step;
         let memory = (self.limit, &mut self.fresh);
         look(&mut self.tensors, &self.watchpoints, memory, seen, |_| true);
     }
@@ -291,6 +298,7 @@ impl Evaluator {
             .chain(overflow)
             .chain(profiles)
             .collect();
+        findings.has_one_look = self.first_look.is_some() && !self.has_further_looks;
         findings
     }
 

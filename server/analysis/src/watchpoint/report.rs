@@ -120,6 +120,8 @@ pub(crate) fn findings(watchpoints: &Watchpoints, run: &Run<'_>) -> Findings {
         inputs: inputs.count() as u64,
         damage: None,
         about_files: Vec::new(),
+        has_one_look: false,
+        is_of_training: false,
         judged: Coverage {
             tensors,
             histograms,

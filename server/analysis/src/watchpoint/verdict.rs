@@ -17,7 +17,8 @@ pub enum Verdict {
     #[default]
     Nothing,
     /// No problem, but either no tensor was checked, or only histograms were recorded for some, which show NaN,
-    /// Inf and unchanged weights only, or files could not be read in full, or weights are the same in too few steps.
+    /// Inf and unchanged weights only, or files could not be read in full, or weights are the same in too few steps, or the
+    /// tensors of a training were recorded at one step only.
     InPart,
     /// No problem in tensors, nor in scalars if there are any.
     NoProblem,
@@ -39,6 +40,7 @@ impl Findings {
             && judged.histograms == 0
             && self.damage.is_none()
             && !self.has_undecided_weights()
+            && !self.is_first_look()
         {
             Verdict::NoProblem
         } else if judged.tensors + judged.scalars + judged.histograms + judged.profiles > 0 {
@@ -52,6 +54,11 @@ impl Findings {
     fn has_undecided_weights(&self) -> bool {
         let mut open = self.inconclusive.iter();
         open.any(|own| own.condition == &FROZEN_WEIGHTS)
+    }
+
+    /// True if a training was looked at once: nothing that shows over steps could be judged.
+    fn is_first_look(&self) -> bool {
+        self.is_of_training && self.has_one_look && self.judged.tensors > 0
     }
 
     /// The verdict in sentences: files that could not be read, then the first cause, else the amount of data checked and not
@@ -197,6 +204,12 @@ impl Findings {
                 "未检查任何张量。".to_owned(),
             );
         }
+        if self.is_first_look() {
+            add(
+                "Tensors were recorded at one step only: nothing over steps was judged.".to_owned(),
+                "仅在一个迭代记录了张量：未判断任何跨迭代的变化。".to_owned(),
+            );
+        }
         if judged.histograms > 0 {
             let (en, verb) = (
                 plural(judged.histograms, "histogram"),
@@ -314,6 +327,33 @@ mod tests {
                         problems found in 2 tensors over 9 steps.";
         assert_eq!(findings.summary().en, expected);
         assert_eq!(findings.verdict(), Verdict::InPart);
+    }
+
+    #[test]
+    fn one_look_at_a_training_leaves_no_tick() {
+        let mut findings = Findings {
+            judged: Coverage {
+                tensors: 3,
+                steps: 1,
+                ..Coverage::default()
+            },
+            has_one_look: true,
+            ..Findings::default()
+        };
+        // A checkpoint has one step.
+        assert_eq!(findings.verdict(), Verdict::NoProblem);
+        assert_eq!(
+            findings.summary().en,
+            "No problems found in 3 tensors over 1 step."
+        );
+        findings.is_of_training = true;
+        assert_eq!(findings.verdict(), Verdict::InPart);
+        assert_eq!(
+            findings.summary().en,
+            "No problems found in 3 tensors over 1 step. Tensors were recorded at one step only: nothing over steps was judged."
+        );
+        findings.has_one_look = false;
+        assert_eq!(findings.verdict(), Verdict::NoProblem);
     }
 
     fn of(tensors: u64, histograms: u64, scalars: u64, unwatched: u64) -> (Verdict, String) {

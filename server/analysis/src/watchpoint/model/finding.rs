@@ -47,6 +47,12 @@ pub struct Findings {
     pub damage: Option<Damage>,
     /// Facts about the files that explain the curves, as sentences: several attempts, a step counter that overflowed.
     pub about_files: Vec<Sentence>,
+    /// Tensors were recorded at one step only.
+    #[serde(skip)]
+    pub has_one_look: bool,
+    /// A training recorded the tensors, not a program that writes states of it: set by the reader of the files.
+    #[serde(skip)]
+    pub is_of_training: bool,
 }
 
 /// Files of a run that could not be read in full.
