@@ -238,7 +238,7 @@ fn sentence(
                 "The median step takes {step}, {share} {longer} than the baseline; with fewer than {MIN_STEPS} steps that may be chance."
             ),
             zh: format!(
-                "迭代中位数 {step}，比基准{longer_zh} {share}；少于 {MIN_STEPS} 个迭代，可能是偶然。"
+                "迭代中位数 {step}，比基线{longer_zh} {share}；少于 {MIN_STEPS} 个迭代，可能是偶然。"
             ),
         };
     };
@@ -247,7 +247,7 @@ fn sentence(
             en: format!(
                 "The median step takes {step}, as long as the baseline: a difference of {share} is within chance."
             ),
-            zh: format!("迭代中位数 {step}，与基准相同：{share} 的差异在偶然范围内。"),
+            zh: format!("迭代中位数 {step}，与基线相同：{share} 的差异在偶然范围内。"),
         };
     }
     let (near, far) = if change > 0.0 {
@@ -268,7 +268,7 @@ fn sentence(
             "The median step takes {step}, {share} {longer} than the baseline (95 % interval {near} to {far}), {grown} {more} of it for {part}."
         ),
         zh: format!(
-            "迭代中位数 {step}，比基准{longer_zh} {share}（95 % 区间 {near} 至 {far}），其中{part_zh}{more_zh}用 {grown}。"
+            "迭代中位数 {step}，比基线{longer_zh} {share}（95 % 区间 {near} 至 {far}），其中{part_zh}{more_zh}用 {grown}。"
         ),
     }
 }

@@ -72,7 +72,7 @@ fn what_costs_a_step_more_comes_first() {
     );
     assert_eq!(
         answer.sentence.zh,
-        "迭代中位数 1.30 ms，比基准长 30 %（95 % 区间 30 % 至 30 %），其中算子多用 296 µs。"
+        "迭代中位数 1.30 ms，比基线长 30 %（95 % 区间 30 % 至 30 %），其中算子多用 296 µs。"
     );
 }
 

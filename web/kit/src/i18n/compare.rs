@@ -242,7 +242,7 @@ pub const ZH: CompareTexts = CompareTexts {
         "下一个、上一个张量",
         "上一个、下一个迭代",
         "上一个、下一个差异处",
-        "以下一个训练为基准",
+        "以下一个训练为基线",
         "交换两个训练",
     ],
     tabs: ["概要", "标量", "张量", "命中", "计算图", "数据", "配置"],
@@ -251,13 +251,13 @@ pub const ZH: CompareTexts = CompareTexts {
     tolerance: "容差",
     relative: "相对",
     since: "起始迭代",
-    base: "基准",
+    base: "基线",
     swap: "交换两个训练",
     add: "添加训练",
     remove: |run| format!("移除 {run}"),
-    make_base: |run| format!("以 {run} 为基准"),
+    make_base: |run| format!("以 {run} 为基线"),
     choose: "选择两个训练",
-    choose_next: "先选择基准，再选择与其对比的训练。",
+    choose_next: "先选择基线，再选择与其对比的训练。",
     choose_other: "选择要对比的训练",
     choose_other_next: "同一文件夹且设置最相近的训练排在最前。",
     differing: |count| match count {
@@ -318,7 +318,7 @@ pub const ZH: CompareTexts = CompareTexts {
     no_scalars: "两个训练没有相同的标量。",
     judging: "两个训练检查完毕后即可对比。",
     findings: |[base, other, both]| {
-        format!("仅在基准：{base}；仅在另一训练：{other}；两者都有：{both}")
+        format!("仅在基线：{base}；仅在另一训练：{other}；两者都有：{both}")
     },
     finding: "命中",
     no_findings: "两个训练均没有监测点命中。",

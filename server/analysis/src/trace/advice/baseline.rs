@@ -125,7 +125,7 @@ fn steps(now: &SessionSummary, good: &SessionSummary, limits: &Limits) -> Verdic
                 "The median step takes {own}, {more} longer than {before} of the baseline (95 % interval of the ratio {low} to {high})."
             ),
             format!(
-                "迭代时间的中位数为 {own}，比基准的 {before} 长 {more}（比值的 95 % 区间为 {low} 至 {high}）。"
+                "迭代时间的中位数为 {own}，比基线的 {before} 长 {more}（比值的 95 % 区间为 {low} 至 {high}）。"
             ),
         ],
         "",
@@ -172,7 +172,7 @@ fn operators(now: &SessionSummary, good: &SessionSummary, limits: &Limits) -> Ve
         grown,
         [
             format!("`{name}` takes {time} a step, {more} longer than {before} of the baseline."),
-            format!("`{name}` 每次迭代 {time}，比基准的 {before} 长 {more}。"),
+            format!("`{name}` 每次迭代 {time}，比基线的 {before} 长 {more}。"),
         ],
         name,
     )))

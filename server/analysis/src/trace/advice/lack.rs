@@ -69,17 +69,17 @@ impl Lack {
             Self::NoReserved => ("reserved memory was not recorded", "未记录保留的内存"),
             Self::NoCapability => ("the kind of the device is unknown", "设备型号未知"),
             Self::OneRank => ("only one rank was profiled", "只采集了一个 rank"),
-            Self::NoBaseline => ("no baseline was given", "未指定基准"),
+            Self::NoBaseline => ("no baseline was given", "未指定基线"),
             Self::OtherDevice => (
                 "the baseline was recorded on another device",
-                "基准在另一种设备上采集",
+                "基线在另一种设备上采集",
             ),
             Self::NoBaselineProfile => (
                 "the baseline has no readable profile",
-                "基准中没有可读取的性能分析",
+                "基线中没有可读取的性能分析",
             ),
-            Self::NoBaselineSteps => ("the baseline has no steps", "基准中没有迭代"),
-            Self::TooFewBaselineSteps => ("too few steps in the baseline", "基准的迭代数过少"),
+            Self::NoBaselineSteps => ("the baseline has no steps", "基线中没有迭代"),
+            Self::TooFewBaselineSteps => ("too few steps in the baseline", "基线的迭代数过少"),
             Self::NoOperators => (
                 "one of the profiles has no operators",
                 "其中一个性能分析没有算子",

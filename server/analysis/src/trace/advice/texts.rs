@@ -37,7 +37,7 @@ pub(super) fn title(rule: Rule) -> Sentence {
         ),
         Rule::StepOutliers => ("Look at the longest step", "查看最长的迭代"),
         Rule::StepTimeDrift => ("Find what grows from step to step", "找出逐步增长的部分"),
-        Rule::StepTimeRegression => ("Compare with the baseline", "与基准比较"),
+        Rule::StepTimeRegression => ("Compare with the baseline", "与基线比较"),
         Rule::OperatorRegression => ("Look at the slower operators", "查看变慢的算子"),
         Rule::Recompilation => ("Compile once", "只编译一次"),
         Rule::ProfilerOverhead => ("Profile less at once", "一次少采集一些"),

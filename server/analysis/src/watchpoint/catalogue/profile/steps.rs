@@ -82,7 +82,7 @@ pub(crate) static STEP_TIME_REGRESSION: Condition = Condition {
         limit(Key::FactorGt, Range::Positive)
             .says(
                 "median step / median of the baseline above",
-                "迭代时间中位数与基准之比大于",
+                "迭代时间中位数与基线之比大于",
             )
             .at(1.10),
         limit(Key::FactorErrorGt, Range::Positive)
@@ -107,11 +107,11 @@ pub(crate) static STEP_TIME_REGRESSION: Condition = Condition {
         advice: "Compare the parts and the operators of both: trainscope diff A B --profile.",
     },
     zh: Prose {
-        says: "迭代比基准慢",
-        checks: "迭代时间中位数除以基准的中位数，超过 factor_gt，且其 95 % 区间（固定种子的自助法）大于 1；超过 factor_error_gt 为错误。\
+        says: "迭代比基线慢",
+        checks: "迭代时间中位数除以基线的中位数，超过 factor_gt，且其 95 % 区间（固定种子的自助法）大于 1；超过 factor_error_gt 为错误。\
          双方至少 steps 次迭代。",
         matters: "在程序、库或机器的改动使迭代变慢时立即发现。",
-        not_judged: "未指定基准（check RUN --against RUN_OR_FILE），基准在另一种设备上采集（且未指定 --any-device），其中一方没有性能分析，或迭代数更少。",
+        not_judged: "未指定基线（check RUN --against RUN_OR_FILE），基线在另一种设备上采集（且未指定 --any-device），其中一方没有性能分析，或迭代数更少。",
         advice: "比较双方的组成部分与算子：trainscope diff A B --profile。",
     },
     ..of(Rule::StepTimeRegression)
@@ -140,10 +140,10 @@ pub(crate) static OPERATOR_REGRESSION: Condition = Condition {
         advice: "Compare shapes, element types and kernels of the operator in both.",
     },
     zh: Prose {
-        says: "算子比基准慢",
-        checks: "算子每次迭代的自身时间比基准增长超过 growth_gt，且增长超过迭代时间的 step_share_gt。",
+        says: "算子比基线慢",
+        checks: "算子每次迭代的自身时间比基线增长超过 growth_gt，且增长超过迭代时间的 step_share_gt。",
         matters: "指出使迭代变慢的算子，即使其他算子变快了。",
-        not_judged: "未指定基准（check RUN --against RUN_OR_FILE），基准在另一种设备上采集（且未指定 --any-device），或其中一方没有性能分析、迭代或算子。",
+        not_judged: "未指定基线（check RUN --against RUN_OR_FILE），基线在另一种设备上采集（且未指定 --any-device），或其中一方没有性能分析、迭代或算子。",
         advice: "比较双方该算子的形状、元素类型与 kernel。",
     },
     ..of(Rule::OperatorRegression)
