@@ -252,7 +252,7 @@ impl<'a> Passage<'a> {
         .write(path);
     }
 
-    /// Waits until the machine leaves the gate. `hit` is the first that pauses, for the person who is told.
+    /// Waits until the machine leaves the gate. `hit` is the first that pauses, for the message in the terminal.
     fn wait(
         &self,
         mut core: MutexGuard<'a, Core>,

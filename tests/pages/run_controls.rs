@@ -384,6 +384,7 @@ async fn the_bar_finds_runs_and_tags_pauses_and_helps() {
     // The keys of the open page come first.
     browser.wait_for_element("aside[aria-label=Keyboard]").await;
     browser.goto(&server, "/run/mlp/frozen/debugger").await;
+    browser.wait_for_text("First cause").await;
     browser.press('?').await;
     let second = "aside[aria-label=Keyboard] section:nth-of-type(2) h3";
     browser.wait_for_element(second).await;

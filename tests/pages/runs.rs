@@ -55,12 +55,13 @@ async fn a_column_of_last_values_is_chosen_sorted_and_kept() {
     let server = three_runs(&lab);
     let browser = Browser::open().await;
     browser.goto(&server, "/?panel=columns").await;
-    // What is ticked is there: the table scrolls sideways where it does not fit.
+    // The ticked columns are there: a table that is too wide scrolls sideways.
     browser
         .wait_until(
-            "(() => { const shown = name => getComputedStyle(document.querySelector(`th.c-${name}`)).display !== 'none'; \
-             const holder = document.querySelector('.runs-card > .scroll'); \
-             return ['status', 'metric', 'duration', 'data', 'note'].every(shown) \
+            "(() => { const heads = [...document.querySelectorAll('[role=columnheader]')]; \
+             const shown = heads.filter(head => head.offsetParent).map(head => head.innerText.trim()); \
+             const holder = document.querySelector('main table')?.parentElement; \
+             return ['Status', 'Duration', 'Data', 'Note'].every(name => shown.includes(name)) \
              && holder.scrollWidth > holder.clientWidth; })()",
         )
         .await;

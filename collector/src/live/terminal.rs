@@ -1,4 +1,4 @@
-//! What a training that waits or ends says to the person in front of its terminal.
+//! Messages of a training that waits or ends, in its terminal.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -41,7 +41,7 @@ impl FirstHit {
     }
 }
 
-/// Where and why the training waits, where to continue it, and when it goes on by itself.
+/// The place and reason of a wait, the address to continue it, and the time after which the training goes on by itself.
 pub(crate) fn waits(
     hold: &Hold,
     hit: Option<&FirstHit>,
@@ -81,7 +81,7 @@ pub(crate) fn goes_on(at: &Gate, note: Note) -> String {
     let why = match note {
         Note::ServerLost => "the server is lost",
         Note::Refused(_) => "the server has refused the connection",
-        _ => "nobody has continued it in time",
+        _ => "it was not continued in time",
     };
     format!("{why}: the training goes on from step {}", at.step)
 }
@@ -187,7 +187,7 @@ mod tests {
         );
         assert_eq!(
             goes_on(&at, Note::HoldOver),
-            "nobody has continued it in time: the training goes on from step 20"
+            "it was not continued in time: the training goes on from step 20"
         );
         let hits = [hit("w contains NaN."), hit("v contains NaN.")];
         assert_eq!(

@@ -13,7 +13,8 @@
 //! 5. A TensorBoard `SessionLog` of status `START` supersedes all earlier points from its step on (`purge_step`).
 //!
 //! Two files that overlap in time are two writers, unless one begins above the last step of the other. A file that begins
-//! after the other ended is an attempt of the same program, however few points it has.
+//! after the other ended is an attempt of the same program, however few points it has; but one with a single step below
+//! all of the others is an evaluation that counts from elsewhere, a writer of its own.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -92,7 +93,10 @@ pub fn writers(extents: &[Extent]) -> Vec<Vec<usize>> {
                 .is_none_or(|order| {
                     order.is_lt() || (order.is_eq() && last.last_wall_time_secs == 0.0)
                 });
-            is_later || is_moved || extent.min_step > reached
+            let mut firsts = writer.iter().map(|i| extents[*i].min_step);
+            let is_evaluation =
+                extent.min_step == extent.max_step && firsts.all(|first| extent.min_step < first);
+            !is_evaluation && (is_later || is_moved || extent.min_step > reached)
         };
         match writers.iter_mut().find(follows) {
             Some(writer) => writer.push(index),

@@ -170,7 +170,7 @@ impl Theme {
         }
     }
 
-    /// The lighter one of surface and ink: a path of any colour stands out in it on maps of both themes.
+    /// The lighter one of surface and ink: a path of any colour contrasts with it on maps of both themes.
     pub fn halo(&self) -> Rgb {
         let light = |own: Rgb| u32::from(own.0) + u32::from(own.1) + u32::from(own.2);
         if light(self.surface) < light(self.ink) {

@@ -470,9 +470,14 @@ fn points_that_were_written_once_are_never_hidden() {
     let again: Vec<i64> = (0..100).chain(50..80).collect();
     let cases: &[(&str, Vec<File>, &[u64])] = &[
         (
-            "another program, once, at step 0",
+            "an attempt that ended after its first step",
             vec![(0.0, range(0..100)), (1e6, vec![0])],
-            &[100, 1],
+            &[100],
+        ),
+        (
+            "an evaluation, once, below the first step",
+            vec![(0.0, range(1..100)), (1e6, vec![0])],
+            &[99, 1],
         ),
         ("one file, once more at step 0", vec![(0.0, sanity)], &[10]),
         (

@@ -44,13 +44,13 @@ impl EventFile {
         if from == Checkpoint::default() {
             return Ok(Self::new(read_event));
         }
-        let steps = from
-            .state
-            .split_first_chunk()
-            .filter(|(version, _)| **version == [STATE]);
-        let steps = steps.and_then(|(_, steps)| steps.first_chunk());
+        // A longer state is one of a later version, too.
+        let steps = match from.state.split_first() {
+            Some((&STATE, steps)) => steps.try_into().map_err(|_| RestoreError)?,
+            _ => return Err(RestoreError),
+        };
         Ok(Self {
-            steps: StepCounter::from_bytes(*steps.ok_or(RestoreError)?),
+            steps: StepCounter::from_bytes(steps),
             frames: FrameReader::at(from.offset),
             tags: TagTable::restore(from.tags),
             read_event,

@@ -460,7 +460,7 @@ class ReplacedRun(Run):
 
 
 class Elsewhere:
-    """Stands for a run or writer in a process that has got it pickled. It takes every call, records nothing, and warns once."""
+    """Replaces a run or writer in a process that has got it pickled. It takes every call, records nothing, and warns once."""
 
     def __init__(self, what: str) -> None:
         self._what = what

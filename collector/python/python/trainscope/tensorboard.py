@@ -162,7 +162,7 @@ class SummaryWriter:
             self._run._count_invalid(f"add_scalar: {error}")
 
     def _add_odd_scalar(self, tag: str, value: Any, step: int, walltime: float | None) -> None:
-        """What torch takes beside numbers with names: texts of numbers, and an empty tag."""
+        """Adds a number given as text, or under an empty tag: torch accepts both."""
         value = float(value)
         if tag:
             self._run.scalar(tag, value, step, wall_time=walltime)

@@ -627,7 +627,7 @@ def test_an_exception_whose_text_cannot_be_read_is_the_one_that_the_user_gets(tm
     assert run.report().is_closed
 
 
-# Where the run is.
+# The place of the run.
 
 
 def test_a_relative_folder_is_that_of_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

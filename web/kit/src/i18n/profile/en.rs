@@ -32,7 +32,7 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
     alone: ("Nothing else was recorded", |files, size| {
         let noun = if files == 1 { "file" } else { "files" };
         format!(
-            "{} profiler {noun}, {size}. Without scalars or tensors nothing is said about the training itself.",
+            "{} profiler {noun}, {size}. Scalars or tensors are needed to judge the training itself.",
             format::count(files)
         )
     }),

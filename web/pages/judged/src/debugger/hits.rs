@@ -6,8 +6,11 @@ use trainscope_format::Severity;
 use wasm_bindgen::JsCast;
 use web_sys::Element;
 
+mod row;
+
+use self::row::{Mark, Row};
 use super::model::{LINE, is_of_profile, parse_steps, use_model};
-use super::numbers::{Names, found, step_range, steps};
+use super::numbers::{Names, found, step_range};
 use trainscope_web_kit::components::{
     RowHeights, RowList, RowRange, fixed_icon, severity_icon, severity_name,
 };
@@ -296,24 +299,6 @@ enum Line {
     Hit(usize),
 }
 
-/// Marker beside a finding's name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mark {
-    Nothing,
-    /// It all began here.
-    First,
-    /// So many follow from it.
-    Explains(u64),
-}
-
-impl Mark {
-    fn of(explains: Option<u64>) -> Self {
-        explains
-            .filter(|&hits| hits > 0)
-            .map_or(Self::Nothing, Self::Explains)
-    }
-}
-
 /// The lines that are loaded.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct LoadedHits {
@@ -465,66 +450,6 @@ fn step_row(of: (i64, i64), rank: Option<u32>, texts: &'static Texts) -> AnyView
     .into_any()
 }
 
-/// A row of the table.
-struct Row {
-    at: usize,
-    name: String,
-    title: String,
-    mark: Mark,
-    is_selected: bool,
-    /// `true` below another hit of the same tensor at the same step.
-    is_again: bool,
-}
-
-impl Row {
-    fn view(self, hit: &Hit, locale: Locale, texts: &'static Texts) -> AnyView {
-        let (class, icon) = severity_icon(hit.severity);
-        let [mut quantity, value, limit] = found(hit, locale);
-        if !quantity.is_empty() {
-            quantity.push(' ');
-        }
-        let whole = format!("{quantity}{value}");
-        let (mark_class, mark) = match self.mark {
-            Mark::Nothing => ("", String::new()),
-            Mark::First => ("tok first", texts.debugger.first.to_owned()),
-            Mark::Explains(hits) => ("tok explains", (texts.debugger.explains)(hits)),
-        };
-        let place = format!("{}, {} {}", hit.tensor, texts.frame.step, steps(hit));
-        view! {
-            <tr
-                class=if self.is_selected { "hit-row cur" } else { "hit-row" }
-                class:again=self.is_again
-                aria-selected=self.is_selected.to_string()
-                data-at=self.at.to_string()
-                data-severity=severity_name(hit.severity)
-            >
-                <td class=class>{fixed_icon(icon, 12)}</td>
-                <td title=place>
-                    <div class="hit-name">
-                        <span class=mark_class data-part=(self.mark == Mark::First).then_some("first-cause")>
-                            {mark}
-                        </span>
-                        <button type="button" class="plain cut">
-                            <bdi>{self.name}</bdi>
-                        </button>
-                    </div>
-                </td>
-                <td class="ink2 cut" title=hit.condition.clone()>
-                    {self.title}
-                </td>
-                <td class=format!("num med {class}") title=whole>
-                    <div class="measured">
-                        <span class="cut">{quantity}</span>
-                        <span>{value}</span>
-                    </div>
-                </td>
-                <td class="num ink3 cut" title=limit.clone()>{limit.clone()}</td>
-            </tr>
-        }
-        .into_any()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -605,6 +530,7 @@ mod tests {
         assert_eq!(window(false).part(0, 100), (10, &lines[1..], 5));
         assert_eq!(LoadedHits::default().part(0, 100), (0, &lines[..0], 0));
     }
+
     #[test]
     fn hits_of_one_tensor_at_a_step_are_one_group() {
         let mut other = hit(9);

@@ -93,7 +93,7 @@ fn Filter() -> impl IntoView {
     }
 }
 
-/// What both runs recorded under a name at a step.
+/// Records of both runs under a name at a step.
 #[derive(Clone, Debug, PartialEq)]
 enum Both {
     /// Statistics of a tensor; with bins of one range where its elements were recorded.

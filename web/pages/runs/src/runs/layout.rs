@@ -391,7 +391,7 @@ mod tests {
         assert_eq!(layout.shown.len(), StandardColumn::ALL.len() - 1);
         assert!(layout.has_extra && layout.has_check && layout.name >= 190.0);
         assert!(layout.width > 676.0 && (layout.width - sum(&layout)).abs() < 6.0);
-        // Where there is room the table is as wide as ever.
+        // With enough room the table keeps its width.
         assert_eq!(
             arrange(1_600.0, &own).template,
             arrange(
