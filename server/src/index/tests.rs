@@ -536,7 +536,7 @@ fn points_that_were_written_once_are_never_hidden() {
         assert!(series.per_epoch || series.steps.is_sorted(), "{what}");
     }
     // The resumed training takes precedence, regardless of its clock.
-    let (_folder, index) = index_of(&cases[6].1);
+    let (_folder, index) = index_of(&cases[7].1);
     let series = read(&index, i64::MIN..=i64::MAX, usize::MAX, false);
     assert_eq!(series.values[49..51], [0.0, 1.0]);
 }

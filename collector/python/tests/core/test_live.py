@@ -147,13 +147,18 @@ def test_a_training_goes_on_when_the_server_is_killed(
 
 def test_a_hit_says_in_the_terminal_why_the_training_waits_or_ends(tmp_path: Path, server: tuple[str, Any]) -> None:  # noqa: F811
     folder, address = tmp_path / "a", server[0]
-    program = TRAINING.replace("[0.5, 0.25]", "[0.5, float('nan')]") + "assert run.url is None or number\n"
+    # NaN from the moment that a file is there: before it is connected, a training does not wait.
+    values = "[0.5, float('nan') if os.path.exists(sys.argv[1] + '.nan') else 0.25]"
+    program = TRAINING.replace("import sys", "import os, sys").replace("[0.5, 0.25]", values)
     paused = Training(program.replace("every=1", "every=1, at_hit='pause'"), folder, address)
+    wait_for(lambda: status(folder, address)["state"] == "running")
+    (tmp_path / "a.nan").touch()
     wait_for(lambda: status(folder, address)["state"] == "waiting")
     assert control(folder, address, "stop").returncode == 0
     message = paused.process.communicate(timeout=60)[1]
     step = status(folder, address)["step"]
     assert f"waits after step {step}: w.grad" in message and "NaN" in message, message
+    (tmp_path / "b.nan").touch()
     ended = Training(program.replace("every=1", "every=1, at_hit='stop'"), tmp_path / "b", "")
     message = ended.process.communicate(timeout=60)[1]
     assert "the training ends after step 0: w.grad" in message and ended.process.returncode == 1
