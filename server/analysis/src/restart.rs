@@ -395,8 +395,12 @@ mod tests {
         let whole = extent(0.0, &range(1..101));
         let few = [extent(1e3, &range(1..5)), extent(2e3, &[1])];
         assert_eq!(writers(&[whole, few[0], few[1]]), [vec![0, 1, 2]]);
-        for lone in [&[0][..], &[0, 0], &[50], &[100]] {
+        for lone in [&[1][..], &[1, 1], &[50], &[100]] {
             assert_eq!(writers(&[whole, extent(1e6, lone)]), [vec![0, 1]]);
+        }
+        // An evaluation, which begins to count where the training has not.
+        for lone in [&[0][..], &[0, 0]] {
+            assert_eq!(writers(&[whole, extent(1e6, lone)]), [vec![0], vec![1]]);
         }
         // While the other still writes, it is one.
         assert_eq!(writers(&[whole, extent(50.0, &[50])]), [vec![0], vec![1]]);
