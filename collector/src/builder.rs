@@ -370,7 +370,7 @@ fn in_file_name(text: &str) -> String {
         .collect()
 }
 
-/// The path from the root on: a training that changes its folder goes on to record into the same place.
+/// The absolute path: a training that changes its working folder still records into the same place.
 fn resolve(folder: &Path) -> Result<PathBuf, CollectorError> {
     if is_address(folder) {
         return Err(CollectorError::NoPath(folder.to_path_buf()));

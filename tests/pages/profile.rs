@@ -190,6 +190,11 @@ async fn what_was_not_recorded_is_said_and_the_nearest_profile_is_compared() {
     browser.wait_for_text(sentence).await;
     browser.wait_for_text("Nothing else was recorded").await;
     assert_eq!(browser.count("nav[aria-label=Profile]").await, 0);
+    // A damaged file comes first.
+    let damaged = lab.base().join("alone/events.out.tfevents.1.host.1.0");
+    std::fs::write(damaged, [0xa5; 3_000]).unwrap();
+    browser.wait_for_text("could not be read in full").await;
+    browser.wait_for_text("Guided diagnosis").await;
     browser
         .goto(&server, "/run/alone/profile?view=compare")
         .await;

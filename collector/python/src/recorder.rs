@@ -345,7 +345,7 @@ impl Recorder {
         })
     }
 
-    /// Folder of the run from the root on: that of all ranks.
+    /// Absolute folder of the run, the same for all ranks.
     #[getter]
     fn folder(&self) -> PathBuf {
         self.folder.clone()

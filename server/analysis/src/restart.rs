@@ -149,7 +149,7 @@ fn by_attempt(extents: &[Extent]) -> Vec<(usize, bool)> {
 }
 
 /// Number of attempts of one writer, given oldest first, that went back to a step that an earlier one had reached.
-/// Files that continue the ones before are none.
+/// Files that continue the ones before do not count.
 pub fn went_back(attempts: impl IntoIterator<Item = Extent>) -> u64 {
     let mut reached = i64::MIN;
     let mut count = 0;

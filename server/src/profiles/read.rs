@@ -36,12 +36,12 @@ const MAX_TABLE_BYTES: u64 = 1 << 30;
 const MAX_RATIO: u64 = 1_000;
 /// Share of the machine's memory that the events of one trace may take, as a divisor.
 const MEMORY_SHARE: u64 = 4;
-/// The same of the memory that is free: each further trace may take a share of what those before have left.
+/// Share of the free memory that a further trace may take, as a divisor: each leaves less to the next.
 const FREE_SHARE: u64 = 3;
-/// Most events for each byte of a file, packed or not; traces of profilers have one in 5 to 12 packed bytes, equal events
+/// Maximum number of events for each byte of a file, packed or not; traces of profilers have one in 5 to 12 packed bytes, equal events
 /// one in a quarter of a byte.
 const EVENTS_PER_BYTE: u64 = 1;
-/// Small files may have this many events all the same.
+/// Files of any size may have this many events.
 const FEWEST_EVENTS: u64 = 1_000_000;
 /// Bytes of memory for each byte of an xplane file whose events are as small as they can be.
 const TABLE_FACTOR: u64 = 8;
@@ -216,14 +216,14 @@ fn unpacked_limit(file: &fs::File) -> io::Result<u64> {
     Ok(len.saturating_mul(MAX_RATIO))
 }
 
-/// Most events of a trace of this length that are read.
+/// Maximum number of events that are read of a trace of this length.
 fn max_events(len_bytes: u64) -> u64 {
     let bytes = (memory() / MEMORY_SHARE).min(free_memory() / FREE_SHARE);
     let of_file = len_bytes.saturating_mul(EVENTS_PER_BYTE).max(FEWEST_EVENTS);
     of_file.min(bytes / SLICE_BYTES)
 }
 
-/// Bytes of memory that programs may take without moving others out; all where the machine does not tell.
+/// Bytes of memory that are available to programs; all of the memory on systems without `/proc/meminfo`.
 fn free_memory() -> u64 {
     let info = files::read_text(Path::new("/proc/meminfo"), 1 << 16).unwrap_or_default();
     let line = info

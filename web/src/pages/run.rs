@@ -1,6 +1,6 @@
 //! The pages of one run: says so if there is no such run, or if it is gone, and shows the page that was asked for.
 
-use trainscope_api::runs::RunStatus;
+use trainscope_api::runs::{FileStatus, RunStatus};
 
 use super::not_found::NothingHere;
 use super::{NotFoundPage, PageOnDemand, SessionOnDemand};
@@ -23,6 +23,14 @@ enum PageState {
     Nowhere,
 }
 
+/// `true` for a file that was read to its end.
+const fn is_sound(status: FileStatus) -> bool {
+    matches!(
+        status,
+        FileStatus::Live | FileStatus::Complete | FileStatus::Gone
+    )
+}
+
 /// The page of the run that the address names.
 #[component]
 pub fn RunPages() -> impl IntoView {
@@ -36,7 +44,10 @@ pub fn RunPages() -> impl IntoView {
         let run = name.with(|name| state.run(name));
         run.is_some_and(|run| {
             let of_profiles = |kind| RunPage::of_kind(kind) == Some(RunPage::Profile);
-            run.profile.is_some() && run.kinds.keys().all(|kind| of_profiles(kind))
+            // The usual overview begins with the state of files that cannot be read.
+            run.profile.is_some()
+                && run.kinds.keys().all(|kind| of_profiles(kind))
+                && run.files.iter().all(|file| is_sound(file.status))
         })
     });
     let shown = Memo::new(move |_| match place.get() {

@@ -137,7 +137,7 @@ def start(
 
 def _say(run: Run) -> None:
     """Prints where to see the run, in a line that can be copied."""
-    page = f"its page is at {run.url}, or:" if run.url else "to see the run:"
+    page = f"watch it at {run.url}, or:" if run.url else "to see the run:"
     try:
         sys.stderr.write(f"trainscope: recording; {page} {run._command()}\n")
     except (OSError, ValueError, AttributeError):

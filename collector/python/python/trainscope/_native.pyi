@@ -20,7 +20,7 @@ class Recorder:
     def __new__(cls, folder: str, options: dict[str, Any]) -> Self: ...
     @property
     def folder(self) -> Path:
-        """Folder of the run from the root on: that of all ranks."""
+        """Absolute folder of the run, the same for all ranks."""
     @property
     def url(self) -> str | None:
         """Address of the server of the live session, also while it does not answer. `None` without one, after it has refused, and after `finish`."""

@@ -69,7 +69,7 @@ class Run(Recorder):
         return self
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        """In a process that gets it pickled there is no recording: it is as `Elsewhere` says."""
+        """A process that receives it by pickle gets an `Elsewhere`: nothing is recorded there."""
         return Elsewhere, (f"the run in {self.folder}",)
 
     def __enter__(self) -> Run:
@@ -460,7 +460,7 @@ class ReplacedRun(Run):
 
 
 class Elsewhere:
-    """Replaces a run or writer in a process that has got it pickled. It takes every call, records nothing, and warns once."""
+    """Replaces a run or writer in a process that received it by pickle. It takes every call, records nothing, and warns once."""
 
     def __init__(self, what: str) -> None:
         self._what = what

@@ -543,7 +543,7 @@ class SummaryWriter:
         self.file_writer = self.all_writers = None
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        """In a process that gets it pickled there is no writer: it is as `Elsewhere` says."""
+        """A process that receives it by pickle gets an `Elsewhere`: nothing is recorded there."""
         return Elsewhere, (f"the writer in {self.log_dir}",)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> SummaryWriter:

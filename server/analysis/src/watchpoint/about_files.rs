@@ -1,4 +1,4 @@
-//! Sentences about the files of a run that explain its curves and are no findings.
+//! Sentences about the files of a run that explain its curves; they are not findings.
 
 use trainscope_format::digits::count;
 

@@ -35,8 +35,8 @@ pub struct ProfileTexts {
 
     pub none: &'static str,
     pub none_next: &'static str,
-    /// Title and sentence of a run without other records, from the number of its files and their size.
-    pub alone: (&'static str, fn(u64, &str) -> String),
+    /// Title and sentence of a run without other records, from the size of its files.
+    pub alone: (&'static str, fn(&str) -> String),
     /// Title and sentence above the code that records the loss too.
     pub loss_too: (&'static str, &'static str),
     /// Title, and a link to the comparison with another profile.

@@ -33,7 +33,6 @@ mod scatter;
 mod selection;
 mod shades;
 mod store;
-mod style;
 mod suggestions;
 mod table;
 mod toolbar;

@@ -29,12 +29,8 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
     key_rows: "next, previous row",
 
     none: "No profile was recorded",
-    alone: ("Nothing else was recorded", |files, size| {
-        let noun = if files == 1 { "file" } else { "files" };
-        format!(
-            "{} profiler {noun}, {size}. Scalars or tensors are needed to judge the training itself.",
-            format::count(files)
-        )
+    alone: ("Nothing else was recorded", |size| {
+        format!("{size} of profiles. Scalars or tensors are needed to judge the training itself.")
     }),
     loss_too: (
         "To see the loss too",

@@ -17,11 +17,8 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
     key_rows: "下一行、上一行",
 
     none: "未记录性能分析",
-    alone: ("没有其他记录", |files, size| {
-        format!(
-            "{} 个性能分析文件，{size}。没有标量和张量，因此无法判断训练本身。",
-            format::count(files)
-        )
+    alone: ("没有其他记录", |size| {
+        format!("性能分析共 {size}。没有标量和张量，因此无法判断训练本身。")
     }),
     loss_too: (
         "同时查看损失",

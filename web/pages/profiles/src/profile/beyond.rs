@@ -15,15 +15,12 @@ pub(super) fn Beyond(profiles: Profiles) -> impl IntoView {
     let i18n = use_i18n();
     let state = use_app_state();
     let size = Memo::new(move |_| {
-        let run = profiles.run.with(|run| state.run(run))?;
-        Some((run.files.len() as u64, run.len_bytes))
+        let run = profiles.run.with(|run| state.run(run));
+        run.map(|run| run.len_bytes)
     });
     let alone = move || {
-        let (files, len_bytes) = size.get()?;
-        Some((i18n.texts().profile.alone.1)(
-            files,
-            &format::bytes(len_bytes),
-        ))
+        let size = format::bytes(size.get()?);
+        Some((i18n.texts().profile.alone.1)(&size))
     };
     let compare = move || profiles.tab_href(ProfileTab::View(ProfileView::Compare), &[]);
     view! {

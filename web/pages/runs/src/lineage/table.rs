@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use trainscope_api::table::{CellValue, ColumnGroup, ColumnInfo, ColumnKind, SOURCES_DIFFER, Unit};
 use trainscope_charts::label;
+use trainscope_format::digits;
 
 use super::health::HealthSign;
 use super::model::use_model;
@@ -12,7 +13,6 @@ use super::note_cell::NoteCell;
 use super::order::NAME;
 use super::selection::SelectionBar;
 use super::shades::use_shades;
-use super::style::NumberStyle;
 use super::view::text_of;
 use trainscope_web_kit::components::{Check, Icon, IconName, RowHeights, RowList, RunChip};
 use trainscope_web_kit::format;
@@ -40,6 +40,8 @@ const LETTERS: f64 = 12.0 / 11.0;
 const MEASURED: usize = 200;
 /// Columns created beyond either edge.
 const SPARE: f64 = 120.0;
+/// Significant digits of a parameter.
+const PARAMETER_DIGITS: usize = 4;
 
 /// A column with its place.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,18 +53,22 @@ struct PlaceOfColumn {
     width: f64,
     is_number: bool,
     unit: Option<Unit>,
-    /// Style of the numbers of a parameter.
-    style: Option<NumberStyle>,
     /// True for the first column of its group.
     is_edge: bool,
     has_bar: bool,
 }
 
-/// Text of a value in the style of its column.
-fn styled_text(value: &CellValue, style: Option<NumberStyle>, unit: Option<Unit>) -> String {
-    let styled = style.zip(value.number());
-    let styled = styled.and_then(|(style, number)| style.text(number));
-    styled.unwrap_or_else(|| cell_text(value, unit))
+/// Text of a value in a column of its group. Parameters are written as on their axis, without zeros at the end; whole
+/// numbers keep all digits.
+fn text_in(group: ColumnGroup, value: &CellValue, unit: Option<Unit>) -> String {
+    match value {
+        CellValue::Number(number)
+            if group == ColumnGroup::Parameter && unit.is_none() && number.fract() != 0.0 =>
+        {
+            digits::trimmed(*number, PARAMETER_DIGITS)
+        }
+        _ => cell_text(value, unit),
+    }
 }
 
 /// Text of a value with its unit; numbers are never cut.
@@ -288,15 +294,9 @@ fn place(model: &super::model::Model, name_width: f64, room: f64) -> Vec<PlaceOf
     infos.sort_by_key(|info| info.group);
     let is_number =
         |info: &ColumnInfo| matches!(info.kind, ColumnKind::Number | ColumnKind::Integer);
-    let style = |info: &ColumnInfo| {
-        let is_parameter = info.group == ColumnGroup::Parameter && info.unit.is_none();
-        let values = (0..view.len().min(MEASURED)).map(|row| view.value(&info.key, row));
-        (is_parameter && is_number(info)).then(|| NumberStyle::of(values))
-    };
     let width = |info: &ColumnInfo| {
-        let style = style(info);
         let texts = (0..view.len().min(MEASURED))
-            .map(|row| styled_text(&view.value(&info.key, row), style, info.unit));
+            .map(|row| text_in(info.group, &view.value(&info.key, row), info.unit));
         let widest = texts.map(|text| label::width(&text)).fold(0.0, f64::max);
         let has_bar = colour.as_ref() == Some(&info.key);
         let bar = if has_bar { BAR } else { 0.0 };
@@ -329,7 +329,6 @@ fn place(model: &super::model::Model, name_width: f64, room: f64) -> Vec<PlaceOf
             width,
             is_number: is_number(&info),
             unit: info.unit,
-            style: style(&info),
             is_edge: before != Some(info.group),
             group: info.group,
             has_bar: colour.as_ref() == Some(&info.key),
@@ -474,7 +473,7 @@ fn TableRow(
                         }
                         _ => view.value(&own.key, row),
                     };
-                    let text = styled_text(&value, own.style, own.unit);
+                    let text = text_in(own.group, &value, own.unit);
                     let is_bad = matches!(value, CellValue::Number(number) if !number.is_finite());
                     let differs = view.value(&format!("{SOURCES_DIFFER}{}", own.key), row) == CellValue::Truth(true);
                     let share = shades.shares.get(row).copied().filter(|share| own.has_bar && share.is_finite());
@@ -581,5 +580,20 @@ fn TableRow(
                 </Show>
             </span>
         </div>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_written_as_on_their_axis_and_keep_all_digits_of_whole_numbers() {
+        let text = |number| text_in(ColumnGroup::Parameter, &CellValue::Number(number), None);
+        assert_eq!(
+            [0.001, 3e-4, 0.1, 128_000.0, 123_456.0].map(text),
+            ["0.001", "3e−4", "0.1", "128000", "123456"]
+        );
+        assert_eq!(text(f64::NAN), "NaN");
     }
 }
