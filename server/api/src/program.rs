@@ -34,7 +34,7 @@ pub struct RecordedFact {
     /// What it was measured of; empty for the program.
     pub subject: String,
     /// Numbers by name.
-    #[cfg_attr(feature = "openapi", schema(value_type = BTreeMap<String, f64>))]
+    #[cfg_attr(feature = "openapi", schema(value_type = BTreeMap<String, crate::openapi::Float>))]
     pub numbers: BTreeMap<String, Float>,
     /// Texts by name.
     pub texts: BTreeMap<String, String>,
