@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use trainscope_format::Severity;
 use trainscope_format::digits::{Operator, Unit};
 use trainscope_format::float::Float;
+use trainscope_format::{Severity, SourceLine};
 
 pub mod guide;
 
@@ -294,8 +294,9 @@ pub struct Hit {
     /// Number of hits that follow from it: in the whole run for the first cause, in its step and rank for the first
     /// cause of those.
     pub explains: Option<u64>,
-    /// File and line in the training's own code that computes it, if the graph records them.
-    pub source: Option<(String, u32)>,
+    /// Line of the training's own code: that of the fact of the program that it is about, or the one that computes the
+    /// tensor, if the graph records it.
+    pub source: Option<SourceLine>,
 }
 
 /// A measured quantity and the limit that it exceeded.
@@ -404,6 +405,9 @@ pub struct Remark {
     pub places: u64,
     /// A line of code that records the missing data; empty if none is missing.
     pub record: String,
+    /// Line of the program that it is about, if a fact names it.
+    #[serde(default)]
+    pub source: Option<SourceLine>,
 }
 
 /// Result of a rule, in ascending order of severity.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 pub use trainscope_format::digits::{
-    brief, bytes, cell, count, integer, nanos, number, percent, short_step,
+    brief, bytes, cell, count, integer, nanos, number, percent, short_step, trimmed,
 };
 
 use crate::prelude::*;

@@ -454,6 +454,7 @@ pub(super) static TEXTS: Texts = Texts {
             "dumps" => "Dumps",
             "hits" => "Hits",
             "losses" => "Lost records",
+            "program" => "Facts of the program",
             "input_queues" => "Data pipeline",
             _ => "Other",
         },

@@ -421,6 +421,7 @@ pub(super) static TEXTS: Texts = Texts {
             "dumps" => "dump 张量",
             "hits" => "命中",
             "losses" => "丢失的记录",
+            "program" => "程序信息",
             "input_queues" => "数据流水线",
             _ => "其他",
         },

@@ -6,6 +6,7 @@
 )]
 
 mod debugger;
+mod excerpt;
 mod graph;
 mod overview;
 mod pipeline;

@@ -49,6 +49,7 @@ fn overview(run: String) -> AnyView {
     view! {
         <main class="main overview">
             {verdict::view(model)}
+            {program::cause(model)}
             <Show when=move || model.is_known.get() || has_waited.get()>
                 <div
                     class="two"

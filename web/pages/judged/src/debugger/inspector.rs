@@ -10,6 +10,7 @@ use super::model::{Model, use_model};
 use super::peek::{Peek, before_key};
 use super::picture::Magnitudes;
 use super::steps::OverSteps;
+use crate::excerpt::source_excerpt;
 use trainscope_web_kit::components::tensor::ClassBar;
 use trainscope_web_kit::components::{Icon, severity_icon};
 use trainscope_web_kit::format;
@@ -199,10 +200,10 @@ pub(super) fn Inspector() -> impl IntoView {
                     {i18n.texts().debugger.condition} " " <span class="mono">{hit.condition}</span>
                 </p>
                 {hit.source
-                    .map(|(file, line)| {
+                    .map(|source| {
                         view! {
                             <h3>{i18n.texts().debugger.source}</h3>
-                            <p class="small mono source">{format!("{file}:{line}")}</p>
+                            {source_excerpt(&source)}
                         }
                     })}
             </section>

@@ -90,6 +90,7 @@ mod tests {
             node: None,
             places: 0,
             record: String::new(),
+            source: None,
         }
     }
 

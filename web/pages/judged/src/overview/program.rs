@@ -12,6 +12,7 @@ use trainscope_format::SourceLine;
 
 use super::checks;
 use super::model::Model;
+use crate::excerpt::source_excerpt;
 use trainscope_web_kit::components::{Icon, IconName};
 use trainscope_web_kit::i18n::{I18n, use_i18n};
 use trainscope_web_kit::prelude::*;
@@ -83,6 +84,36 @@ const COLUMNS: [Column; 5] = [
         ],
     },
 ];
+
+/// The line of the first cause with what to do; nothing if no line is known.
+pub(super) fn cause(model: Model) -> AnyView {
+    let i18n = use_i18n();
+    let card = move || {
+        let found = model.findings.get()?;
+        let cause = found.first_cause.as_ref()?;
+        let source = cause
+            .hit
+            .source
+            .as_ref()
+            .filter(|own| !own.excerpt.is_empty())?;
+        let advice = i18n.words(&cause.advice);
+        Some(view! {
+            <div class="at-line" data-part="cause">
+                <section class="card">
+                    {source_excerpt(source)}
+                    <p class="micro ink3">{TEXTS.source.read(i18n)}</p>
+                </section>
+                <section class="card">
+                    <div class="head ruled">
+                        <h2>{TEXTS.advice.read(i18n)}</h2>
+                    </div>
+                    <div class="body small">{advice}</div>
+                </section>
+            </div>
+        })
+    };
+    view! { {card} }.into_any()
+}
 
 /// The cards; nothing without facts.
 pub(super) fn view(model: Model) -> AnyView {
@@ -177,8 +208,9 @@ fn row(remark: &Remark, i18n: I18n) -> AnyView {
     .into_any()
 }
 
-/// File and line.
+/// Name of the file and line; the path is shown when it is pointed at.
 pub(super) fn place_of(source: &SourceLine) -> AnyView {
-    let text = format!("{}:{}", source.file, source.line);
-    view! { <code class="nowrap" title=source.function.clone()>{text}</code> }.into_any()
+    let name = source.file.rsplit(['/', '\\']).next().unwrap_or_default();
+    let text = format!("{name}:{}", source.line);
+    view! { <code title=source.file.clone()>{text}</code> }.into_any()
 }

@@ -64,12 +64,12 @@ fn text(name: Both, text: impl Into<String>) -> Option<Figure> {
 }
 
 fn number(name: Both, value: Option<f64>) -> Option<Figure> {
-    text(name, format::cell(value?))
+    text(name, format::trimmed(value?, 4))
 }
 
 /// `a of b`, without `b` if both are equal.
 fn part(name: Both, part: Option<f64>, whole: Option<f64>) -> Option<Figure> {
-    let (part, whole) = (format::cell(part?), format::cell(whole?));
+    let (part, whole) = (format::trimmed(part?, 6), format::trimmed(whole?, 6));
     let words = if part == whole {
         whole
     } else {
@@ -149,8 +149,9 @@ pub(super) fn of_data(facts: &ProgramFacts) -> Vec<Figure> {
         let most = fact
             .number("most_common")
             .zip(fact.number("most_common_share"));
-        let most = most
-            .map(|(class, share)| format!("{} ({})", format::cell(class), format::percent(share)));
+        let most = most.map(|(class, share)| {
+            format!("{} ({})", format::trimmed(class, 6), format::percent(share))
+        });
         rows.extend(most.and_then(|most| text(TEXTS.most_common, most)));
     }
     rows

@@ -27,9 +27,10 @@ pub(super) fn view(facts: &ProgramFacts, i18n: I18n) -> Option<AnyView> {
         let probes = of(result);
         let rows = probes.iter().map(|fact| row(fact, class, *icon, i18n));
         let rows: Vec<AnyView> = rows.collect();
+        let count = rows.len();
         view! {
-            <div hidden=rows.is_empty() data-result=*result>
-                <h3>{title.read(i18n)} <span class="ink3">{rows.len()}</span></h3>
+            <div hidden={count == 0} data-result=*result>
+                <h3>{title.read(i18n)} <span class="ink3">{count}</span></h3>
                 <ul>{rows}</ul>
             </div>
         }

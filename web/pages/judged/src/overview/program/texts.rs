@@ -55,8 +55,6 @@ pub(super) struct ProgramTexts {
     pub(super) passed: Both,
     pub(super) not_tried: Both,
     pub(super) source: Both,
-    pub(super) source_lost: Both,
-    pub(super) chain: Both,
     pub(super) advice: Both,
 }
 
@@ -103,11 +101,6 @@ pub(super) const TEXTS: ProgramTexts = ProgramTexts {
     passed: both("Passed", "通过"),
     not_tried: both("Not tried", "未尝试"),
     source: both("as it was when the program ran", "程序运行时的内容"),
-    source_lost: both("the source could not be read", "无法读取源代码"),
-    chain: both(
-        "From the first bad operation to the loss",
-        "从首个异常算子到损失",
-    ),
     advice: both("What to do", "处理建议"),
 };
 
