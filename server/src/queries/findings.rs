@@ -355,6 +355,7 @@ fn remark(own: &diagnosis::Remark) -> Remark {
         },
         sentence: words(&own.sentence),
         node: own.node.clone(),
+        source: own.source.as_deref().cloned(),
         places: own.places,
         record: own.record.to_owned(),
     }

@@ -1,4 +1,4 @@
-//! Source line that computes a tensor, as a path for annotations.
+//! Source line of a hit, as a path for annotations.
 
 use std::path::Path;
 
@@ -6,11 +6,12 @@ use trainscope_analysis::watchpoint::Hit;
 
 use crate::judging::judge::Judgement;
 
-/// Source line of a hit's tensor, if the file is below the current folder, which is the repository under test. The
+/// Source line of a hit, if the file is below the current folder, which is the repository under test. The
 /// training may have run elsewhere: the longest suffix of the path that exists is used.
-pub(super) fn source(run: &Judgement, hit: &Hit) -> Option<(String, u32)> {
-    let (file, line) = run.sources.get(&hit.tensor)?;
-    let parts: Vec<&str> = file
+pub(super) fn source(run: &Judgement, hit: &Hit) -> Option<(String, u64)> {
+    let source = run.source(hit)?;
+    let parts: Vec<&str> = source
+        .file
         .split(['/', '\\'])
         .filter(|part| !part.is_empty())
         .collect();
@@ -18,5 +19,5 @@ pub(super) fn source(run: &Judgement, hit: &Hit) -> Option<(String, u32)> {
     let file = ends
         .filter(|end| !end.split('/').any(|part| part == ".."))
         .find(|end| Path::new(end).is_file())?;
-    Some((file, *line))
+    Some((file, source.line))
 }

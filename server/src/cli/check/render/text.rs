@@ -9,6 +9,7 @@ use std::io::{self, Write};
 use trainscope_analysis::watchpoint::catalogue::Target;
 use trainscope_analysis::watchpoint::{Findings, Hit};
 use trainscope_format::Severity;
+use trainscope_format::program::SourceLine;
 
 use super::super::report::Report;
 use super::hits;
@@ -103,9 +104,10 @@ fn details(
         if !cause.advice.en.is_empty() {
             block(out, screen, "Most likely", &[(&cause.advice.en, false)])?;
         }
-        if let Some((file, line)) = run.sources.get(&hit.tensor) {
-            let source = format!("{}:{line}", words::name(file, None));
-            block(out, screen, "Source", &[(&source, false)])?;
+        if let Some(source) = run.source(hit) {
+            let place = format!("{}:{}", words::name(&source.file, None), source.line);
+            block(out, screen, "Source", &[(&place, false)])?;
+            excerpt(out, source)?;
         }
         writeln!(out)?;
     }
@@ -133,6 +135,30 @@ fn details(
     for fault in &run.truncated {
         let file = words::name(&fault.file, None);
         writeln!(out, "  {QUIET}note: {file}: {}{QUIET:#}", fault.reason)?;
+    }
+    Ok(())
+}
+
+/// Number of lines of an excerpt to print, and of characters of a line.
+const EXCERPT_LINES: usize = 9;
+const EXCERPT_COLUMNS: usize = 120;
+
+/// Prints the lines around a source line as they were when it ran, that line marked.
+fn excerpt(out: &mut dyn Write, source: &SourceLine) -> io::Result<()> {
+    let lines = (source.first_line..).zip(source.excerpt.lines());
+    let lines: Vec<(u64, &str)> = lines.take(EXCERPT_LINES).collect();
+    let width = lines.last().map_or(0, |own| own.0.to_string().len());
+    for (number, line) in lines {
+        let line = line.replace('\t', "    ");
+        let line: String = line.chars().filter(|c| !c.is_control()).collect();
+        let line: String = line.chars().take(EXCERPT_COLUMNS).collect();
+        let text = format!("{number:>width$}  {line}");
+        let text = text.trim_end();
+        if number == source.line {
+            writeln!(out, "  {:<11}{STRONG}> {text}{STRONG:#}", "")?;
+        } else {
+            writeln!(out, "  {:<11}{QUIET}  {text}{QUIET:#}", "")?;
+        }
     }
     Ok(())
 }

@@ -83,9 +83,9 @@ pub(super) fn first_cause(pen: Pen, findings: &Findings) -> Markup {
                 div {
                     div class="k" { (pen.texts.place) }
                     div class="v" { code { (hit.tensor) } ", " (pen.texts.step) " " (words::step(hit.step)) ", rank " (hit.rank) }
-                    @if let Some((file, line)) = &hit.source {
+                    @if let Some(source) = &hit.source {
                         div class="k" { (pen.texts.source) }
-                        div class="v" { code { (file) ":" (line) } }
+                        div class="v" { code { (source.file) ":" (source.line) } }
                     }
                     @if let Some(advice) = advice(pen, findings) {
                         div class="k" { (pen.texts.advice) }

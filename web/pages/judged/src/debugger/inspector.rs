@@ -199,10 +199,11 @@ pub(super) fn Inspector() -> impl IntoView {
                     {i18n.texts().debugger.condition} " " <span class="mono">{hit.condition}</span>
                 </p>
                 {hit.source
-                    .map(|(file, line)| {
+                    .map(|source| {
+                        let place = format!("{}:{}", source.file, source.line);
                         view! {
                             <h3>{i18n.texts().debugger.source}</h3>
-                            <p class="small mono source">{format!("{file}:{line}")}</p>
+                            <p class="small mono source">{place}</p>
                         }
                     })}
             </section>
