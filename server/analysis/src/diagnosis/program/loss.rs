@@ -86,7 +86,9 @@ fn gradient(fact: &Fact<'_>) -> Opinion {
 fn activation(fact: &Fact<'_>) -> Opinion {
     let loss = shown(fact.plain());
     let (before, earlier) = (fact.text("before"), fact.text("before_that"));
-    if fact.number("classes").is_some_and(|classes| classes == 1.0)
+    if fact
+        .number("classes")
+        .is_some_and(|classes| (1.0..2.0).contains(&classes))
         && matches!(fact.plain(), "cross_entropy" | "nll_loss")
     {
         return fact.found(
@@ -133,9 +135,9 @@ fn activation(fact: &Fact<'_>) -> Opinion {
             format!("{loss} applies log_softmax itself; the one before it is redundant"),
             format!("{loss} 内部已包含 log_softmax，前面的 log_softmax 是多余的"),
         ),
-        ("nll_loss", "softmax" | "sigmoid" | "relu" | "tanh") => no_logarithm(&loss, &of),
+        ("nll_loss", "softmax" | "sigmoid" | "relu" | "tanh")
+        | ("kl_div", "softmax" | "sigmoid") => no_logarithm(&loss, &of),
         ("nll_loss", other) if LINEAR.contains(&other) => no_logarithm(&loss, &of),
-        ("kl_div", "softmax" | "sigmoid") => no_logarithm(&loss, &of),
         ("binary_cross_entropy", "relu" | "tanh") => no_probability(&loss, &of),
         ("binary_cross_entropy", other) if LINEAR.contains(&other) => no_probability(&loss, &of),
         (other, "relu") if OF_NUMBERS.contains(&other) => {

@@ -64,7 +64,7 @@ fn rows(fact: &Fact<'_>) -> Option<Opinion> {
     }
     let (name, all) = (fact.name_or("the embedding"), counted(rows));
     let name_zh = fact.name_or("嵌入层");
-    if used != 1.0 {
+    if !(1.0..2.0).contains(&used) {
         let used = counted(used);
         return Some(fact.fine(
             &format!("{used} of {all} rows of {name} get a gradient"),

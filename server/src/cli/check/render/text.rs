@@ -316,3 +316,33 @@ fn sum(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let runs = words::plural(report.runs.len() as u64, "run", "runs");
     writeln!(out, "{line} in {runs}, {}", took(report.took))
 }
+
+#[cfg(test)]
+mod tests {
+    use trainscope_format::program::SourceLine;
+
+    use super::excerpt;
+
+    #[test]
+    fn the_line_of_a_fact_is_marked_in_its_excerpt() {
+        let mut out = anstream::StripStream::new(Vec::new());
+        let source = SourceLine {
+            file: "train.py".to_owned(),
+            line: 10,
+            first_line: 9,
+            excerpt: "for x, y in batches:\n\tloss.backward()\u{1b}[31m\n    opt.step()".to_owned(),
+            ..SourceLine::default()
+        };
+        excerpt(&mut out, &source).unwrap();
+        let text = String::from_utf8(out.into_inner()).unwrap();
+        let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
+        assert_eq!(
+            lines,
+            [
+                "9  for x, y in batches:",
+                "> 10      loss.backward()[31m",
+                "11      opt.step()"
+            ]
+        );
+    }
+}
