@@ -27,7 +27,7 @@ pub struct ProgramFact {
 
 /// A line of the program, with the lines around it as they were when it ran. It is text: no path is opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ProgramLine))]
 pub struct SourceLine {
     /// Path of the file: relative to the repository or the working directory if it is in it.
     pub file: String,

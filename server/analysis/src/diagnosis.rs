@@ -1,22 +1,29 @@
 //! Guided diagnosis beyond watchpoints: problems of a model and its input that show before any tensor is judged.
 //!
-//! An [`Examiner`] reads the context of a run (graphs, hyper-parameters, the data pipeline) and returns one [`Remark`]
-//! per rule: a finding, its absence, or the data to record. A rule in doubt reports nothing.
+//! An [`Examiner`] reads the context of a run (graphs, hyper-parameters, the data pipeline, facts of the program) and
+//! returns [`Remark`]s: one for each rule, or one for each subject of it: a finding, its absence, or the data to record.
+//! A rule in doubt reports nothing.
 
+use std::sync::Arc;
+
+use trainscope_format::program::SourceLine;
 use trainscope_format::{Graph, Hparams, Lineage};
 
 use recording::Missing;
 
 use crate::context::Context;
 pub use crate::text::Sentence;
-use crate::text::Text;
 pub use recording::Framework;
+pub(crate) use rule::Causes;
+pub use rule::Rule;
 
 pub(crate) mod loss;
 mod model;
 mod operation;
 mod pipeline;
+mod program;
 mod recording;
+mod rule;
 mod settings;
 mod view;
 
@@ -52,111 +59,6 @@ impl Topic {
     ];
 }
 
-/// A rule of the guided diagnosis. Its name is part of the API.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Rule {
-    /// Hyper-parameters that an optimizer cannot work with.
-    Settings,
-    /// Activation between the last layer and the loss.
-    LossActivation,
-    /// Difference of two tensors that broadcasts to a larger one.
-    Broadcast,
-    /// Parameters without users.
-    UnusedParameters,
-    /// Bias that a following normalisation cancels.
-    UselessBias,
-    /// Linear layers without an activation between them.
-    LinearLayers,
-    /// The order of samples.
-    Shuffling,
-    /// The range of samples.
-    Scaling,
-}
-
-impl Rule {
-    /// All rules.
-    pub const ALL: [Self; 8] = [
-        Self::Settings,
-        Self::LossActivation,
-        Self::Broadcast,
-        Self::UnusedParameters,
-        Self::UselessBias,
-        Self::LinearLayers,
-        Self::Shuffling,
-        Self::Scaling,
-    ];
-
-    /// Name, which is also the id of the condition that turns its faults into hits.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Settings => "settings",
-            Self::LossActivation => "loss_activation",
-            Self::Broadcast => "broadcast",
-            Self::UnusedParameters => "unused_parameters",
-            Self::UselessBias => "useless_bias",
-            Self::LinearLayers => "linear_layers",
-            Self::Shuffling => "shuffling",
-            Self::Scaling => "scaling",
-        }
-    }
-
-    /// Subject of the rule, as a title.
-    pub const fn title(self) -> Text {
-        let (en, zh) = match self {
-            Self::Settings => ("Hyper-parameter values", "超参数取值"),
-            Self::LossActivation => ("Activation before the loss", "损失前的激活函数"),
-            Self::Broadcast => ("Accidental broadcast", "意外广播"),
-            Self::UnusedParameters => ("Unused parameters", "未使用的参数"),
-            Self::UselessBias => ("Bias before normalization", "归一化前的偏置"),
-            Self::LinearLayers => ("Activation between layers", "层间的激活函数"),
-            Self::Shuffling => ("Sample order", "样本顺序"),
-            Self::Scaling => ("Value range", "样本取值范围"),
-        };
-        Text { en, zh }
-    }
-
-    /// Topic of the rule.
-    pub const fn topic(self) -> Topic {
-        match self {
-            Self::Settings => Topic::Hyperparameters,
-            Self::Shuffling | Self::Scaling => Topic::Input,
-            _ => Topic::Model,
-        }
-    }
-
-    /// Object of the rule, for remarks without a node.
-    pub const fn object(self) -> &'static str {
-        match self.topic() {
-            Topic::Hyperparameters => "hyperparameters",
-            Topic::Input => "data pipeline",
-            _ => "graph",
-        }
-    }
-
-    /// Consequences of a fault of this rule. Every fault exists before the first step, but not every one can cause
-    /// later findings.
-    pub(crate) const fn causes(self) -> Causes {
-        match self {
-            Self::Settings => Causes::Everything,
-            Self::LossActivation | Self::Broadcast | Self::Scaling => Causes::NoProgress,
-            Self::UnusedParameters | Self::UselessBias | Self::LinearLayers | Self::Shuffling => {
-                Causes::Nothing
-            }
-        }
-    }
-}
-
-/// Consequences of a fault of the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Causes {
-    /// Any later finding except those about the data.
-    Everything,
-    /// A model that does not learn, and no NaN or infinity.
-    NoProgress,
-    /// Nothing else.
-    Nothing,
-}
-
 /// Result of a rule, in ascending order of severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
@@ -183,6 +85,12 @@ pub struct Remark {
     pub sentence: Sentence,
     /// Name of the first graph node concerned.
     pub node: Option<String>,
+    /// The function, module or optimizer that a fact of the program is about, or else the object of the rule.
+    pub object: String,
+    /// Line of the program, if a fact names it.
+    pub source: Option<Arc<SourceLine>>,
+    /// Rank, and first and last step, of the fact; `None` if it is not from one.
+    pub at: Option<(u32, i64, i64)>,
     /// Number of places; 0 if there is no finding.
     pub places: u64,
     /// A line of code that records the missing data; empty if none is missing, or the framework has none.
@@ -197,6 +105,9 @@ pub(crate) struct Opinion {
     node: Option<String>,
     places: u64,
     missing: Missing,
+    object: Option<String>,
+    source: Option<Arc<SourceLine>>,
+    at: Option<(u32, i64, i64)>,
 }
 
 impl Opinion {
@@ -207,6 +118,9 @@ impl Opinion {
             node: None,
             places: 0,
             missing: Missing::Nothing,
+            object: None,
+            source: None,
+            at: None,
         }
     }
 
@@ -243,15 +157,17 @@ pub struct Examiner {
     normalises_batches: bool,
     settings: settings::Settings,
     pipeline: pipeline::Pipeline,
+    facts: program::Facts,
 }
 
 impl Examiner {
-    /// Adds a part of the context.
-    pub fn learn(&mut self, context: &Context<'_>) {
+    /// Adds a part of the context of a rank.
+    pub fn learn(&mut self, rank: u32, context: &Context<'_>) {
         match context {
             Context::Graph(graph) => self.graph(graph),
             Context::Lineage(lineage) => self.lineage(lineage),
             Context::Hparams(hparams) => self.hparams(hparams),
+            Context::Program { step, fact } => self.facts.learn(rank, *step, fact),
             _ => {}
         }
     }
@@ -287,8 +203,9 @@ impl Examiner {
         }
     }
 
-    /// One remark per rule, by topic, with lines of code for the framework.
+    /// Remarks of all rules, by topic, with lines of code for the framework.
     pub fn remarks(&self, framework: Framework) -> Vec<Remark> {
+        let by_facts = self.facts.judge();
         let mut all = vec![(Rule::Settings, self.settings.judge(self.normalises_batches))];
         if self.of_graphs.is_empty() {
             let opinion = model::without_graph();
@@ -296,12 +213,24 @@ impl Examiner {
         }
         all.extend(self.of_graphs.iter().cloned());
         all.extend(self.pipeline.judge());
+        // A fact is what the program did; a graph or a setting is what it was meant to do.
+        all.retain(|(rule, opinion)| {
+            let mut facts = by_facts.iter();
+            let is_judged = facts.any(|(own, fact)| own == rule && fact.state > State::Unknown);
+            !is_judged || *rule == Rule::Settings && opinion.state > State::Fine
+        });
+        let known: Vec<Rule> = all.iter().map(|(rule, _)| *rule).collect();
+        let new = by_facts.into_iter();
+        all.extend(new.filter(|(rule, fact)| fact.state > State::Fine || !known.contains(rule)));
         all.sort_by_key(|(rule, _)| (rule.topic(), *rule));
         let told = all.into_iter().map(|(rule, opinion)| Remark {
             rule,
             state: opinion.state,
             sentence: opinion.sentence,
+            object: opinion.object.unwrap_or_else(|| rule.object().to_owned()),
             node: opinion.node,
+            source: opinion.source,
+            at: opinion.at,
             places: opinion.places,
             record: opinion.missing.line(framework),
         });

@@ -275,6 +275,7 @@ mod tests {
             thresholds: Figures::default(),
             measure: None,
             sentence: Sentence::default(),
+            source: None,
         }
     }
 
@@ -284,6 +285,9 @@ mod tests {
             state,
             sentence: Sentence::default(),
             node: None,
+            object: String::new(),
+            source: None,
+            at: None,
             places,
             record: "",
         }

@@ -60,7 +60,7 @@ fn graph(lines: &[&str]) -> Graph {
 
 fn remark(graph: &Graph, rule: Rule) -> Remark {
     let mut examiner = Examiner::default();
-    examiner.learn(&Context::Graph(graph));
+    examiner.learn(0, &Context::Graph(graph));
     let mut all = examiner.remarks(Framework::Python).into_iter();
     all.find(|remark| remark.rule == rule).unwrap()
 }
@@ -292,7 +292,7 @@ fn settings(values: &[(&str, HparamValue)]) -> Remark {
         values,
         ..SessionStart::default()
     });
-    examiner.learn(&Context::Hparams(&session));
+    examiner.learn(0, &Context::Hparams(&session));
     examiner.remarks(Framework::Python).remove(0)
 }
 
@@ -341,8 +341,8 @@ fn settings_that_cannot_train_are_faults_and_unusual_ones_are_notes() {
         values: vec![("batch_size".into(), Number(1.0))],
         ..SessionStart::default()
     };
-    examiner.learn(&Context::Hparams(&Hparams::SessionStart(session)));
-    examiner.learn(&Context::Graph(&graph(&["x >", "n BatchNorm x"])));
+    examiner.learn(0, &Context::Hparams(&Hparams::SessionStart(session)));
+    examiner.learn(0, &Context::Graph(&graph(&["x >", "n BatchNorm x"])));
     assert_eq!(examiner.remarks(Framework::Python)[0].state, State::Fault);
 }
 
@@ -370,7 +370,7 @@ fn dataset(
 fn prepared(train: DatasetNode, evaluated: Option<DatasetNode>) -> [State; 2] {
     let mut examiner = Examiner::default();
     for root in [Some(train), evaluated].into_iter().flatten() {
-        examiner.learn(&Context::Lineage(&Lineage::Dataset(root)));
+        examiner.learn(0, &Context::Lineage(&Lineage::Dataset(root)));
     }
     let remarks = examiner.remarks(Framework::Python);
     [Rule::Shuffling, Rule::Scaling].map(|rule| {
@@ -447,8 +447,8 @@ fn odd_graphs_are_looked_at_without_harm() {
         ..Edge::default()
     });
     let mut examiner = Examiner::default();
-    examiner.learn(&Context::Graph(&cyclic));
-    examiner.learn(&Context::Graph(&Graph::default()));
+    examiner.learn(0, &Context::Graph(&cyclic));
+    examiner.learn(0, &Context::Graph(&Graph::default()));
     assert_eq!(examiner.remarks(Framework::Python).len(), 7);
 }
 
@@ -470,8 +470,8 @@ fn judged(rate: f64, loss: impl Fn(i64) -> f64) -> Findings {
         ..SessionStart::default()
     };
     let mut examiner = Examiner::default();
-    examiner.learn(&Context::Graph(&graph));
-    examiner.learn(&Context::Hparams(&Hparams::SessionStart(session)));
+    examiner.learn(0, &Context::Graph(&graph));
+    examiner.learn(0, &Context::Hparams(&Hparams::SessionStart(session)));
     let mut evaluator = Evaluator::new(Watchpoints::recommended());
     for step in 10..60 {
         evaluator.scalar(0, "loss", step, 0.0, loss(step));

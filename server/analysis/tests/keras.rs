@@ -29,7 +29,7 @@ fn compiled(layers: &[String], loss: &str, optimizer: &str) -> Graph {
 
 fn remark(graph: &Graph, rule: Rule) -> Remark {
     let mut examiner = Examiner::default();
-    examiner.learn(&Context::Graph(graph));
+    examiner.learn(0, &Context::Graph(graph));
     let mut all = examiner.remarks(Framework::Keras).into_iter();
     all.find(|remark| remark.rule == rule).unwrap()
 }

@@ -9,6 +9,7 @@ mod importance;
 mod judgements;
 mod keras;
 mod noise;
+mod program;
 mod results;
 mod scalars;
 mod support;

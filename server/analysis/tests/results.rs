@@ -183,3 +183,165 @@ fn parts_of_a_loss_that_falls_and_losses_of_a_policy_do_not_diverge() {
     );
     assert_eq!(found.len(), 1);
 }
+
+/// Numbers from 0 to 1 that look random.
+fn noise(seed: u64) -> impl FnMut() -> f64 {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        f64::from(u32::try_from(state >> 32).unwrap_or(0)) / f64::from(u32::MAX)
+    }
+}
+
+/// Findings about curves that were computed before.
+fn findings_of_values(curves: &[(&str, &[f64])]) -> Findings {
+    let mut evaluator = Evaluator::new(Watchpoints::recommended());
+    for (tag, values) in curves {
+        for (step, value) in (0..).zip(*values) {
+            evaluator.scalar(0, tag, step, 1.7e9 + PACE_SECS * 0.1, *value);
+        }
+    }
+    evaluator.findings()
+}
+
+const POINTS: u32 = 200;
+
+fn values(curve: impl Fn(f64) -> f64) -> Vec<f64> {
+    (0..POINTS).map(|step| curve(f64::from(step))).collect()
+}
+
+#[test]
+fn a_reward_that_falls_in_all_quarters_is_a_warning() {
+    let mut random = noise(3);
+    let falls = values(|step| 100.0 - 0.3 * step);
+    let falls: Vec<f64> = falls.iter().map(|value| value + 4.0 * random()).collect();
+    let found_of = |values: &[f64]| {
+        let findings = findings_of_values(&[("rollout/ep_rew_mean", values)]);
+        found(&findings, "reward_falls")
+    };
+    let [(severity, said)] = &found_of(&falls)[..] else {
+        panic!("no hit")
+    };
+    assert_eq!(*severity, Severity::Warning);
+    assert!(said.contains("the policy gets worse"), "{said}");
+    let negative: Vec<f64> = falls.iter().map(|value| value - 300.0).collect();
+    assert_eq!(found_of(&negative).len(), 1);
+    let rises: Vec<f64> = falls.iter().rev().copied().collect();
+    assert_eq!(found_of(&rises), []);
+    let dip = values(|step| 100.0 - 0.3 * step.min(120.0) + (step - 120.0).max(0.0));
+    assert_eq!(found_of(&dip), []);
+    assert_eq!(found_of(&falls[..40]), [], "too few points");
+}
+
+#[test]
+fn walks_and_noise_are_no_findings() {
+    for seed in 0..300 {
+        let mut random = noise(seed + 1);
+        let mut at = 100.0;
+        let walk: Vec<f64> = (0..POINTS)
+            .map(|_| {
+                at += 6.0 * (random() - 0.5);
+                at
+            })
+            .collect();
+        let rough: Vec<f64> = (0..POINTS).map(|_| 2.0 + random()).collect();
+        let accuracy: Vec<f64> = (0..POINTS).map(|_| 0.7 + 0.3 * random()).collect();
+        let divergence: Vec<f64> = walk.iter().map(|value| value.abs() / 20.0).collect();
+        let norm: Vec<f64> = (0..POINTS).map(|_| random()).collect();
+        let findings = findings_of_values(&[
+            ("rollout/ep_rew_mean", &walk),
+            ("train/loss", &rough),
+            ("train/accuracy", &accuracy),
+            ("train/kl", &divergence),
+            ("train/recon", &rough),
+            ("grad_norm", &norm),
+        ]);
+        for condition in [
+            "reward_falls",
+            "posterior_collapse",
+            "clipped_nothing",
+            "loss_contradiction",
+        ] {
+            assert_eq!(found(&findings, condition), [], "{seed}");
+        }
+    }
+}
+
+#[test]
+fn a_posterior_that_is_its_prior_is_a_warning_beside_a_reconstruction() {
+    let collapses = values(|step| 31.0 * f64::exp(-step / 8.0) + 0.03);
+    let recon = values(|step| 1.1 - 0.003 * step);
+    let of = |divergence: &[f64], other: &str| {
+        let findings = findings_of_values(&[("train/kl", divergence), (other, &recon)]);
+        found(&findings, "posterior_collapse").len()
+    };
+    assert_eq!(of(&collapses, "train/recon"), 1);
+    // A student that has learned what its teacher says.
+    assert_eq!(of(&collapses, "train/ce"), 0);
+    let rises = values(|step| 0.3 + 0.02 * step);
+    assert_eq!(of(&rises, "train/recon"), 0);
+    let settles = values(|step| 31.0 * f64::exp(-step / 8.0) + 2.0);
+    assert_eq!(of(&settles, "train/recon"), 0);
+}
+
+#[test]
+fn a_norm_of_nothing_is_a_warning_while_the_loss_moves() {
+    let falls = values(falling);
+    let zero = values(|_| 0.0);
+    let still = values(|_| 0.7);
+    let of = |norm: &[f64], loss: &[f64]| {
+        let findings = findings_of_values(&[("grad_norm", norm), ("loss", loss)]);
+        found(&findings, "clipped_nothing").len()
+    };
+    assert_eq!(of(&zero, &falls), 1);
+    assert_eq!(of(&zero, &still), 0, "nothing is trained");
+    assert_eq!(of(&falls, &falls), 0);
+    assert_eq!(of(&zero[..10], &falls), 0, "too few points");
+}
+
+#[test]
+fn a_negative_loss_contradicts_an_accuracy() {
+    let accuracy = values(|step| 0.1 + 0.003 * step);
+    let of = |tag: &str, loss: &[f64]| {
+        let findings = findings_of_values(&[(tag, loss), ("train/accuracy", &accuracy)]);
+        found(&findings, "loss_contradiction").len()
+    };
+    let divergence = values(|step| -15.0 - 0.02 * step);
+    assert_eq!(of("train/kd_loss", &divergence), 1);
+    let crosses = values(|step| 0.7 - 0.004 * step);
+    assert_eq!(of("train/loss", &crosses), 1);
+    // The negative of a cosine, of a Dice coefficient, and a loss of a policy.
+    let cosine = values(|step| -0.004 * step);
+    assert_eq!(of("train/loss", &cosine), 0);
+    assert_eq!(of("train/dice_loss", &crosses), 0);
+    assert_eq!(of("train/policy_loss", &divergence), 0);
+    let alone = findings_of_values(&[("train/loss", &crosses)]);
+    assert_eq!(found(&alone, "loss_contradiction"), []);
+}
+
+#[test]
+fn a_loss_at_the_floor_of_two_softmax_contradicts_a_high_accuracy() {
+    let accuracy = values(|step| 0.95 - 0.85 * f64::exp(-step / 40.0));
+    let of = |loss: &dyn Fn(f64) -> f64| {
+        let findings =
+            findings_of_values(&[("train/loss", &values(loss)), ("train/accuracy", &accuracy)]);
+        found(&findings, "loss_contradiction")
+    };
+    // 10 classes: the floor is 1.461.
+    let doubled = of(&|step| 1.55 + 0.75 * f64::exp(-step / 40.0));
+    assert_eq!(doubled.len(), 1);
+    assert!(doubled[0].1.contains("softmax of a softmax"), "{doubled:?}");
+    assert_eq!(of(&|step| 0.1 + 2.2 * f64::exp(-step / 40.0)), []);
+    // A training that is not done, and one that went below.
+    assert_eq!(of(&|step| 2.3 - 0.0035 * step), []);
+    assert_eq!(
+        of(&|step| if step == 150.0 {
+            1.2
+        } else {
+            1.55 + 0.75 * f64::exp(-step / 40.0)
+        }),
+        []
+    );
+}

@@ -97,7 +97,7 @@ pub struct Findings {
     pub unread: Vec<UnreadTensor>,
     /// Files of one step that hold tensors of the same names, where no step in the file names distinguishes them.
     pub shared: Vec<SharedNames>,
-    /// Remarks on the model and its input, one for each rule, in the order in which to check them.
+    /// Remarks on the model, its input and the program: one for each rule or subject of it, in the order in which to check them.
     pub remarks: Vec<Remark>,
     /// Rows of the guided diagnosis, one for each topic, in the order in which to check them.
     #[serde(default)]
@@ -294,8 +294,8 @@ pub struct Hit {
     /// Number of hits that follow from it: in the whole run for the first cause, in its step and rank for the first
     /// cause of those.
     pub explains: Option<u64>,
-    /// Line of the training's own code: that of the fact of the program that it is about, or the one that computes the
-    /// tensor, if the graph records it.
+    /// Line of the training's own code that it is about: from a fact of the program, or from the graph that computes it.
+    #[serde(default)]
     pub source: Option<SourceLine>,
 }
 
@@ -388,7 +388,7 @@ pub struct Inconclusive {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Remark {
-    /// The rule: `loss_activation`, `broadcast`, `unused_parameters`, `useless_bias`, `settings`, `shuffling`, `scaling`.
+    /// The rule, which is also the id of its condition: `settings`, `loss_activation`, `gradients_not_cleared`, …
     pub rule: String,
     /// Topic of the rule.
     pub topic: Topic,
@@ -401,13 +401,13 @@ pub struct Remark {
     pub sentence: Words,
     /// The first graph node concerned.
     pub node: Option<String>,
+    /// Line of the program, if a fact of it names one.
+    #[serde(default)]
+    pub source: Option<SourceLine>,
     /// Number of places; 0 if there is no finding.
     pub places: u64,
     /// A line of code that records the missing data; empty if none is missing.
     pub record: String,
-    /// Line of the program that it is about, if a fact names it.
-    #[serde(default)]
-    pub source: Option<SourceLine>,
 }
 
 /// Result of a rule, in ascending order of severity.

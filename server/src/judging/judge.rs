@@ -12,9 +12,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use trainscope_analysis::diagnosis::{Framework, Remark};
 use trainscope_analysis::dump::own_source;
 use trainscope_analysis::watchpoint::{
-    Context, Damage, Findings, Needs, Observation, Surroundings, Watchpoints,
+    Context, Damage, Findings, Hit, Needs, Observation, Surroundings, Watchpoints,
 };
 use trainscope_api::runs::RunProfile;
+use trainscope_format::program::SourceLine;
 use trainscope_format::{Role, TensorSummary};
 
 use super::baseline::GoodProfiles;
@@ -68,8 +69,16 @@ pub struct Judgement {
     pub(crate) shared: Vec<SharedNames>,
     /// The newest profile in brief.
     pub(crate) profile: Option<RunProfile>,
-    /// Source lines in the training's own code that compute the tensors with hits, if a graph has them: file and line.
-    pub(crate) sources: FxHashMap<Arc<str>, (String, u32)>,
+    /// Source lines in the training's own code that compute the tensors with hits, if a graph has them.
+    pub(crate) sources: FxHashMap<Arc<str>, SourceLine>,
+}
+
+impl Judgement {
+    /// Line of the program that a hit is about, by a fact or else by a graph.
+    pub(crate) fn source(&self, hit: &Hit) -> Option<&SourceLine> {
+        let of_fact = hit.source.as_deref();
+        of_fact.or_else(|| self.sources.get(&hit.tensor))
+    }
 }
 
 /// Remark on a truncated file that is the newest of its rank.
@@ -497,7 +506,7 @@ impl Judging {
         }
     }
 
-    fn sources(&self, findings: &Findings) -> FxHashMap<Arc<str>, (String, u32)> {
+    fn sources(&self, findings: &Findings) -> FxHashMap<Arc<str>, SourceLine> {
         let drawn = self.graphs.values().flat_map(|graphs| &graphs.drawn);
         let nodes = drawn.flat_map(|graph| &graph.nodes);
         let by_name: FxHashMap<&str, &str> = nodes
@@ -509,7 +518,12 @@ impl Judging {
             let node = hit.tensor.split(':').next().unwrap_or_default();
             let source = by_name.get(node).and_then(|source| own_source(source));
             if let Some((file, line)) = source {
-                sources.insert(Arc::clone(&hit.tensor), (file.to_owned(), line));
+                let source = SourceLine {
+                    file: file.to_owned(),
+                    line: line.into(),
+                    ..SourceLine::default()
+                };
+                sources.insert(Arc::clone(&hit.tensor), source);
             }
         }
         sources

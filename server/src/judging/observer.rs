@@ -197,7 +197,7 @@ impl Listener for Observer {
     }
 
     fn context(&mut self, rank: u32, context: Context<'_>) {
-        self.examiner.learn(&context);
+        self.examiner.learn(rank, &context);
         self.evaluator.context(rank, context);
     }
 }

@@ -6,8 +6,6 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
-use trainscope_analysis::watchpoint::Hit;
-
 use super::hit_list::Listing;
 use super::judge::Judgement;
 use crate::discovery::base::Base;
@@ -73,11 +71,6 @@ impl JudgedRun {
             changes,
             is_waiting,
         }
-    }
-
-    /// Source line in the training's own code that computes the tensor of a hit, if a graph has it.
-    pub fn source(&self, hit: &Hit) -> Option<&(String, u32)> {
-        self.sources.get(&hit.tensor)
     }
 
     /// The hits in order, with counts.

@@ -10,8 +10,8 @@ use trainscope_api::findings::{
     UnreadTensor, Verdict, WatchpointResult, Words,
 };
 use trainscope_api::guide::{GuideRow, RowState, Topic};
+use trainscope_format::Severity;
 use trainscope_format::float::Float;
-use trainscope_format::{Severity, SourceLine};
 
 use super::hit_page::Page;
 use crate::judging::JudgedRun;
@@ -246,11 +246,7 @@ pub(crate) fn hit(judged: &JudgedRun, hit: &watchpoint::Hit) -> Hit {
         measures: hit.measures().iter().map(measure).collect(),
         sentence: words(cause.map_or(&hit.sentence, |(sentence, _)| sentence)),
         explains: cause.map(|(_, explains)| explains as u64),
-        source: judged.source(hit).map(|(file, line)| SourceLine {
-            file: file.clone(),
-            line: u64::from(*line),
-            ..SourceLine::default()
-        }),
+        source: judged.source(hit).cloned(),
     }
 }
 
@@ -359,9 +355,9 @@ fn remark(own: &diagnosis::Remark) -> Remark {
         },
         sentence: words(&own.sentence),
         node: own.node.clone(),
+        source: own.source.as_deref().cloned(),
         places: own.places,
         record: own.record.to_owned(),
-        source: None,
     }
 }
 

@@ -34,6 +34,8 @@ pub(super) enum Missing {
     Shuffle,
     /// Input of the model.
     Inputs,
+    /// Facts of the program.
+    Program,
 }
 
 impl Missing {
@@ -66,6 +68,7 @@ impl Missing {
             (Self::Parameters, Python) => "torch.onnx.export(model, x, f\"{run}/model.onnx\")",
             (Self::Parameters, Keras) => "model.export(f\"{run}/model.onnx\", format=\"onnx\")",
             (Self::Gradients, Python) => "trainscope.start(run).watch(model, optimizer)",
+            (Self::Program, Python | Collector) => "trainscope run -- python train.py",
             (Self::Shapes, Python | Keras) => {
                 "onnx.save(onnx.shape_inference.infer_shapes(model), path)"
             }

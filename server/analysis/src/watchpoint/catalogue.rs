@@ -8,6 +8,7 @@ pub(super) mod answers;
 pub(super) mod design;
 pub(super) mod gradients;
 pub(super) mod profile;
+pub(super) mod program;
 pub(super) mod results;
 pub(super) mod run;
 pub(super) mod scalars;
@@ -76,6 +77,8 @@ pub static CONDITIONS: &[&Condition] = &[
     &results::CONSTANT_METRIC,
     &results::POLICY_UPDATE_TOO_LARGE,
     &results::CONSTANT_ENTROPY,
+    &results::REWARD_FALLS,
+    &results::POSTERIOR_COLLAPSE,
     &results::ONE_SIDED_DISCRIMINATOR,
     &scalars::BATCHNORM_DRIFT,
     &scalars::LOSSSCALE_THRASH,
@@ -92,6 +95,30 @@ pub static CONDITIONS: &[&Condition] = &[
     &design::LINEAR_LAYERS,
     &design::SHUFFLING,
     &design::SCALING,
+    &program::numbers::OPERATION_NOT_FINITE,
+    &program::numbers::PROGRAM_FAILED,
+    &program::numbers::PREFLIGHT_PROBE,
+    &program::loss::LOSS_WITHOUT_GRADIENT,
+    &program::loss::TARGET_SCALE,
+    &program::gradients::PARAMETERS_NOT_REACHED,
+    &program::gradients::PARAMETERS_NOT_REGISTERED,
+    &program::optimizer::OPTIMIZER_PARAMETERS,
+    &program::optimizer::LEARNING_RATE_GONE,
+    &program::optimizer::UPDATE_ROUNDED_AWAY,
+    &program::gradients::GRADIENTS_NOT_CLEARED,
+    &program::gradients::GRADIENTS_CLEARED_BETWEEN,
+    &program::gradients::CLIPPED_BEFORE_UNSCALING,
+    &program::gradients::CLIPPED_NOTHING,
+    &program::gradients::LOSS_SCALE_COLLAPSED,
+    &program::data::LABELS_SHIFTED,
+    &program::data::LABEL_IN_FEATURES,
+    &program::data::ONE_LABEL,
+    &program::data::INPUT_SCALE,
+    &program::data::SEEDED_IN_LOOP,
+    &program::modes::EVALUATION_MODE,
+    &program::modes::EMBEDDING_ONE_ROW,
+    &program::modes::TIE_BROKEN,
+    &program::modes::NOTHING_LOADED,
     &profile::data::DATA_BOUND,
     &profile::device::DEVICE_IDLE,
     &profile::device::HOST_BOUND,

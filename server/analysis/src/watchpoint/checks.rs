@@ -16,6 +16,7 @@ pub(crate) mod initial;
 pub(crate) mod loss;
 pub(crate) mod magnitude;
 pub(crate) mod metric;
+pub(crate) mod norm;
 pub(crate) mod overflow;
 pub(crate) mod plateau;
 pub(crate) mod policy;

@@ -1,7 +1,8 @@
 //! The first cause: the hit that explains most of the others.
 //!
 //! Within a run it is the earliest alarm, and within a step the worst and then the first in data-flow order: its
-//! inputs were healthy, or they would be hits themselves. Data flow comes from a graph, whose edges also show what is
+//! inputs were healthy, or they would be hits themselves. A curve that is judged as a whole, as a plateau, comes last, and a
+//! fact of the program that explains the alarm first: it needs no threshold. Data flow comes from a graph, whose edges also show what is
 //! independent of it; else from the execution order of the layers, else from the order in a printed model, else from
 //! the order of recording.
 
@@ -17,13 +18,20 @@ use trainscope_format::{Severity, digits};
 
 use crate::diagnosis::{Causes, Rule};
 use crate::text::Sentence;
-use crate::watchpoint::catalogue::answers::CONSTANT_OUTPUT;
-use crate::watchpoint::catalogue::gradients::{GRADIENT_EXPLODING, GRADIENT_VANISHING};
+use crate::watchpoint::catalogue::answers::{CONSTANT_LOSS, CONSTANT_OUTPUT, LOSS_CONTRADICTION};
+use crate::watchpoint::catalogue::gradients::{
+    EXPLODING_NORM, GRAD_NORM_ZSCORE, GRADIENT_EXPLODING, GRADIENT_TOO_LARGE, GRADIENT_VANISHING,
+};
+use crate::watchpoint::catalogue::program::numbers::OPERATION_NOT_FINITE;
+use crate::watchpoint::catalogue::results::{
+    CONSTANT_ENTROPY, CONSTANT_METRIC, POSTERIOR_COLLAPSE, REWARD_FALLS,
+};
 use crate::watchpoint::catalogue::scalars::{
-    INITIAL_LOSS, LEARNING_RATE_JUMP, LEARNING_RATE_RANGE, LOSS_NAN, LOSS_PLATEAU,
+    INITIAL_LOSS, LEARNING_RATE_JUMP, LEARNING_RATE_RANGE, LOSS_DIVERGENCE, LOSS_NAN,
+    LOSS_OSCILLATION, LOSS_PLATEAU, LOSS_SPIKE, SCALAR_NOT_FINITE, SLOW_CONVERGENCE, UNDERFIT,
 };
 use crate::watchpoint::catalogue::tensors::{
-    CLASS_IMBALANCE, INPUT_RANGE, TENSOR_ALL_ZERO, TENSOR_OVERFLOW,
+    CLASS_IMBALANCE, INPUT_RANGE, NEAR_OVERFLOW, TENSOR_ALL_ZERO, TENSOR_OVERFLOW,
 };
 use crate::watchpoint::catalogue::weights::{
     BAD_INITIALIZATION, FROZEN_BUT_TRAINABLE, WEIGHT_CHANGE_TOO_LARGE, WEIGHT_CHANGE_TOO_SMALL,
@@ -65,6 +73,7 @@ pub(crate) fn first_cause(
         (
             is_of_profile(hit),
             is_of_program(hit),
+            lateness(hit),
             hit.step,
             Reverse(hit.severity),
             **flow,
@@ -116,19 +125,26 @@ pub(crate) fn first_cause(
     if let Some((index, rate)) = learning_rate_before(hit, *flow, hits) {
         (first, hit) = (index, rate);
     }
-    let program = placed().find(|(_, (fault, _))| {
-        fault.severity >= Severity::Warning
-            && match fault.condition.rule.map(Rule::causes) {
-                Some(Causes::Everything) => may_follow(hit, *flow, fault),
-                // The logarithm of a number outside of 0 to 1 is NaN or infinite.
-                Some(Causes::NoProgress) => {
-                    !is_not_finite(hit)
-                        || fault.severity == Severity::Error && flow.0 >= Phase::Loss
-                }
-                Some(Causes::Nothing) | None => false,
-            }
-    });
-    if let Some((index, (fault, _))) = program {
+    let has_sound_numbers = !hits
+        .iter()
+        .any(|own| is_alarm(own) && is_about_not_finite(own));
+    let explains = |fault: &Hit| match fault.condition.rule.map(Rule::causes) {
+        Some(Causes::Everything) => may_follow(hit, *flow, fault),
+        // The logarithm of a number outside of 0 to 1 is NaN or infinite.
+        Some(Causes::NoProgress) => {
+            !is_about_not_finite(hit) || fault.severity == Severity::Error && flow.0 >= Phase::Loss
+        }
+        Some(Causes::NotFinite) => makes_not_finite(fault, hit, run),
+        // An exception may be raised because of NaN.
+        Some(Causes::End) => has_sound_numbers,
+        Some(Causes::Nothing) | None => false,
+    };
+    let program = placed().filter(|(_, (fault, _))| is_alarm(fault) && explains(fault));
+    let order = |(_, (fault, _)): &(usize, (&Hit, &Flow))| {
+        let rule = fault.condition.rule.map_or(usize::MAX, Rule::place);
+        (rule, Reverse(fault.severity), fault.step, fault.rank)
+    };
+    if let Some((index, (fault, _))) = program.min_by_key(order) {
         (first, hit) = (index, fault);
     }
     let reach = Reach::of(&edges, hit, flows[first]);
@@ -162,7 +178,8 @@ pub(crate) fn causes(hits: &[Hit], flows: &[Flow], run: &Run<'_>) -> Vec<Cause> 
     let cause = |alarms: &Vec<usize>| {
         let worst = |&&index: &&usize| {
             let hit = &hits[index];
-            (is_of_program(hit), Reverse(hit.severity), flows[index])
+            let is_late = is_of_program(hit) && !is(hit, &[&OPERATION_NOT_FINITE]);
+            (is_late, lateness(hit), Reverse(hit.severity), flows[index])
         };
         let mut first = *alarms.iter().min_by_key(worst)?;
         if let Some((index, _)) = edges.source(first, alarms, hits, flows) {
@@ -211,7 +228,9 @@ fn learning_rate_before<'h>(hit: &Hit, flow: Flow, hits: &'h [Hit]) -> Option<(u
     );
     let jumped = |rate: &Hit| {
         let near = hit.step.saturating_sub(NEAR_STEPS)..=hit.step;
-        is(rate, &[&LEARNING_RATE_JUMP]) && near.contains(&rate.step)
+        is(rate, &[&LEARNING_RATE_JUMP])
+            && rate.severity >= Severity::Warning
+            && near.contains(&rate.step)
     };
     let is_implausible = |rate: &Hit| {
         is(rate, &[&LEARNING_RATE_RANGE])
@@ -268,6 +287,65 @@ fn is_not_finite(hit: &Hit) -> bool {
     is_overflow(hit) || is(hit, &[&LOSS_NAN])
 }
 
+/// True for a hit about NaN or infinities, that of the operation that makes them included.
+fn is_about_not_finite(hit: &Hit) -> bool {
+    is_not_finite(hit) || is(hit, &[&SCALAR_NOT_FINITE, &OPERATION_NOT_FINITE])
+}
+
+/// True if the operation of a fact explains a hit: NaN and infinities, and whatever comes after it. An operation that got
+/// inputs outside of its domain needs no other cause. One that overflows may be the end of a growth that was seen before.
+fn makes_not_finite(operation: &Hit, hit: &Hit, run: &Run<'_>) -> bool {
+    let mut remarks = run.remarks.iter();
+    let is_of_domain = remarks.any(|own| {
+        own.rule == Rule::OperationNotFinite && own.places > 0 && own.object == *operation.tensor
+    });
+    let grew = hit.step < operation.step
+        && is(
+            hit,
+            &[
+                &EXPLODING_NORM,
+                &GRAD_NORM_ZSCORE,
+                &GRADIENT_TOO_LARGE,
+                &WEIGHT_CHANGE_TOO_LARGE,
+                &LOSS_DIVERGENCE,
+                &LOSS_SPIKE,
+                &NEAR_OVERFLOW,
+                &INPUT_RANGE,
+                &LEARNING_RATE_JUMP,
+                &LEARNING_RATE_RANGE,
+            ],
+        );
+    is_of_domain || !grew
+}
+
+/// Place among alarms, whatever their steps: a curve that is judged as a whole is dated to its first point, and is what
+/// follows from any other alarm. A loss that does not fall comes last.
+fn lateness(hit: &Hit) -> u8 {
+    if is(
+        hit,
+        &[
+            &LOSS_PLATEAU,
+            &SLOW_CONVERGENCE,
+            &LOSS_OSCILLATION,
+            &UNDERFIT,
+        ],
+    ) {
+        2
+    } else {
+        u8::from(is(
+            hit,
+            &[
+                &CONSTANT_LOSS,
+                &CONSTANT_METRIC,
+                &CONSTANT_ENTROPY,
+                &LOSS_CONTRADICTION,
+                &REWARD_FALLS,
+                &POSTERIOR_COLLAPSE,
+            ],
+        ))
+    }
+}
+
 /// True for a hit about the program itself, not about its results.
 fn is_of_program(hit: &Hit) -> bool {
     hit.condition.rule.is_some()
@@ -281,6 +359,14 @@ fn is_of_profile(hit: &Hit) -> bool {
 /// Sentence of a first cause: the finding, its inputs, and the number of hits that follow.
 fn sentence(hit: &Hit, flow: Flow, run: &Run<'_>, edges: &Edges<'_>, explained: usize) -> Sentence {
     let mut said = hit.sentence.clone();
+    if let Some(source) = &hit.source {
+        let place = format!("{}:{}", source.file, source.line);
+        if !said.en.contains(&place) {
+            let (en, zh) = (format!(" ({place})"), format!("（{place}）"));
+            said.en.push_str(&en);
+            said.zh.push_str(&zh);
+        }
+    }
     if is_overflow(hit) && are_inputs_finite(hit, flow, run, edges) {
         said.en.push_str("; all of its inputs are finite");
         said.zh.push_str("；其全部输入都是有限值");

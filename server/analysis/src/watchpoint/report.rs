@@ -195,7 +195,9 @@ fn raise_inputs(run: &Run<'_>, watchpoints: &Watchpoints, hits: &mut [(Flow, Hit
 fn has_data_of(run: &Run<'_>, watchpoint: &Watchpoint) -> bool {
     if let Some(rule) = watchpoint.condition.rule {
         let mut remarks = run.remarks.iter();
-        return remarks.any(|own| own.rule == rule && own.state > State::Unknown);
+        let is_judged = remarks.any(|own| own.rule == rule && own.state > State::Unknown);
+        let reads_scalars = !watchpoint.condition.reads_scalars.is_empty();
+        return is_judged || reads_scalars && has_scalar_of(run, watchpoint);
     }
     run.scalar_counts().0 > 0 || watchpoint.tensors_of(run).next().is_some()
 }
@@ -274,6 +276,7 @@ fn told(index: u32, watchpoint: &Watchpoint, found: NewHit) -> Hit {
         thresholds,
         measure: found.measure,
         sentence: found.sentence.unwrap_or_default(),
+        source: found.source,
     };
     if hit.sentence.en.is_empty() {
         hit.sentence = plain(watchpoint, &hit);

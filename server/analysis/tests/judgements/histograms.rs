@@ -148,3 +148,34 @@ fn histograms_without_values_prove_nothing() {
     }
     assert_eq!(alarms(&recording.judge()), [""; 0]);
 }
+
+/// A weight that the optimizer does not hold, as a head that was replaced: its gradient changes, and it does not.
+#[test]
+fn a_weight_that_stays_while_its_gradient_changes_is_a_warning() {
+    let hits = |head: fn(i64) -> i64, gradient: fn(i64) -> i64| {
+        let mut recording = Recording::of("");
+        for step in 0..EPOCHS {
+            for (name, number) in [
+                ("body.weight", step),
+                ("body.weight.grad", 100 + step),
+                ("head.weight", 300 + head(step)),
+                ("head.weight.grad", 200 + gradient(step)),
+            ] {
+                let seed = u64::try_from(number).unwrap_or(0);
+                recording.histogram(step, name, &weight(seed, 0.0));
+            }
+        }
+        let all = recording.judge().hits.into_iter();
+        let own = all.filter(|hit| hit.condition.id == "weight_not_changed");
+        own.map(|hit| (hit.tensor.to_string(), hit.step))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        hits(|step| step.min(1), |step| step),
+        [("head.weight".to_owned(), 1)]
+    );
+    assert_eq!(hits(|step| step, |step| step), []);
+    // Without a gradient it is frozen; one that moves at the end was unfrozen.
+    assert_eq!(hits(|_| 0, |_| 0), []);
+    assert_eq!(hits(|step| (step - 5).max(0), |step| step), []);
+}

@@ -155,7 +155,7 @@ pub(super) fn hits(
             hit.sentence.en.clone(),
             hit.source
                 .as_ref()
-                .map_or_else(String::new, |(file, line)| format!("{file}:{line}")),
+                .map_or_else(String::new, |own| format!("{}:{}", own.file, own.line)),
         ])?;
     }
     Ok(())

@@ -129,18 +129,21 @@ pub(crate) static LOSS_CONTRADICTION: Condition = Condition {
         checks: "A cross-entropy is below loss_lt; or 1 - accuracy is above loss / (ln 2 / 4) by more than excess_gt, at half of the points \
          and at the last. A wrong answer gives the right class a probability of at most one half, so it costs at least ln 2, or a \
          quarter of that with a class weight of 0.25: this holds for softmax over classes and for one sigmoid unit, whatever the \
-         data are.",
+         data are. Without a known loss: it is negative beside an accuracy, below -1 or after a positive start; or it stays above \
+         ln(C - 1 + e) - 1 and ends near it at an accuracy of 80 %, which is the floor of a softmax of a softmax of C classes.",
         matters: "What is minimised is not what is measured: targets of the wrong type or range, or an output that does not fit the loss.",
-        not_judged: "The loss is not known from a graph; labels are smoothed or classes left out; several outputs or losses. With class or \
+        not_judged: "Losses with dice, likelihood, similarity and the like in their names; fewer points than 50 for the floor. For the bound: \
+         the loss is not known from a graph; labels are smoothed or classes left out; several outputs or losses. With class or \
          sample weights below 0.25 the bound does not hold. 0.03 covers accuracies of single batches.",
         advice: "Compare targets and outputs by shape, type and range: class numbers for sparse cross-entropy, 0 or 1 for a sigmoid.",
     },
     zh: Prose {
         says: "损失与准确率互相矛盾",
         checks: "交叉熵小于 loss_lt；或在一半以上的点及最后一点，1 - 准确率比 loss / (ln 2 / 4) 大 excess_gt 以上。错误的预测给正确类别的概率不超过二分之一，\
-         代价至少为 ln 2，类别权重为 0.25 时为其四分之一：对 softmax 分类和单个 sigmoid 单元恒成立，与数据无关。",
+         代价至少为 ln 2，类别权重为 0.25 时为其四分之一：对 softmax 分类和单个 sigmoid 单元恒成立，与数据无关。损失未知时：在记录准确率的同时损失为负（小于 -1，或由正变负）；或损失始终高于 ln(C - 1 + e) - 1 并在 80 % 的准确率下接近它，\
+         即 C 个类别两次 softmax 的下界。",
         matters: "最小化的目标与度量的指标不一致：目标的类型或范围有误，或输出与损失不符。",
-        not_judged: "从计算图无法得知损失；标签平滑或忽略某些类别；多个输出或损失。类别或样本权重小于 0.25 时该界限不成立。0.03 覆盖单批次准确率的波动。",
+        not_judged: "名称中含 dice、likelihood、similarity 等的损失；判断下界时少于 50 个点。判断界限时：从计算图无法得知损失；标签平滑或忽略某些类别；多个输出或损失。类别或样本权重小于 0.25 时该界限不成立。0.03 覆盖单批次准确率的波动。",
         advice: "对照目标与输出的形状、类型和范围：稀疏交叉熵用类别编号，sigmoid 用 0 或 1。",
     },
     ..BASE

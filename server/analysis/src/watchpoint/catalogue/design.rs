@@ -8,7 +8,7 @@ use crate::diagnosis::Rule;
 use crate::watchpoint::checks::design;
 
 /// A condition whose hits are faults and notes of a rule, without texts.
-const fn of(rule: Rule) -> Condition {
+pub(super) const fn of(rule: Rule) -> Condition {
     Condition {
         id: rule.name(),
         target: Target::Run,
@@ -24,19 +24,22 @@ pub(crate) static SETTINGS: Condition = Condition {
     en: Prose {
         says: "implausible hyper-parameter",
         checks: "A learning rate is 0, negative, not finite or above 1000; a batch has fewer than 1 sample, or 1 with batch \
-         normalisation; momentum, a beta, dropout or label smoothing is outside [0, 1); weight decay is negative. A note \
-         where the value is only unusual.",
+         normalisation; momentum, a beta, dropout or label smoothing is outside [0, 1); weight decay is negative. Of the \
+         optimizer as the program runs it: also an eps that is 0 in the type of the weights, and Adam with a weight_decay of 0.05 \
+         or more, which is L2 there. A batch normalisation has a momentum above 0.5. A note where the value is only unusual.",
         matters: "Each step subtracts learning rate × gradient (Goodfellow et al., Deep Learning, algorithm 8.1): outside of these \
          ranges the formula of the optimizer does not converge for any model.",
-        not_judged: "Neither a learning rate nor a batch size was recorded.",
+        not_judged: "Neither a learning rate nor a batch size was recorded, nor the settings of the optimizer (trainscope run, or \
+         run.watch with the optimizer).",
         advice: "Correct the value in the configuration of the training.",
     },
     zh: Prose {
         says: "超参数取值异常",
         checks: "学习率为 0、负数、非有限数或大于 1000；批大小小于 1，或使用批归一化时为 1；动量、beta、dropout 或标签平滑不在 \
-         [0, 1) 内；权重衰减为负。仅仅少见的取值为提示。",
+         [0, 1) 内；权重衰减为负。按程序实际运行的优化器还包括：eps 在权重的类型中为 0；Adam 的 weight_decay 不小于 0.05（在 Adam 中即 L2）。\
+         批归一化的 momentum 大于 0.5。仅仅少见的取值为提示。",
         matters: "每次迭代减去学习率 × 梯度（Goodfellow 等，《深度学习》，算法 8.1）：超出这些范围时，优化器的公式对任何模型都不收敛。",
-        not_judged: "未记录学习率和批大小。",
+        not_judged: "未记录学习率和批大小，也未记录优化器的设置（trainscope run，或带优化器的 run.watch）。",
         advice: "请在训练配置中更正该值。",
     },
     ..of(Rule::Settings)
@@ -49,12 +52,14 @@ pub(crate) static LOSS_ACTIVATION: Condition = Condition {
          no activation, ReLU, tanh or another one whose values are not probabilities. Warning: a loss that applies softmax \
          or sigmoid itself after softmax, sigmoid or ReLU; categorical cross-entropy after sigmoid; a squared or absolute \
          error after softmax; two softmax in a row. Note: binary cross-entropy after softmax; a squared or absolute error \
-         after ReLU. The loss is an operation of the graph, or what Keras was compiled with.",
+         after ReLU, a warning if 5 % of the targets are negative. The loss is the one that the program computed, if a fact of it \
+         was recorded, or an operation of the graph, or what Keras was compiled with.",
         matters: "softmax of one number is 1 whatever it is. The logarithm of a number that is not a probability does not exist, or is \
          clipped and has no gradient. softmax(softmax(x)) of C classes is between 1 / (C - 1 + e) and e / (C - 1 + e), so \
          the loss cannot fall below ln(C - 1 + e) - 1. No threshold: the table follows from the formulas of the losses \
          (documentation of from_logits in Keras, of CrossEntropyLoss and BCELoss in PyTorch; NeuraLint, TOSEM 2021).",
-        not_judged: "No graph was recorded, or it ends before the loss; an activation or a loss that is a function of the program.",
+        not_judged: "Neither a fact of the loss (trainscope run, or run.watch) nor a graph that includes it was recorded; an activation or a \
+         loss that is a function of the program.",
         advice: "One of several classes: one unit each, softmax and categorical cross-entropy. Yes or no: one unit, sigmoid and binary \
          cross-entropy. A number: no activation and a squared or absolute error.",
     },
@@ -62,11 +67,12 @@ pub(crate) static LOSS_ACTIVATION: Condition = Condition {
         says: "损失与输出激活函数不匹配",
         checks: "错误：对单个单元做 softmax；多类交叉熵只有一个单元；需要概率的损失之前没有激活函数，或是 ReLU、tanh 等输出不是概率的函数。\
          警告：自带 softmax 或 sigmoid 的损失之前是 softmax、sigmoid 或 ReLU；sigmoid 之后使用多类交叉熵；softmax 之后使用平方或绝对误差；\
-         两个 softmax 相连。提示：softmax 之后使用二元交叉熵；ReLU 之后使用平方或绝对误差。损失取自计算图的算子，或 Keras 的编译配置。",
+         两个 softmax 相连。提示：softmax 之后使用二元交叉熵；ReLU 之后使用平方或绝对误差（5 % 的目标值为负时为警告）。损失取自程序实际计算的损失（若记录了相关事实），\
+         否则取自计算图的算子或 Keras 的编译配置。",
         matters: "单个数的 softmax 恒为 1。不是概率的数没有对数，或被截断而没有梯度。C 个类别的 softmax(softmax(x)) 介于 1 / (C - 1 + e) 与 \
          e / (C - 1 + e) 之间，损失不可能低于 ln(C - 1 + e) - 1。没有阈值：此表由损失的公式得出（Keras 的 from_logits 文档、PyTorch 的 \
          CrossEntropyLoss 与 BCELoss 文档；NeuraLint，TOSEM 2021）。",
-        not_judged: "未记录计算图，或计算图在损失之前结束；激活函数或损失是程序自定义的函数。",
+        not_judged: "既未记录损失的事实（trainscope run 或 run.watch），也没有包含损失的计算图；激活函数或损失是程序自定义的函数。",
         advice: "多类之一：每类一个单元，softmax 与多类交叉熵。是或否：一个单元，sigmoid 与二元交叉熵。数值：不用激活函数，平方或绝对误差。",
     },
     ..of(Rule::LossActivation)
@@ -76,17 +82,18 @@ pub(crate) static BROADCAST: Condition = Condition {
     en: Prose {
         says: "accidental broadcasting",
         checks: "A loss or a difference that is reduced to one compares [n, 1] with [n], or [n]s of which one is a column: the \
-         result is [n, n].",
+         result is [n, n]. A fact of the loss that the program computed decides, if one was recorded; a note if one target is \
+         compared with all outputs, which may be meant.",
         matters: "By the rules of broadcasting of NumPy, each answer is compared with the targets of all samples: the model learns \
          their mean.",
-        not_judged: "No graph was recorded, or it has no shapes.",
+        not_judged: "Neither a fact of the loss (trainscope run, or run.watch) nor a graph with shapes was recorded.",
         advice: "Squeeze the column, or give both the same shape.",
     },
     zh: Prose {
         says: "意外的广播",
-        checks: "损失或随后归约的差值比较了 [n, 1] 与 [n] 等形状：结果为 [n, n]。",
+        checks: "损失或随后归约的差值比较了 [n, 1] 与 [n] 等形状：结果为 [n, n]。若记录了程序所计算损失的事实则以它为准；一个目标与所有输出比较可能是有意的，为提示。",
         matters: "按 NumPy 的广播规则，每个输出会与所有样本的目标比较：模型只学到目标的均值。",
-        not_judged: "未记录计算图，或图中没有形状。",
+        not_judged: "既未记录损失的事实（trainscope run 或 run.watch），也没有带形状的计算图。",
         advice: "对列向量使用 squeeze，或使两者形状一致。",
     },
     ..of(Rule::Broadcast)
@@ -153,17 +160,18 @@ pub(crate) static SHUFFLING: Condition = Condition {
     severity: Severity::Info,
     en: Prose {
         says: "samples are not shuffled",
-        checks: "The data pipeline has a sequential sampler and no operation that shuffles.",
+        checks: "The data pipeline has a sequential sampler and no operation that shuffles; or no loader of the training shuffles.",
         matters: "Batches of neighbours are not independent samples, which the estimate of the gradient assumes (Goodfellow et al., \
          Deep Learning, section 8.1.3).",
-        not_judged: "The data pipeline was not recorded, or does not tell its sampler.",
+        not_judged: "Neither the data pipeline nor a data loader was recorded (trainscope run, or run.watch), or it does not tell its \
+         sampler.",
         advice: "Shuffle the samples of the training set once per epoch.",
     },
     zh: Prose {
         says: "样本未打乱",
-        checks: "数据流程使用顺序采样且没有打乱操作。",
+        checks: "数据流程使用顺序采样且没有打乱操作；或训练的数据加载器都不打乱。",
         matters: "相邻样本组成的批次并非独立样本，而梯度估计以此为前提（Goodfellow 等，《深度学习》，8.1.3 节）。",
-        not_judged: "未记录数据流程，或其中没有采样器信息。",
+        not_judged: "未记录数据流程和数据加载器（trainscope run 或 run.watch），或其中没有采样器信息。",
         advice: "训练集的样本每轮打乱一次。",
     },
     ..of(Rule::Shuffling)

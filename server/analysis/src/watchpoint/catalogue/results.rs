@@ -101,6 +101,68 @@ pub(crate) static CONSTANT_ENTROPY: Condition = Condition {
     ..BASE
 };
 
+/// Points of a curve that has four quarters, or fifths, with levels of their own.
+const MANY_POINTS: Parameter = limit(Key::Points, Range::Count)
+    .says("minimum number of points", "所需点数")
+    .at(50.0)
+    .support();
+
+pub(crate) static REWARD_FALLS: Condition = Condition {
+    id: "reward_falls",
+    target: Target::Scalar,
+    reads_scalars: &[Meaning::Return],
+    parameters: &[MANY_POINTS],
+    topic: Topic::Metric,
+    severity: Severity::Warning,
+    needs: &[Need::History],
+    judge: Some(policy::reward_falls),
+    en: Prose {
+        says: "the reward falls",
+        checks: "The median of the reward falls from each quarter of its points to the next, by a fifth in all, and further than a random \
+         walk of the same steps does.",
+        matters: "An agent that learns gets more reward. One that gets less and less learns the opposite: a wrong sign of the policy \
+         loss or of the advantages, or updates that are too large.",
+        not_judged: "Fewer points; tasks that become harder on purpose are not known.",
+        advice: "Check the sign of the loss (minimise the negative of log-probability × advantage), and lower the learning rate.",
+    },
+    zh: Prose {
+        says: "奖励持续下降",
+        checks: "奖励的中位数在每个四分之一段都低于前一段，总共下降五分之一以上，且超出相同步幅的随机游走。",
+        matters: "会学习的智能体奖励会上升。越来越低说明学反了：策略损失或优势的符号有误，或更新过大。",
+        not_judged: "点数不足；无法得知任务是否有意变难。",
+        advice: "检查损失的符号（最小化对数概率 × 优势的负值），并降低学习率。",
+    },
+    ..BASE
+};
+
+pub(crate) static POSTERIOR_COLLAPSE: Condition = Condition {
+    id: "posterior_collapse",
+    target: Target::Scalar,
+    reads_scalars: &[Meaning::Divergence],
+    parameters: &[MANY_POINTS],
+    topic: Topic::Loss,
+    severity: Severity::Warning,
+    needs: &[Need::History],
+    judge: Some(policy::posterior_collapse),
+    en: Prose {
+        says: "posterior collapse",
+        checks: "The median of the last fifth of a KL divergence is below 0.1, and below a fifth of its highest value in the first fifth, \
+         beside a reconstruction loss.",
+        matters: "At 0 the posterior of each sample is the prior: the latent variables hold nothing about it.",
+        not_judged: "Fewer points; no scalar with recon, rec, elbo or vae in its name: the divergence of a distillation is meant to fall.",
+        advice: "Sum both terms over the same elements: a reconstruction by mean and a divergence by sum weights the divergence by the \
+         number of elements. Raise its weight from 0 (annealing), or allow some free bits.",
+    },
+    zh: Prose {
+        says: "后验塌缩",
+        checks: "KL 散度后五分之一的中位数低于 0.1，且低于其前五分之一最高值的五分之一，同时记录了重构损失。",
+        matters: "为 0 时每个样本的后验就是先验：隐变量不含任何信息。",
+        not_judged: "点数不足；没有名称含 recon、rec、elbo 或 vae 的标量：蒸馏的散度本就应下降。",
+        advice: "两项按相同的元素求和：重构取均值而散度求和，等于把散度乘以元素个数。从 0 逐渐提高其权重（退火），或使用 free bits。",
+    },
+    ..BASE
+};
+
 pub(crate) static ONE_SIDED_DISCRIMINATOR: Condition = Condition {
     id: "one_sided_discriminator",
     target: Target::Scalar,

@@ -3,7 +3,7 @@
 use trainscope_format::Severity;
 
 use super::{BASE, Condition, Key, Need, Parameter, Prose, Range, Target, limit, text};
-use crate::diagnosis::Topic;
+use crate::diagnosis::{Rule, Topic};
 use crate::watchpoint::checks::{data, magnitude, overflow, precision, program, range, zeros};
 use crate::watchpoint::model::subject::Class;
 
@@ -327,18 +327,21 @@ pub(crate) static REPEATED_BATCH: Condition = Condition {
     id: "repeated_batch",
     needs: &[Need::Hash, Need::History],
     watches: Some(|subject, _| subject.class == Class::Input),
+    topic: Topic::Input,
+    rule: Some(Rule::RepeatedBatch),
     judge: Some(data::repeated),
     counts: text("equal steps", "次相同的迭代"),
     en: Prose {
         says: "same batch at every step",
-        checks: "The hash of an input is the same at all recorded steps, at least 5.",
+        checks: "The hash of an input is the same at all recorded steps, at least 5; or of all batches that the program was seen with, at \
+         least 10.",
         matters: "A model that is given one batch again and again memorizes it. A note only: full-batch training gives the same hashes.",
         not_judged: "Fewer than 5 steps; no hashes; every element is the same number.",
         advice: "Check that the iterator of the data loader is made once per epoch, not once per step.",
     },
     zh: Prose {
         says: "每次迭代都是同一批数据",
-        checks: "输入的哈希在所有记录的迭代（至少 5 次）中都相同。",
+        checks: "输入的哈希在所有记录的迭代（至少 5 次）中都相同；或程序运行中观察到的全部批次（至少 10 个）都相同。",
         matters: "反复使用同一批数据，模型只会记住这一批。仅作提示：整个数据集作为一批训练时也是如此。",
         not_judged: "少于 5 次迭代；没有哈希；所有元素相同。",
         advice: "检查数据加载器的迭代器是否每轮创建一次，而不是每次迭代创建一次。",

@@ -4,13 +4,13 @@ use std::f64::consts::LN_2;
 
 use trainscope_format::Severity;
 
-use super::Judgement;
+use super::{Evidence, Judgement};
 use crate::diagnosis::loss::Cost;
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::new_hit::{NewHit, number, percent};
 use crate::watchpoint::model::run::{LATE_FLOW, LOSS_FLOW, Run};
-use crate::watchpoint::model::scalars::{Meaning, Series};
+use crate::watchpoint::model::scalars::{FEWEST, Meaning, Series, median, words_of};
 
 /// Assumed least weight of a class relative to 1: a wrong answer of weight w costs at least w ln 2. Balanced weights
 /// of two classes are at least one half. Chosen, with a margin of two.
@@ -28,6 +28,10 @@ pub(crate) fn contradiction(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> J
     let limit = watchpoint.limits.value(Key::ExcessGt);
     let mut found = Vec::new();
     let cost = run.knowledge.cost();
+    if cost.is_none() {
+        found.extend(beside_accuracy(run, watchpoint));
+    }
+    found.extend(doubled(run));
     if !matches!(
         cost,
         Some(Cost::Binary | Cost::Classes | Cost::ClassNumbers)
@@ -65,6 +69,142 @@ pub(crate) fn contradiction(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> J
         }
     }
     found.into()
+}
+
+/// Words of losses that are negative on purpose, though an accuracy is recorded beside them.
+const NEGATIVE: [&str; 10] = [
+    "dice",
+    "iou",
+    "tversky",
+    "jaccard",
+    "elbo",
+    "likelihood",
+    "similarity",
+    "cosine",
+    "sim",
+    "objective",
+];
+/// The least value of a loss that is the negative of a cosine.
+const LEAST_COSINE: f64 = -1.0;
+/// First level from which on a loss is no negative cosine, which is about 0 at first. Chosen.
+const POSITIVE: f64 = 0.1;
+
+/// Losses of an unknown formula that are negative beside an accuracy: a classifier minimises a cross-entropy, or a
+/// divergence.
+fn beside_accuracy(run: &Run<'_>, watchpoint: &Watchpoint) -> Vec<NewHit> {
+    let mut found = Vec::new();
+    for loss in run.scalars(Meaning::Loss).filter(|own| !own.is_relative()) {
+        let lower = loss.tag.to_ascii_lowercase();
+        let is_meant = words_of(&lower).iter().any(|word| NEGATIVE.contains(word));
+        let mut accuracies = run.scalars(Meaning::Accuracy);
+        let accuracy = accuracies
+            .find(|own| own.rank == loss.rank)
+            .filter(|_| !is_meant);
+        let is_below = |point: &(i64, f64)| watchpoint.limits.is_below(Key::LossLt, point.1);
+        let (Some(accuracy), Some((step, value))) = (accuracy, loss.points().find(is_below)) else {
+            continue;
+        };
+        let lowest = loss.values.iter().copied().fold(value, f64::min);
+        let first = median(loss.values.iter().copied().take(FEWEST)).unwrap_or(0.0);
+        let (below, all) = (loss.points().filter(is_below).count(), loss.len());
+        // A cosine, and a single odd point.
+        if lowest >= LEAST_COSINE && first < POSITIVE
+            || below < MIN_POINTS
+            || run.scalar(loss.rank, Meaning::Return).is_some()
+        {
+            continue;
+        }
+        let last = loss.steps.last().copied().unwrap_or(step);
+        let hit = NewHit::of_scalar(loss, step, LOSS_FLOW, (Key::LossLt, value)).until(last);
+        let (tag, accuracy, lowest) = (&loss.tag, &accuracy.tag, number(lowest));
+        found.push(hit.called(Severity::Warning).saying(
+            format!(
+                "{tag} is negative at {below} of {all} points (least {lowest}) beside {accuracy}, and no cross-entropy and no KL \
+                 divergence is: targets are outside of 0 to 1, or probabilities are given where log-probabilities are expected"
+            ),
+            format!(
+                "{tag} 在 {all} 个点中有 {below} 个为负（最小 {lowest}），并记录了 {accuracy}，而交叉熵与 KL 散度都不可能为负：目标值超出 0 到 1，\
+                 或在需要对数概率处传入了概率"
+            ),
+        ));
+    }
+    found
+}
+
+/// Minimum number of points of a loss that ends at the floor of a double softmax. Chosen.
+const MIN_FLOOR_POINTS: usize = 50;
+/// Numbers of classes that are told from a first loss: with two, a floor of 0.31 is like any other loss.
+const CLASSES: std::ops::RangeInclusive<f64> = 3.0..=1000.0;
+/// Relative distance of the first loss from the logarithm of the number of classes. Chosen: outputs are nearly equal.
+const AT_CHANCE: f64 = 0.02;
+/// Distances of a loss from the floor: below it by rounding alone, above it at the end. Chosen.
+const BELOW_FLOOR: f64 = 0.01;
+const ABOVE_FLOOR: f64 = 0.35;
+/// Accuracy from which on a cross-entropy is far below that floor. Chosen.
+const GOOD: f64 = 0.8;
+/// Share of the largest fall from a fifth to the next, up to which the last one has slowed down. Chosen.
+const SLOWED: f64 = 0.6;
+
+/// Losses that end at the floor of softmax(softmax(x)), ln(C - 1 + e) - 1, while the accuracy is high. A model that is as
+/// sure as it is right has a cross-entropy of at most h(a) + (1 - a) ln(C - 1) at the accuracy a (Fano's inequality).
+fn doubled(run: &Run<'_>) -> Vec<NewHit> {
+    let mut found = Vec::new();
+    for loss in run
+        .scalars(Meaning::Loss)
+        .filter(|own| own.len() >= MIN_FLOOR_POINTS)
+    {
+        let mut accuracies = run.scalars(Meaning::Accuracy);
+        let accuracy = accuracies.find(|own| own.rank == loss.rank);
+        let first = median(loss.values.iter().copied().take(FEWEST)).unwrap_or(0.0);
+        let classes = first.exp().round();
+        let is_at_chance = (first / classes.ln() - 1.0).abs() < AT_CHANCE;
+        let Some(accuracy) = accuracy.filter(|_| CLASSES.contains(&classes) && is_at_chance) else {
+            continue;
+        };
+        let floor = (classes - 1.0 + std::f64::consts::E).ln() - 1.0;
+        let fifth = loss.len().div_ceil(5);
+        let levels: Vec<f64> = loss
+            .values
+            .chunks(fifth)
+            .filter_map(|of| median(of.iter().copied()))
+            .collect();
+        let falls: Vec<f64> = levels.windows(2).map(|w| w[0] - w[1]).collect();
+        let (Some(last), Some(fall)) = (levels.last(), falls.last()) else {
+            continue;
+        };
+        let steepest = falls.iter().copied().fold(0.0, f64::max);
+        let from = loss.steps[loss.len() - loss.len().min(fifth)];
+        let right = median(accuracy.since(from).map(|point| point.1)).unwrap_or(0.0);
+        let wrong = 1.0 - right;
+        let most = -right * right.ln() - wrong * wrong.max(f64::MIN_POSITIVE).ln()
+            + wrong * (classes - 1.0).ln();
+        let is_floor = loss
+            .values
+            .iter()
+            .all(|value| *value >= floor - BELOW_FLOOR)
+            && *last < floor + ABOVE_FLOOR
+            && *fall <= SLOWED * steepest;
+        if !is_floor || !(GOOD..=1.0).contains(&right) || most > floor - ABOVE_FLOOR {
+            continue;
+        }
+        let (Some(begun), Some(end)) = (loss.steps.first(), loss.steps.last()) else {
+            continue;
+        };
+        let hit = NewHit::of_scalar(loss, *begun, LOSS_FLOW, Evidence::NONE).until(*end);
+        let (tag, last, floor, right) = (&loss.tag, number(*last), number(floor), percent(right));
+        found.push(hit.called(Severity::Warning).saying(
+            format!(
+                "{tag} ends at {last} although {right} of the answers are right: it stays above {floor} = ln(C - 1 + e) - 1 for \
+                 C = {classes} classes, the floor of a softmax of a softmax. Does the model end in softmax before a loss that \
+                 applies it?"
+            ),
+            format!(
+                "{tag} 结束时为 {last}，而 {right} 的预测正确：它始终高于 {floor} = ln(C - 1 + e) - 1（C = {classes} 个类别），即两次 softmax 的下界。\
+                 模型是否以 softmax 结尾，而损失又做了一次？"
+            ),
+        ));
+    }
+    found
 }
 
 /// A loss below the bound of its accuracy by more than `limit`, at most points and at the last.

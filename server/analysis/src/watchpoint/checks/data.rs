@@ -3,7 +3,7 @@
 use trainscope_format::Severity;
 use trainscope_format::digits::{Operator, Unit};
 
-use super::{Evidence, Judgement};
+use super::{Evidence, Judgement, design};
 use crate::text::Text;
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::history::{Digest, ROUNDING};
@@ -132,8 +132,13 @@ pub(crate) fn input_range(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Jud
 /// Minimum number of steps with the same batch. Chosen.
 const SAME_STEPS: usize = 5;
 
-/// Inputs that are bit-identical at every step: all of the data, or one batch repeated.
-pub(crate) fn repeated(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+/// Inputs that are bit-identical at every step: all of the data, or one batch repeated. The program compares all batches
+/// that it looks at, and not only the inputs that it records.
+pub(crate) fn repeated(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> Judgement {
+    let of_facts = design::remarked(run, index, watchpoint);
+    if !of_facts.found.is_empty() {
+        return of_facts;
+    }
     let mut found = Vec::new();
     let inputs = run.tensors.iter();
     let inputs = inputs.filter(|t| run.class(t) == Class::Input && watchpoint.covers(&t.name));
@@ -158,7 +163,12 @@ pub(crate) fn repeated(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgem
 
 /// True if the model normalises its inputs itself.
 fn is_normalised(run: &Run<'_>, input: &Tensor) -> bool {
-    let layers = run.of_class(input.rank, Class::Activation);
+    normalises_inputs(run, input.rank)
+}
+
+/// True if the first layer of the model is a normalisation.
+pub(crate) fn normalises_inputs(run: &Run<'_>, rank: u32) -> bool {
+    let layers = run.of_class(rank, Class::Activation);
     let first = layers
         .filter(|t| !matches!(run.family(t), Family::Identity | Family::Dropout))
         .min_by_key(|t| run.flow(t));

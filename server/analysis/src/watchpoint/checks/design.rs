@@ -1,36 +1,62 @@
-//! Findings of the guided diagnosis about the program: its settings, its graph, its data pipeline.
+//! Findings of the guided diagnosis about the program: its settings, its graph, its data pipeline, and the facts of its
+//! training.
 
 use trainscope_format::Severity;
 
-use super::{Evidence, Judgement};
-use crate::diagnosis::State;
+use super::{Evidence, Judgement, data};
+use crate::diagnosis::{Remark, Rule, State};
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::new_hit::NewHit;
 use crate::watchpoint::model::run::{PROGRAM_FLOW, Run};
 
-/// The fault or note of the rule of the condition. It applies to all steps of the run.
+/// The faults and notes of the rule of the condition. All but those about an event apply to all steps of the run.
 pub(crate) fn remarked(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
     let rule = watchpoint.condition.rule;
-    let remark = run.remarks.iter().find(|own| Some(own.rule) == rule);
-    let Some(remark) = remark.filter(|own| own.state >= State::Note) else {
-        return Judgement::default();
+    let remarks = run.remarks.iter().filter(|own| Some(own.rule) == rule);
+    let found = remarks.filter(|own| own.state >= State::Note);
+    let hits = found.filter_map(|own| hit_of(run, own, watchpoint));
+    hits.collect::<Vec<_>>().into()
+}
+
+fn hit_of(run: &Run<'_>, remark: &Remark, watchpoint: &Watchpoint) -> Option<NewHit> {
+    let rule = remark.rule;
+    let node = remark.node.as_deref();
+    let tensor = match node.filter(|_| !rule.is_event()) {
+        Some(node) => node,
+        None => &remark.object,
     };
-    let tensor = remark.node.as_deref().unwrap_or(remark.rule.object());
     if !watchpoint.covers(tensor) {
-        return Judgement::default();
+        return None;
     }
-    let step = run.steps.first().unwrap_or(0);
-    let rank = run.ranks.first().copied().unwrap_or(0);
-    let hit = NewHit {
-        last_step: run.steps.last().unwrap_or(step),
-        node: remark.node.as_deref().map(Into::into),
+    let (first, last) = (run.steps.first(), run.steps.last());
+    let (rank, step, last_step) = match remark.at {
+        Some(at) if rule.is_event() => at,
+        Some((rank, from, to)) => {
+            let step = first.map_or(from, |first| first.min(from));
+            (rank, step, last.map_or(to, |last| last.max(to)))
+        }
+        None => {
+            let step = first.unwrap_or(0);
+            (
+                run.ranks.first().copied().unwrap_or(0),
+                step,
+                last.unwrap_or(step),
+            )
+        }
+    };
+    // A model that normalises its inputs takes them as they are.
+    let is_excused = rule == Rule::InputScale && data::normalises_inputs(run, rank);
+    Some(NewHit {
+        last_step,
+        node: node.map(Into::into),
         severity: match remark.state {
             State::Note => Some(Severity::Info),
+            _ if is_excused => Some(Severity::Info),
             State::Error => Some(Severity::Error),
             _ => None,
         },
         sentence: Some(remark.sentence.clone()),
+        source: remark.source.clone(),
         ..NewHit::of_name(&tensor.into(), (rank, step), PROGRAM_FLOW, Evidence::NONE)
-    };
-    vec![hit].into()
+    })
 }

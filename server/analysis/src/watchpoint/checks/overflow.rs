@@ -177,6 +177,9 @@ fn is_skipped(run: &Run<'_>, rank: u32, step: i64) -> bool {
         .collect();
     let has_gradients = run.of_class(rank, Class::Gradient).next().is_some();
     if same.is_empty() {
+        if run.knowledge.has_scaler {
+            return loss.is_some_and(|loss| loss.after(step).next().is_some());
+        }
         // A loss that stays finite for some points, and no tensor with more evidence.
         return !has_gradients
             && loss.is_some_and(|loss| loss.after(step).nth(FINITE_LOSSES - 1).is_some());

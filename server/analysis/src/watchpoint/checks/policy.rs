@@ -2,12 +2,12 @@
 
 use trainscope_format::{Severity, digits};
 
-use super::Judgement;
+use super::{Evidence, Judgement};
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::key::Key;
 use crate::watchpoint::model::new_hit::{NewHit, number};
 use crate::watchpoint::model::run::{LOSS_FLOW, Run};
-use crate::watchpoint::model::scalars::{Meaning, Series, median};
+use crate::watchpoint::model::scalars::{Meaning, Series, median, outruns_walk, words_of};
 
 /// Updates of which more than half change the policy by more than a limit: by the estimated divergence, or by the share
 /// of clipped samples. One hit a rank.
@@ -38,6 +38,107 @@ pub(crate) fn update_too_large(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -
         found.push(hit.called(Severity::Warning).saying(
             format!("{tag} is above {limit} at {count} of {all} updates (median {usual}): each replaces the policy"),
             format!("{tag} 在 {all} 次更新中有 {count} 次大于 {limit}（中位数 {usual}）：每次更新都在替换策略"),
+        ));
+    }
+    found.into()
+}
+
+/// Minimum share of the first level of a reward that it falls by from the first quarter to the last. Chosen.
+const LOST: f64 = 0.2;
+/// Parts of a curve of rewards.
+const QUARTERS: usize = 4;
+
+/// Rewards that fall from each quarter of a training to the next, further than a random walk does.
+pub(crate) fn reward_falls(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let points = watchpoint.limits.count(Key::Points);
+    let mut found = Vec::new();
+    for &rank in &run.ranks {
+        let Some(series) = run
+            .scalar(rank, Meaning::Return)
+            .filter(|own| own.rank == rank)
+        else {
+            continue;
+        };
+        if series.len() < points || series.values.iter().any(|value| !value.is_finite()) {
+            continue;
+        }
+        let parts = series
+            .values
+            .chunks_exact(series.len() / QUARTERS)
+            .take(QUARTERS);
+        let levels: Vec<f64> = parts.filter_map(|of| median(of.iter().copied())).collect();
+        let [first, second, third, last] = levels[..] else {
+            continue;
+        };
+        let falls =
+            first > second && second >= third && third >= last && first - last > LOST * first.abs();
+        let turned: Vec<f64> = series.values.iter().map(|value| -value).collect();
+        if !falls || !outruns_walk(&turned) {
+            continue;
+        }
+        let step = series.steps.first().copied().unwrap_or(0);
+        let until = series.steps.last().copied().unwrap_or(step);
+        let hit = NewHit::of_scalar(series, step, LOSS_FLOW, Evidence::NONE).until(until);
+        let (tag, first, last) = (&series.tag, number(first), number(last));
+        found.push(hit.called(Severity::Warning).saying(
+            format!("{tag} falls from {first} in the first quarter of the training to {last} in the last: the policy gets worse"),
+            format!("{tag} 从训练前四分之一的 {first} 降到后四分之一的 {last}：策略在变差"),
+        ));
+    }
+    found.into()
+}
+
+/// Divergence in nats below which a posterior is its prior, and the share of its first values that it falls to. Chosen.
+const COLLAPSED: f64 = 0.1;
+const COLLAPSED_SHARE: f64 = 0.2;
+/// Divisor of a curve for its beginning and its end.
+const FIFTHS: usize = 5;
+/// Words of the other term of the loss of a variational autoencoder.
+const RECONSTRUCTION: [&str; 6] = ["recon", "reconstruction", "rec", "elbo", "reconst", "vae"];
+
+/// A divergence from the prior that falls to 0, beside a reconstruction: the latent variables say nothing any more.
+pub(crate) fn posterior_collapse(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
+    let points = watchpoint.limits.count(Key::Points);
+    let has_word = |tag: &str, of: &[&str]| {
+        let lower = tag.to_ascii_lowercase();
+        words_of(&lower).iter().any(|word| of.contains(word))
+    };
+    let of_losses = run
+        .scalars(Meaning::Loss)
+        .filter(|own| has_word(&own.tag, &["kl", "kld"]));
+    let mut found = Vec::new();
+    for series in run.scalars(Meaning::Divergence).chain(of_losses) {
+        let known = run
+            .series()
+            .filter(|own| own.rank == series.rank)
+            .map(|own| &own.tag);
+        let others = run
+            .others()
+            .filter(|own| own.rank == series.rank)
+            .map(|own| &own.tag);
+        let mut tags = known.chain(others);
+        let is_beside = tags.any(|tag| tag != &series.tag && has_word(tag, &RECONSTRUCTION));
+        if series.len() < points
+            || !is_beside
+            || series.values.iter().any(|value| !value.is_finite())
+        {
+            continue;
+        }
+        let fifth = series.len() / FIFTHS;
+        let highest = series.values[..fifth].iter().copied().fold(0.0, f64::max);
+        let Some(last) = median(series.values.iter().rev().take(fifth).copied()) else {
+            continue;
+        };
+        if !(0.0..COLLAPSED.min(COLLAPSED_SHARE * highest)).contains(&last) {
+            continue;
+        }
+        let step = series.steps.first().copied().unwrap_or(0);
+        let until = series.steps.last().copied().unwrap_or(step);
+        let hit = NewHit::of_scalar(series, step, LOSS_FLOW, Evidence::NONE).until(until);
+        let (tag, highest, last) = (&series.tag, number(highest), number(last));
+        found.push(hit.called(Severity::Warning).saying(
+            format!("{tag} falls from {highest} to {last}: the posterior has collapsed to the prior, and the decoder ignores the latent variables"),
+            format!("{tag} 从 {highest} 降到 {last}：后验已塌缩到先验，解码器忽略了隐变量"),
         ));
     }
     found.into()

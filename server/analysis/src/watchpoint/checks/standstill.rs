@@ -108,6 +108,9 @@ fn unchanged_histograms(run: &Run<'_>, rank: u32, watchpoint: &Watchpoint) -> Op
             && run.in_full(own).is_none()
     });
     let weights: Vec<&Tensor> = weights.collect();
+    if let Some(one) = one_unchanged_histogram(run, rank, &weights) {
+        return Some(one);
+    }
     let of_each = weights
         .iter()
         .map(|own| final_standstill(own, UNCHANGED_HISTOGRAMS - 1));
@@ -132,6 +135,61 @@ fn unchanged_histograms(run: &Run<'_>, rank: u32, watchpoint: &Watchpoint) -> Op
             "nothing is learned: the histogram of {of} bit-identical in its last {records} records"
         ),
         format!("没有学到任何东西：{of_zh}的直方图在最近 {records} 次记录中逐位相同"),
+    ))
+}
+
+/// Minimum number of records of a weight whose histogram stays the same while its gradient's changes. Chosen.
+const STILL_RECORDS: usize = 4;
+
+/// A weight whose histogram is bit-identical in all records but the first, before which a checkpoint may be loaded or a
+/// layer replaced, though its gradient has a histogram that changes and other weights are trained.
+fn one_unchanged_histogram(run: &Run<'_>, rank: u32, weights: &[&Tensor]) -> Option<NewHit> {
+    let stays = |own: &Tensor| {
+        let mut pairs = own.history.pairs().skip(1);
+        own.history.len() >= STILL_RECORDS && pairs.all(|(a, b)| b.is_identical(a) == Some(true))
+    };
+    let changes = |own: &Tensor| {
+        let mut pairs = own.history.pairs();
+        pairs.any(|(a, b)| b.is_identical(a) == Some(false))
+    };
+    let has_gradient = |own: &Tensor| {
+        let mut gradients = run.histograms.iter().filter(|other| {
+            other.rank == rank
+                && other.subject.class == Class::Gradient
+                && other.subject.module == own.subject.module
+                && other.subject.leaf == own.subject.leaf
+        });
+        gradients.any(|other| {
+            let mut pairs = other.history.pairs();
+            other.history.len() >= STILL_RECORDS - 1
+                && pairs.all(|(a, b)| b.is_identical(a) == Some(false))
+        })
+    };
+    let still = weights.iter().filter(|own| stays(own) && has_gradient(own));
+    let still: Vec<&&Tensor> = still.collect();
+    let others_move = weights.iter().any(|own| !stays(own) && changes(own));
+    let first = still.iter().min_by_key(|own| run.flow(own))?;
+    if !others_move || is_below(run, rank, SOLVED) {
+        return None;
+    }
+    let (count, records) = (still.len(), first.history.len());
+    let begun = first.history.iter().nth(1).map_or(0, |own| own.step);
+    let last = first.history.last().map_or(begun, |own| own.step);
+    let found = NewHit::at(run, first, begun, (Key::Count, 0.0)).until(last);
+    let name = &first.name;
+    let (more, more_zh) = match count - 1 {
+        0 => (String::new(), String::new()),
+        more => (
+            format!(" (and of {more} more)"),
+            format!("（另有 {more} 个）"),
+        ),
+    };
+    Some(found.saying(
+        format!(
+            "the histogram of {name}{more} is the same in {records} records while that of its gradient changes: the optimizer does \
+             not hold this weight"
+        ),
+        format!("{name}{more_zh} 的直方图在 {records} 次记录中相同，而其梯度的直方图在变化：优化器没有持有该权重"),
     ))
 }
 

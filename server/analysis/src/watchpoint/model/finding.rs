@@ -6,6 +6,7 @@ use serde::{Serialize, Serializer};
 use trainscope_format::Severity;
 use trainscope_format::digits::{Operator, Unit};
 use trainscope_format::float::Float;
+use trainscope_format::program::SourceLine;
 
 use super::condition::Condition;
 use super::key::Key;
@@ -110,6 +111,8 @@ pub struct Hit {
     pub measure: Option<Box<Measure>>,
     /// The finding as a sentence.
     pub sentence: Sentence,
+    /// Line of the program that it is about, if a fact names it.
+    pub source: Option<Arc<SourceLine>>,
 }
 
 impl Hit {

@@ -57,6 +57,8 @@ pub(crate) struct Knowledge {
     pub(crate) learning_rate: Option<(Arc<str>, f64)>,
     /// Layers that pass the input of the model on, in forward order.
     pub(crate) first_layers: Vec<Arc<str>>,
+    /// The program scales its loss, and skips an update whose gradients overflow.
+    pub(crate) has_scaler: bool,
     /// Types of layers, by name.
     families: BTreeMap<Arc<str>, Family>,
 }
@@ -110,10 +112,15 @@ impl Knowledge {
                     }
                 }
             }
-            Context::ExecutionOrder(_)
-            | Context::Lineage(_)
-            | Context::Hparams(_)
-            | Context::Program { .. } => {}
+            Context::Program { fact, .. } => {
+                // A scaler that is not enabled has a scale of 1.
+                let mut scales = fact
+                    .number("scale")
+                    .into_iter()
+                    .filter(|_| fact.kind == "clipping");
+                self.has_scaler |= scales.any(|scale| !(1.0..=1.0).contains(&scale));
+            }
+            Context::ExecutionOrder(_) | Context::Lineage(_) | Context::Hparams(_) => {}
             Context::Text { text, .. } => {
                 let modules = modules_of(text);
                 if modules.len() > self.modules.len() {

@@ -22,6 +22,8 @@ pub(crate) enum Meaning {
     ClippedShare,
     /// Entropy of the actions.
     ActionEntropy,
+    /// Divergence of a distribution from its prior: a term of a loss.
+    Divergence,
 }
 
 /// Words of scores: names of Keras, torchmetrics, YOLO and Detectron2.
@@ -50,6 +52,19 @@ const NO_ENTROPY: [&str; 9] = [
     "bonus",
     "weight",
     "beta",
+];
+
+/// Words of coefficients of a divergence, and of those of an update of a policy.
+const NO_DIVERGENCE: [&str; 9] = [
+    "old",
+    "coef",
+    "coeff",
+    "coefficient",
+    "beta",
+    "target",
+    "weight",
+    "annealing",
+    "ratio",
 ];
 
 /// Words of losses that may rise in a healthy training: those of reinforcement learning, which change with the states
@@ -149,6 +164,8 @@ pub(crate) fn meaning_of(tag: &str) -> Option<(Meaning, u8)> {
         Meaning::Return
     } else if has("entropy") && !has_any(&NO_ENTROPY) {
         Meaning::ActionEntropy
+    } else if has_any(&["kl", "kld"]) && !has_any(&NO_DIVERGENCE) && !held_out {
+        Meaning::Divergence
     } else if has_any(&SCORES)
         // Layers have maps of features.
         || has("map") && (held_out || tag.contains("mAP") || words.len() == 1)
@@ -203,6 +220,8 @@ mod tests {
             ("feature_map", None),
             ("train/approx_kl", Some(Meaning::PolicyChange)),
             ("losses/old_approx_kl", None),
+            ("train/kl", Some(Meaning::Divergence)),
+            ("kl_coef", None),
             ("train/clip_fraction", Some(Meaning::ClippedShare)),
             ("losses/entropy", Some(Meaning::ActionEntropy)),
             ("ent_coef", None),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use trainscope_format::Severity;
 pub(crate) use trainscope_format::digits::{brief as number, percent};
+use trainscope_format::program::SourceLine;
 
 use super::measure::Measure;
 use super::parameter::Evidence;
@@ -30,6 +31,8 @@ pub(crate) struct NewHit {
     pub(crate) limit: Option<f64>,
     /// Measured quantity, if it is not a parameter of the condition.
     pub(crate) measure: Option<Box<Measure>>,
+    /// Line of the program that it is about.
+    pub(crate) source: Option<Arc<SourceLine>>,
 }
 
 /// A warning for a fault, otherwise a note.
@@ -86,6 +89,7 @@ impl NewHit {
             sentence: None,
             limit: None,
             measure: None,
+            source: None,
         }
     }
 

@@ -84,7 +84,7 @@ struct PhysicalLocation {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Region {
-    start_line: u32,
+    start_line: u64,
 }
 
 #[derive(Serialize)]
@@ -282,7 +282,7 @@ fn level(severity: Severity) -> &'static str {
 }
 
 /// A path as a relative URI.
-fn physical(path: &str, line: Option<u32>) -> PhysicalLocation {
+fn physical(path: &str, line: Option<u64>) -> PhysicalLocation {
     let mut uri = String::with_capacity(path.len());
     for byte in path.bytes() {
         match byte {

@@ -1,4 +1,4 @@
-//! Source line that computes a tensor, as a path for annotations.
+//! Source line of a hit, as a path for annotations.
 
 use std::path::Path;
 
@@ -6,11 +6,12 @@ use trainscope_analysis::watchpoint::Hit;
 
 use crate::judging::judge::Judgement;
 
-/// Source line of a hit's tensor, if the file is below the current folder, which is the repository under test. The
+/// Source line of a hit, if the file is below the current folder, which is the repository under test. The
 /// training may have run elsewhere: the longest suffix of the path that exists is used.
-pub(super) fn source(run: &Judgement, hit: &Hit) -> Option<(String, u32)> {
-    let (file, line) = run.sources.get(&hit.tensor)?;
-    let parts: Vec<&str> = file
+pub(super) fn source(run: &Judgement, hit: &Hit) -> Option<(String, u64)> {
+    let source = run.source(hit)?;
+    let parts: Vec<&str> = source
+        .file
         .split(['/', '\\'])
         .filter(|part| !part.is_empty())
         .collect();
@@ -18,5 +19,58 @@ pub(super) fn source(run: &Judgement, hit: &Hit) -> Option<(String, u32)> {
     let file = ends
         .filter(|end| !end.split('/').any(|part| part == ".."))
         .find(|end| Path::new(end).is_file())?;
-    Some((file, *line))
+    Some((file, source.line))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use trainscope_analysis::watchpoint::{CONDITIONS, Figures};
+    use trainscope_format::Severity;
+    use trainscope_format::program::SourceLine;
+
+    use super::*;
+
+    fn hit(source: Option<SourceLine>) -> Hit {
+        Hit {
+            condition: CONDITIONS[0],
+            watchpoint: 0,
+            severity: Severity::Warning,
+            rank: 0,
+            step: 3,
+            last_step: 3,
+            tensor: "program".into(),
+            node: None,
+            values: Figures::default(),
+            thresholds: Figures::default(),
+            measure: None,
+            sentence: trainscope_analysis::watchpoint::Sentence::default(),
+            source: source.map(Arc::new),
+        }
+    }
+
+    /// A line that a fact names is that of the hit; a path is shortened to what is in the current folder, and never opened.
+    #[test]
+    fn a_hit_is_annotated_at_the_line_of_its_fact() {
+        let run = Judgement::default();
+        let of = |file: &str| {
+            let source = SourceLine {
+                file: file.to_owned(),
+                line: 12,
+                ..SourceLine::default()
+            };
+            source_of(&run, Some(source))
+        };
+        let source_line = Some(("src/cli.rs".to_owned(), 12));
+        assert_eq!(of("src/cli.rs"), source_line);
+        assert_eq!(of("/home/someone/project/src/cli.rs"), source_line);
+        assert_eq!(of("/home/someone/train.py"), None);
+        assert_eq!(of("../server/../../etc/passwd"), None);
+        assert_eq!(source_of(&run, None), None);
+    }
+
+    fn source_of(run: &Judgement, line: Option<SourceLine>) -> Option<(String, u64)> {
+        source(run, &hit(line))
+    }
 }

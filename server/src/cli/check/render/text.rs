@@ -9,6 +9,7 @@ use std::io::{self, Write};
 use trainscope_analysis::watchpoint::catalogue::Target;
 use trainscope_analysis::watchpoint::{Findings, Hit};
 use trainscope_format::Severity;
+use trainscope_format::program::SourceLine;
 
 use super::super::report::Report;
 use super::hits;
@@ -103,9 +104,10 @@ fn details(
         if !cause.advice.en.is_empty() {
             block(out, screen, "Most likely", &[(&cause.advice.en, false)])?;
         }
-        if let Some((file, line)) = run.sources.get(&hit.tensor) {
-            let source = format!("{}:{line}", words::name(file, None));
-            block(out, screen, "Source", &[(&source, false)])?;
+        if let Some(source) = run.source(hit) {
+            let place = format!("{}:{}", words::name(&source.file, None), source.line);
+            block(out, screen, "Source", &[(&place, false)])?;
+            excerpt(out, source)?;
         }
         writeln!(out)?;
     }
@@ -133,6 +135,30 @@ fn details(
     for fault in &run.truncated {
         let file = words::name(&fault.file, None);
         writeln!(out, "  {QUIET}note: {file}: {}{QUIET:#}", fault.reason)?;
+    }
+    Ok(())
+}
+
+/// Number of lines of an excerpt to print, and of characters of a line.
+const EXCERPT_LINES: usize = 9;
+const EXCERPT_COLUMNS: usize = 120;
+
+/// Prints the lines around a source line as they were when it ran, that line marked.
+fn excerpt(out: &mut dyn Write, source: &SourceLine) -> io::Result<()> {
+    let lines = (source.first_line..).zip(source.excerpt.lines());
+    let lines: Vec<(u64, &str)> = lines.take(EXCERPT_LINES).collect();
+    let width = lines.last().map_or(0, |own| own.0.to_string().len());
+    for (number, line) in lines {
+        let line = line.replace('\t', "    ");
+        let line: String = line.chars().filter(|c| !c.is_control()).collect();
+        let line: String = line.chars().take(EXCERPT_COLUMNS).collect();
+        let text = format!("{number:>width$}  {line}");
+        let text = text.trim_end();
+        if number == source.line {
+            writeln!(out, "  {:<11}{STRONG}> {text}{STRONG:#}", "")?;
+        } else {
+            writeln!(out, "  {:<11}{QUIET}  {text}{QUIET:#}", "")?;
+        }
     }
     Ok(())
 }
@@ -289,4 +315,34 @@ fn sum(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     }
     let runs = words::plural(report.runs.len() as u64, "run", "runs");
     writeln!(out, "{line} in {runs}, {}", took(report.took))
+}
+
+#[cfg(test)]
+mod tests {
+    use trainscope_format::program::SourceLine;
+
+    use super::excerpt;
+
+    #[test]
+    fn the_line_of_a_fact_is_marked_in_its_excerpt() {
+        let mut out = anstream::StripStream::new(Vec::new());
+        let source = SourceLine {
+            file: "train.py".to_owned(),
+            line: 10,
+            first_line: 9,
+            excerpt: "for x, y in batches:\n\tloss.backward()\u{1b}[31m\n    opt.step()".to_owned(),
+            ..SourceLine::default()
+        };
+        excerpt(&mut out, &source).unwrap();
+        let text = String::from_utf8(out.into_inner()).unwrap();
+        let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
+        assert_eq!(
+            lines,
+            [
+                "9  for x, y in batches:",
+                "> 10      loss.backward()[31m",
+                "11      opt.step()"
+            ]
+        );
+    }
 }

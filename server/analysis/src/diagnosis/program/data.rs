@@ -1,0 +1,258 @@
+//! Batches: inputs, targets, their order, and random seeds.
+
+use trainscope_format::digits::{brief, percent};
+
+use super::{Fact, Facts, counted, shown};
+use crate::diagnosis::{Opinion, Rule, State};
+
+/// Root mean square of a feature above which no learning rate suits both it and the others: see `input_range`. Chosen.
+const LARGE_FEATURE: f64 = 1e3;
+/// Share of targets that are equal to an input nearby: all but padding at the ends.
+const EQUAL: f64 = 0.99;
+/// The same share at the right distance, above which a sequence only repeats one token. Chosen.
+const NOT_EQUAL: f64 = 0.9;
+/// Minimum number of batches with such targets. Chosen.
+const MIN_SHIFTED: f64 = 3.0;
+/// Correlation of a feature with the label above which it is the label: no measurement is as exact. Chosen.
+const SAME: f64 = 0.99;
+/// Minimum number of samples for a correlation. Chosen: three batches of 32.
+const MIN_SAMPLES: f64 = 96.0;
+/// Minimum number of batches with one label, and of labels in a batch: fewer may be of one class by chance. Chosen.
+const MIN_BATCHES: f64 = 5.0;
+const MIN_LABELS_IN_BATCH: f64 = 8.0;
+/// Minimum number of labels for a share, and the share of one above which accuracy says little. Chosen.
+const MIN_LABELS: f64 = 100.0;
+const MOST_COMMON: f64 = 0.85;
+/// Minimum number of batches that are all the same. Chosen.
+const MIN_REPEATED: f64 = 10.0;
+/// Share of batches of one label, and of updates with a seed. Chosen.
+const MOST: f64 = 0.5;
+/// Minimum number of seeds after the first update. Chosen.
+const MIN_SEEDS: f64 = 3.0;
+
+/// Losses over classes, whose targets are labels.
+const OF_CLASSES: [&str; 5] = [
+    "cross_entropy",
+    "nll_loss",
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "multi_margin_loss",
+];
+
+pub(super) fn judge(facts: &Facts, all: &mut Vec<(Rule, Opinion)>) {
+    for fact in facts.of("inputs") {
+        all.extend(size(&fact).map(|own| (Rule::InputScale, own)));
+        all.extend(repeated(&fact).map(|own| (Rule::RepeatedBatch, own)));
+    }
+    for fact in facts.of("targets") {
+        all.extend(shifted(&fact).map(|own| (Rule::LabelsShifted, own)));
+        all.extend(leaked(&fact).map(|own| (Rule::LabelInFeatures, own)));
+        all.extend(labels(&fact).map(|own| (Rule::OneLabel, own)));
+    }
+    let updates = facts
+        .of("gradients_kept")
+        .chain(facts.of("optimizer_settings"));
+    let updates = updates.filter_map(|own| own.number("updates"));
+    let updates = updates.fold(None, |most: Option<f64>, own| {
+        Some(most.map_or(own, |most| most.max(own)))
+    });
+    for fact in facts.of("seeds") {
+        all.extend(seeds(&fact, updates).map(|own| (Rule::SeededInLoop, own)));
+    }
+    all.extend(shuffling(facts).map(|own| (Rule::Shuffling, own)));
+}
+
+fn size(fact: &Fact<'_>) -> Option<Opinion> {
+    let largest = fact.number("largest_rms")?;
+    if largest <= LARGE_FEATURE {
+        return Some(fact.fine("features are of a usual size", "特征的大小正常"));
+    }
+    let name = fact.name_or("the input");
+    let name_zh = fact.name_or("输入");
+    let (en, zh) = match fact.number("smallest_rms").filter(|least| *least < largest) {
+        Some(least) => {
+            let (least, largest) = (brief(least), brief(largest));
+            (
+                format!("from {least} to {largest}"),
+                format!("{least} 到 {largest}"),
+            )
+        }
+        None => (brief(largest), brief(largest)),
+    };
+    Some(fact.fault(
+        format!("features of {name} are not scaled, their sizes (RMS) are {en}: normalize them"),
+        format!("{name_zh} 的特征未缩放，其大小（均方根）为 {zh}：请归一化"),
+    ))
+}
+
+fn repeated(fact: &Fact<'_>) -> Option<Opinion> {
+    let (batches, different) = (fact.number("batches")?, fact.number("different")?);
+    if batches < MIN_REPEATED {
+        return None;
+    }
+    if different > 1.0 {
+        return Some(fact.fine("batches differ", "各批次不同"));
+    }
+    let (name, name_zh, batches) = (
+        fact.name_or("the input"),
+        fact.name_or("输入"),
+        counted(batches),
+    );
+    Some(fact.note(
+        format!("{name} is the same batch at all {batches} steps that were compared"),
+        format!("{name_zh} 在比较过的全部 {batches} 个迭代中是同一批数据"),
+    ))
+}
+
+/// Targets of a sequence that are its inputs at another distance than the next position.
+fn shifted(fact: &Fact<'_>) -> Option<Opinion> {
+    let next = fact.number("equal_1")?;
+    if fact.number("batches")? < MIN_SHIFTED {
+        return None;
+    }
+    let at = |name: &str| fact.number(name).unwrap_or(0.0);
+    let loss = shown(fact.plain());
+    if next < NOT_EQUAL && at("equal_0") > EQUAL {
+        let share = percent(at("equal_0"));
+        return Some(fact.fault(
+            format!(
+                "{share} of the targets of {loss} are the inputs at the same position: the labels are not shifted by one, so \
+                 each token predicts itself"
+            ),
+            format!("{loss} 的目标中有 {share} 等于同一位置的输入：标签没有移位，每个词元只是在预测自己"),
+        ));
+    }
+    if next < NOT_EQUAL && at("equal_2") > EQUAL {
+        let share = percent(at("equal_2"));
+        return Some(fact.fault(
+            format!(
+                "{share} of the targets of {loss} are the inputs two positions later: the labels are shifted twice, by the data \
+                 set and by the loss"
+            ),
+            format!("{loss} 的目标中有 {share} 等于后两个位置的输入：标签被移位两次（数据集一次，损失一次）"),
+        ));
+    }
+    Some(fact.fine(
+        "targets are not the inputs at the same position or two later",
+        "目标不是同一位置或后两个位置的输入",
+    ))
+}
+
+fn leaked(fact: &Fact<'_>) -> Option<Opinion> {
+    let correlation = fact.number("correlation")?.abs();
+    if fact.number("samples")? < MIN_SAMPLES {
+        return None;
+    }
+    if correlation <= SAME {
+        return Some(fact.fine("no feature is the label", "没有特征等于标签"));
+    }
+    let (r, samples) = (
+        brief(correlation),
+        counted(fact.number("samples").unwrap_or(0.0)),
+    );
+    let feature = fact.number("feature").map(counted);
+    let (en, zh) = feature.map_or_else(
+        || ("a feature".to_owned(), "某个特征".to_owned()),
+        |at| (format!("feature {at}"), format!("特征 {at}")),
+    );
+    // One feature may explain all of a number, as in an example of a regression.
+    let state = if OF_CLASSES.contains(&fact.plain()) {
+        State::Fault
+    } else {
+        State::Note
+    };
+    Some(fact.found(
+        state,
+        format!(
+            "{en} has a correlation of {r} with the label in {samples} samples: is it the label?"
+        ),
+        format!("在 {samples} 个样本中，{zh} 与标签的相关系数为 {r}：它是否就是标签？"),
+    ))
+}
+
+fn labels(fact: &Fact<'_>) -> Option<Opinion> {
+    if !OF_CLASSES.contains(&fact.plain()) {
+        return None;
+    }
+    let (batches, labels) = (fact.number("batches")?, fact.number("labels")?);
+    if batches < MIN_BATCHES || labels < MIN_LABELS_IN_BATCH * batches {
+        return None;
+    }
+    let most = fact.number("most_common");
+    let most = most.map(brief);
+    let which = most
+        .as_ref()
+        .map_or_else(String::new, |own| format!(" {own}"));
+    let (count, of_batches) = (counted(labels), counted(batches));
+    let classes = fact.number("classes_seen");
+    if classes == Some(1.0) {
+        let is = most
+            .as_ref()
+            .map_or_else(|| "the same".to_owned(), Clone::clone);
+        return Some(fact.fault(
+            format!("all labels of all {of_batches} batches are {is} ({count} labels): there is nothing to tell apart"),
+            format!("全部 {of_batches} 个批次的标签都是{}（{count} 个标签）：没有可区分的类别", most.map_or_else(|| "同一个".to_owned(), |own| format!(" {own}"))),
+        ));
+    }
+    let single = fact.number("batches_of_one_label").unwrap_or(0.0);
+    if classes.is_some() && single >= MIN_SHIFTED.max(MOST * batches) {
+        let single = counted(single);
+        return Some(fact.fault(
+            format!(
+                "all labels of a batch are the same in {single} of {of_batches} batches, and differ between batches: the samples \
+                 are sorted by label and not shuffled"
+            ),
+            format!("{of_batches} 个批次中有 {single} 个批次内标签全部相同，而批次之间不同：样本按标签排序且未打乱"),
+        ));
+    }
+    let share = fact.number("most_common_share").unwrap_or(0.0);
+    if labels >= MIN_LABELS && share > MOST_COMMON {
+        let share = percent(share);
+        return Some(fact.note(
+            format!("{share} of the labels are the class{which}: an answer that is always this one has that accuracy"),
+            format!("{share} 的标签属于类别{which}：总是回答它也有这么高的准确率"),
+        ));
+    }
+    Some(fact.fine("labels vary", "标签有变化"))
+}
+
+fn seeds(fact: &Fact<'_>, updates: Option<f64>) -> Option<Opinion> {
+    let calls = fact.number("calls_in_loop")?;
+    let of = updates?;
+    if calls < MIN_SEEDS.max(MOST * of) {
+        return Some(fact.fine("no seed is set at each step", "没有在每步设置随机种子"));
+    }
+    let (name, calls, of) = (shown(fact.plain()), counted(calls), counted(of));
+    Some(fact.fault(
+        format!(
+            "{name} was called {calls} times after the first update ({of} updates): dropout, augmentation and sampling repeat the \
+             same numbers at every step. Set the seed once, before the training"
+        ),
+        format!("第一次更新之后调用了 {calls} 次 {name}（共 {of} 次更新）：dropout、数据增强和采样每步都重复相同的随机数。请只在训练前设置一次种子"),
+    ))
+}
+
+/// The order of samples: a loader in order counts only if none of a training is shuffled.
+fn shuffling(facts: &Facts) -> Option<Opinion> {
+    let of_training = facts.of("data_loader");
+    let loaders: Vec<Fact<'_>> = of_training
+        .filter(|own| own.number("training") != Some(0.0))
+        .collect();
+    let is_shuffled = |own: &&Fact<'_>| own.is("shuffle");
+    if let Some(own) = loaders.iter().find(is_shuffled) {
+        return Some(own.fine("samples are shuffled", "样本已打乱"));
+    }
+    let in_order = |own: &&Fact<'_>| {
+        own.number("shuffle").is_some() && own.text("sampler").contains("Sequential")
+    };
+    let first = loaders.iter().find(in_order)?;
+    if !loaders.iter().all(|own| in_order(&own)) {
+        return None;
+    }
+    let dataset = first.name_or("the data set");
+    let dataset_zh = first.name_or("数据集");
+    Some(first.note(
+        format!("samples of {dataset} come in the same order each epoch (SequentialSampler); they are not shuffled"),
+        format!("{dataset_zh} 的样本每轮顺序相同（SequentialSampler），没有打乱"),
+    ))
+}

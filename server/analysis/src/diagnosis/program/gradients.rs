@@ -1,0 +1,198 @@
+//! Gradients: parameters that the loss reaches, clearing and accumulation, clipping and the loss scale.
+
+use trainscope_format::digits::brief;
+
+use super::{Fact, Facts, and_others, counted, shown};
+use crate::diagnosis::{Opinion, Rule, State};
+
+/// Minimum number of updates with gradients of the one before. Chosen: a warm-up may leave one.
+const MIN_KEPT: f64 = 3.0;
+/// Share of the updates that show it. Chosen.
+const MOST: f64 = 0.5;
+/// Share of the steps at which the norm of the gradient times the loss scale is constant. By chance it is at none.
+const CONSTANT_NORM: f64 = 0.9;
+/// Minimum number of such steps. Chosen.
+const MIN_STEPS: f64 = 10.0;
+/// Loss scale below which it is of no use: gradients are made smaller. It begins at 65,536 and is halved at each
+/// overflow, so some 26 steps have overflowed.
+const LEAST_SCALE: f64 = 1e-3;
+
+pub(super) fn judge(facts: &Facts, all: &mut Vec<(Rule, Opinion)>) {
+    for fact in facts.of("reached") {
+        all.extend(not_reached(&fact).map(|own| (Rule::ParametersNotReached, own)));
+        all.extend(not_registered(&fact).map(|own| (Rule::ParametersNotRegistered, own)));
+    }
+    for fact in facts.of("gradients_kept") {
+        all.extend(kept(&fact).map(|own| (Rule::GradientsNotCleared, own)));
+        all.extend(cleared(&fact).map(|own| (Rule::GradientsClearedBetween, own)));
+    }
+    for fact in facts.of("clipping") {
+        all.extend(scaled(&fact).map(|own| (Rule::ClippedBeforeUnscaling, own)));
+        all.extend(nothing(&fact).map(|own| (Rule::ClippedNothing, own)));
+        all.extend(scale(&fact).map(|own| (Rule::LossScaleCollapsed, own)));
+    }
+}
+
+fn not_reached(fact: &Fact<'_>) -> Option<Opinion> {
+    let (trainable, without) = (fact.number("trainable")?, fact.number("without_gradient")?);
+    let all = counted(trainable);
+    if without < 1.0 {
+        return Some(fact.fine(
+            &format!("the loss reaches the trainable parameters ({all})"),
+            &format!("损失可达全部可训练参数（{all} 个）"),
+        ));
+    }
+    let listed = fact.text("not_reached");
+    let (more, more_zh) = and_others(without, &listed);
+    let which = if listed.is_empty() {
+        counted(without)
+    } else {
+        listed
+    };
+    Some(fact.fault(
+        format!(
+            "the loss does not depend on {which}{more}, of {all} trainable parameters: they get no gradient (detached, under \
+             no_grad, checkpointed without an input that requires one, or not used)"
+        ),
+        format!(
+            "在 {all} 个可训练参数中，损失不依赖 {which}{more_zh}：它们得不到梯度（被 detach、处于 no_grad 中、检查点的输入不需要梯度，或未被使用）"
+        ),
+    ))
+}
+
+fn not_registered(fact: &Fact<'_>) -> Option<Opinion> {
+    let foreign = fact.number("foreign")?;
+    if foreign < 1.0 {
+        return Some(fact.fine(
+            "all parameters that the loss reaches are in the model or in an optimizer",
+            "损失可达的参数都在模型或优化器中",
+        ));
+    }
+    let (count, shape) = (counted(foreign), fact.text("foreign_shape"));
+    let (of, of_zh) = if shape.is_empty() {
+        (String::new(), String::new())
+    } else {
+        (format!(" (such as {shape})"), format!("（如形状 {shape}）"))
+    };
+    Some(fact.fault(
+        format!(
+            "the loss depends on {count} parameters{of} that are neither in the model nor in an optimizer: layers in a Python \
+             list are not registered, use nn.ModuleList"
+        ),
+        format!("损失依赖 {count} 个参数{of_zh}，它们既不在模型中也不在优化器中：放在 Python 列表中的层不会被注册，请使用 nn.ModuleList"),
+    ))
+}
+
+/// True where the parts of an update are not in one place, so that its passes cannot be told apart.
+fn is_told_apart(fact: &Fact<'_>) -> bool {
+    !fact.is("closure") && fact.number("models").is_none_or(|models| models <= 1.0)
+}
+
+fn kept(fact: &Fact<'_>) -> Option<Opinion> {
+    let (updates, kept) = (fact.number("updates")?, fact.number("kept")?);
+    if !is_told_apart(fact) || updates < MIN_KEPT {
+        return None;
+    }
+    if kept < MIN_KEPT.max(MOST * updates) {
+        return Some(fact.fine(
+            "gradients are cleared before each update",
+            "每次更新前都清零了梯度",
+        ));
+    }
+    let (kept, updates) = (counted(kept), counted(updates));
+    Some(fact.fault(
+        format!(
+            "the gradients of the update before were still there when the next backward pass began, at {kept} of {updates} \
+             updates: zero_grad() is missing"
+        ),
+        format!("{updates} 次更新中有 {kept} 次，下一次反向传播开始时上一次更新的梯度仍在：缺少 zero_grad()"),
+    ))
+}
+
+fn cleared(fact: &Fact<'_>) -> Option<Opinion> {
+    let (updates, cleared) = (fact.number("updates")?, fact.number("cleared_between")?);
+    if !is_told_apart(fact) || updates < MIN_KEPT {
+        return None;
+    }
+    if cleared < MIN_KEPT.max(updates) {
+        return Some(fact.fine(
+            "no gradient is cleared between the backward passes of an update",
+            "同一次更新的多次反向传播之间没有清零梯度",
+        ));
+    }
+    let (cleared, updates) = (counted(cleared), counted(updates));
+    Some(fact.fault(
+        format!(
+            "gradients were cleared {cleared} times between the backward passes of one update ({updates} updates): only the \
+             last one counts. Call zero_grad() once for each update"
+        ),
+        format!("在同一次更新的多次反向传播之间清零了 {cleared} 次梯度（共 {updates} 次更新）：只有最后一次有效。每次更新只调用一次 zero_grad()"),
+    ))
+}
+
+fn scaled(fact: &Fact<'_>) -> Option<Opinion> {
+    let calls = fact.number("calls").unwrap_or(0.0);
+    let (scaled, near) = (fact.number("scaled"), fact.number("norm_times_scale_near"));
+    let steps = fact.number("steps").unwrap_or(0.0);
+    let is_seen = scaled.is_some_and(|scaled| scaled >= MIN_KEPT.max(MOST * calls));
+    let is_constant = steps >= MIN_STEPS && near.is_some_and(|near| near >= CONSTANT_NORM);
+    scaled.or(near)?;
+    if !is_seen && !is_constant {
+        return Some(fact.fine(
+            "gradients are unscaled when they are clipped",
+            "裁剪时梯度已反缩放",
+        ));
+    }
+    let name = shown(fact.subject);
+    let (en, zh) = match scaled.filter(|_| is_seen) {
+        Some(scaled) => {
+            let (scaled, calls) = (counted(scaled), counted(calls));
+            (
+                format!("at {scaled} of {calls} calls"),
+                format!("{calls} 次调用中有 {scaled} 次"),
+            )
+        }
+        None => (
+            "by the norm times the loss scale, which is constant".to_owned(),
+            "由范数乘以损失缩放恒定可知".to_owned(),
+        ),
+    };
+    Some(fact.fault(
+        format!("{name} got gradients that were still scaled, {en}: call scaler.unscale_(optimizer) before clipping"),
+        format!("{name} 得到的是尚未反缩放的梯度（{zh}）：请在裁剪之前调用 scaler.unscale_(optimizer)"),
+    ))
+}
+
+fn nothing(fact: &Fact<'_>) -> Option<Opinion> {
+    let (calls, parameters) = (fact.number("calls")?, fact.number("parameters")?);
+    if parameters >= 1.0 || calls < MIN_KEPT {
+        return (parameters >= 1.0).then(|| {
+            let count = counted(parameters);
+            fact.fine(
+                &format!("{count} parameters are clipped"),
+                &format!("裁剪了 {count} 个参数"),
+            )
+        });
+    }
+    let (name, calls) = (shown(fact.subject), counted(calls));
+    Some(fact.fault(
+        format!(
+            "{name} was called {calls} times and got no parameter with a gradient: is an exhausted generator, or another model, \
+             given to it?"
+        ),
+        format!("{name} 被调用 {calls} 次，但没有得到任何带梯度的参数：是否传入了已用尽的生成器或另一个模型？"),
+    ))
+}
+
+fn scale(fact: &Fact<'_>) -> Option<Opinion> {
+    let scale = fact.number("scale")?;
+    if scale >= LEAST_SCALE || scale <= 0.0 {
+        return Some(fact.fine("the loss scale is in its range", "损失缩放在正常范围内"));
+    }
+    let (scale, least) = (brief(scale), brief(LEAST_SCALE));
+    Some(fact.found(
+        State::Fault,
+        format!("the loss scale fell to {scale} (below {least}): gradients overflow at every step, whatever the scale is"),
+        format!("损失缩放降到 {scale}（低于 {least}）：无论缩放多少，梯度每一步都溢出"),
+    ))
+}
