@@ -13,6 +13,7 @@ from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from trainscope._lost import guarded, warn
+from trainscope._torch_curves import OptimizerCurves
 from trainscope._torch_device import DeviceRows, are_finite, is_capturing, is_shard, whole
 from trainscope._torch_graph import (
     Selection,
@@ -62,7 +63,8 @@ class Watch:
 
     Names are those of the parameters (`fc1.weight`, `fc1.weight.grad`) and of the modules (`fc1`; `fc1:1` is the second
     tensor that it returns, `fc1#2` its second call in one pass). A second model with the same names gets the name of
-    its class in front. Costs about 3 µs a tensor and the time to read it; on other steps one call an update.
+    its class in front. Of each optimizer, the learning rates are scalars whenever they change, and the norm of the
+    gradients at looks. Costs about 3 µs a tensor and the time to read it; on other steps one call an update.
 
     hooks: False if an adapter calls `begin`, `before_update` and `after_update` in place of the optimizer's hooks.
     """
@@ -99,6 +101,7 @@ class Watch:
         self._prefix = ""
         self._prefix = _free_prefix(run, model)
         self._device = DeviceRows(run)
+        self._curves = OptimizerCurves(run, self._device)
         # Updates that each optimizer has made; None of one that holds no parameter of the model.
         self._updates: weakref.WeakKeyDictionary[Optimizer, int | None] = weakref.WeakKeyDictionary()
         # The highest of them, also of optimizers that are gone.
@@ -209,6 +212,14 @@ class Watch:
             self._read(step, scale, None, optimizer, weights=True, gradients=True)
             self._update_step = step
             self._device.send()
+
+    @guarded
+    def record_curves(self, optimizer: Optimizer, step: int, scale: float = 1.0, *, rates: bool = True) -> None:
+        """Records the learning rates and the norm of the gradients of an update, before it."""
+        if rates:
+            self._curves.record_rates(optimizer, step, is_look=self._looks(step))
+        if self._looks(step):
+            self._curves.record_norm(optimizer, step, scale)
 
     @guarded
     def after_update(self, step: int) -> None:
@@ -427,11 +438,15 @@ class Watch:
         step = self._step_of(optimizer)
         self._is_fired, self._fired_step = True, step
         self._found_inf = getattr(optimizer, "found_inf", None)
+        self._curves.record_rates(optimizer, step, is_look=self._looks(step))
         if not self._looks(step):
             return
         # With a closure the gradients of this step are there after the update only.
         self._is_late = (args[1] if len(args) > 1 else kwargs.get("closure")) is not None
-        self._read(step, 1.0, unscaling_factor(optimizer), optimizer, weights=True, gradients=not self._is_late)
+        factor = unscaling_factor(optimizer)
+        if not self._is_late:
+            self._curves.record_norm(optimizer, step, factor=factor)
+        self._read(step, 1.0, factor, optimizer, weights=True, gradients=not self._is_late)
         self._device.send()
         self._starts["update"] = self._run._nanos()
 
@@ -443,6 +458,7 @@ class Watch:
         self._push_span("update", step)
         if self._is_late:
             self._is_late = False
+            self._curves.record_norm(optimizer, step)
             self._read(step, 1.0, None, optimizer, weights=False, gradients=True)
         self._end_update(optimizer, step)
 
@@ -480,7 +496,9 @@ class Watch:
                 skipped = self._found_inf.clamp(max=1.0)
         else:
             step, skipped = self._step_of(inner), 1.0
+            self._curves.record_rates(inner, step, is_look=self._looks(step))
             if self._looks(step):
+                self._curves.record_norm(inner, step)
                 self._read(step, 1.0, None, inner, weights=True, gradients=True)
                 self._device.send()
         self._run.scalar(f"{self._prefix}amp/scale", scaler.get_scale() if scale is None else scale.detach(), step)
