@@ -246,14 +246,14 @@ def norm_of(tensors: Iterable[torch.Tensor]) -> float | torch.Tensor | None:
                     remote.append(torch.linalg.vector_norm(torch.stack(norms)))
         if not remote:
             return here
-        norms = [norm.to(remote[0].device, non_blocking=True) for norm in remote]
-        total = torch.linalg.vector_norm(torch.stack(norms))
+        together = [norm.to(remote[0].device, non_blocking=True) for norm in remote]
+        total = torch.linalg.vector_norm(torch.stack(together))
         return total if here == 0 else torch.hypot(total, torch.full_like(total, here))
 
 
 def _norm_here(flats: list[torch.Tensor], dtype: torch.dtype) -> float:
     """Norm of tensors in the memory of the processor."""
-    parts = [part for flat in flats for part in flat.split(NORM_ELEMENTS)]
+    parts = [part for flat in flats for part in torch.split(flat, NORM_ELEMENTS)]
     if dtype in (torch.float32, torch.float64):
         norms = list(torch._foreach_norm(parts))
     else:

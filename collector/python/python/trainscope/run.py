@@ -22,6 +22,7 @@ from trainscope._native import Recorder
 from trainscope.report import Report
 
 if TYPE_CHECKING:
+    from trainscope._system import System
     from trainscope.torch import Watch
 
 T = TypeVar("T")
@@ -49,9 +50,22 @@ class Run(Recorder):
         self._lost_places: dict[tuple[str, int], str] = {}
         self._watches: list[Watch] = []
         self._phase = ""
+        self._has_spans = False
         self._next_step = 0
         self._is_finished = False
         self._has_failed = False
+        self._system: System | None = None
+        if options.get("system"):
+            self._begin_system(options.get("world_size"))
+
+    def _begin_system(self, world_size: int | None) -> None:
+        """Begins to record the load of the machine, if a thread can be had."""
+        try:
+            from trainscope._system import System
+
+            self._system = System(self, world_size)
+        except Exception as error:
+            warn(self, f"the load of the machine is not recorded: {text_of(error)}")
 
     def __repr__(self) -> str:
         state = "finished" if self._is_finished else "recording"
@@ -207,7 +221,7 @@ class Run(Recorder):
         except TypeError as error:
             self._count_invalid(f"steps: start: {error}")
             start = 0
-        number = start
+        number, self._has_spans = start, True
         try:
             while True:
                 self._begin_step(number)
@@ -366,6 +380,8 @@ class Run(Recorder):
 
         `status`: "success" or "failure". A second call changes nothing.
         """
+        if self._system is not None and not self._is_forked():
+            self._system.stop()
         for watch in list(self._watches):
             watch.close()
         self._watches.clear()

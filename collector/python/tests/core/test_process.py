@@ -21,7 +21,8 @@ from reading import PROGRAM, export, notes, scalars, spans, statistics
 
 PACKAGE = Path(trainscope.__file__).parent.parent
 LAUNCHERS = ("RANK", "OMPI_COMM", "PMI_", "SLURM_", "WORLD_SIZE", "TRAINSCOPE_")
-ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(LAUNCHERS)} | {"TRAINSCOPE_QUIET": "1"}
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(LAUNCHERS)}
+ENVIRONMENT |= {"TRAINSCOPE_QUIET": "1", "TRAINSCOPE_SYSTEM": "0"}
 
 
 def begin(program: str, folder: Path, *options: str, **variables: str) -> subprocess.Popen[str]:
