@@ -55,6 +55,9 @@ class Run(Recorder):
         self._is_finished = False
         self._has_failed = False
         self._system: System | None = None
+        from trainscope import _process
+
+        _process.register(self)
         if options.get("system"):
             self._begin_system(options.get("world_size"))
 
@@ -597,4 +600,4 @@ def _pixels_of(image: Any) -> tuple[bytes, int, int, int] | None:
 
 
 OPEN_RUNS: weakref.WeakSet[Run] = weakref.WeakSet()
-"""Runs of `trainscope.start` that may have to be ended with the process."""
+"""Runs that may have to be ended with the process."""

@@ -63,8 +63,9 @@ class Watch:
 
     Names are those of the parameters (`fc1.weight`, `fc1.weight.grad`) and of the modules (`fc1`; `fc1:1` is the second
     tensor that it returns, `fc1#2` its second call in one pass). A second model with the same names gets the name of
-    its class in front. Of each optimizer, the learning rates are scalars whenever they change, and the norm of the
-    gradients at looks. Costs about 3 µs a tensor and the time to read it; on other steps one call an update.
+    its class in front. Runs that are open at the same time may watch one model, or models that share parts. Of each
+    optimizer, the learning rates are scalars whenever they change, and the norm of the gradients at looks. Costs about
+    3 µs a tensor and the time to read it; on other steps one call an update.
 
     hooks: False if an adapter calls `begin`, `before_update` and `after_update` in place of the optimizer's hooks.
     """
@@ -91,7 +92,8 @@ class Watch:
             raise TypeError(f"watch needs a torch.nn.Module, not {type(model).__name__}")
         self._model: weakref.ref[nn.Module] = weakref.ref(model)
         for other in list(_WATCHES):
-            if other._model() is model or other._model() is None:
+            # Runs that are open at the same time may watch one model.
+            if other._model() is None or (other._model() is model and other._run is run):
                 other.close()
         self._run = run
         self._weights, self._activations, self._activation_gradients = weights, activations, activation_gradients
@@ -369,6 +371,10 @@ class Watch:
     def _is_ours(self, optimizer: Optimizer) -> bool:
         if optimizer not in self._updates:
             model = self._model()
+            if any(other._optimizer is not None and other._optimizer() is optimizer for other in self._of_other_runs()):
+                # It trains a part that models of two runs share.
+                self._updates[optimizer] = None
+                return False
             own = set() if model is None else {id(parameter) for parameter in model.parameters()}
             held = {id(parameter) for parameter in parameters_of(optimizer)}
             if own.isdisjoint(held):
@@ -377,6 +383,9 @@ class Watch:
                 self._updates[optimizer] = self._first_of(held)
                 self._resume(optimizer)
         return self._updates[optimizer] is not None
+
+    def _of_other_runs(self) -> list[Watch]:
+        return [other for other in list(_WATCHES) if other._run is not self._run]
 
     def _first_of(self, held: set[int]) -> int:
         """First step of an optimizer that comes in later: it follows another on its parameters, or works beside it."""
@@ -585,7 +594,12 @@ class Watch:
             return False
         if torch._C._functorch.peek_interpreter_stack() is not None or is_capturing():
             return False
-        return self._is_forward or bool(self._run._phase) or (module.training and torch.is_grad_enabled())
+        if self._is_forward or self._run._phase:
+            return True
+        if not (module.training and torch.is_grad_enabled()):
+            return False
+        # A part that models of two runs share may be called by the model of the other run.
+        return module is self._model() or not any(other._is_forward for other in self._of_other_runs())
 
     @guarded
     def _before_model(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
