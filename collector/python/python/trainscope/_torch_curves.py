@@ -50,9 +50,10 @@ class OptimizerCurves:
     The second group is `learning_rate/1`; a second optimizer of the run has its class in front: `Adam/grad_norm`.
     """
 
-    def __init__(self, run: Any, rows: DeviceRows) -> None:
+    def __init__(self, run: Any, rows: DeviceRows, *, is_on: bool = True) -> None:
         self._run = run
         self._rows = rows
+        self._is_on = is_on
 
     @guarded
     def record_rates(self, optimizer: Optimizer, step: int, *, is_look: bool) -> None:
@@ -109,7 +110,9 @@ class OptimizerCurves:
             self._run.scalar(name, norm * scale * (1.0 if factor is None else float(factor)), step)
 
     def _curves_of(self, optimizer: Optimizer) -> _Curves | None:
-        """Curves of an optimizer; None if there are too many."""
+        """Curves of an optimizer; None if there are too many, or if nobody wants them."""
+        if not self._is_on:
+            return None
         of_run = _OF_RUN.setdefault(self._run, weakref.WeakKeyDictionary())
         curves = of_run.get(optimizer)
         if curves is None:

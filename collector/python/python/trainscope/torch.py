@@ -86,6 +86,7 @@ class Watch:
         every: int | None = None,
         first: int | None = None,
         graph: bool = True,
+        curves: bool = True,
         hooks: bool = True,
     ) -> None:
         if not isinstance(model, nn.Module):
@@ -103,7 +104,7 @@ class Watch:
         self._prefix = ""
         self._prefix = _free_prefix(run, model)
         self._device = DeviceRows(run)
-        self._curves = OptimizerCurves(run, self._device)
+        self._curves = OptimizerCurves(run, self._device, is_on=curves)
         # Updates that each optimizer has made; None of one that holds no parameter of the model.
         self._updates: weakref.WeakKeyDictionary[Optimizer, int | None] = weakref.WeakKeyDictionary()
         # The highest of them, also of optimizers that are gone.

@@ -201,6 +201,17 @@ def test_optimizers_without_a_rate_and_gradients_that_are_missing_have_no_curve(
     assert curves(tmp_path) == {}
 
 
+def test_curves_can_be_left_to_the_program(tmp_path: Path) -> None:
+    model = net()
+    optimizer = torch.optim.SGD(model.parameters(), 0.5)
+    with begin(tmp_path) as run:
+        run.watch(model, optimizer, curves=False)
+        backward(model)
+        run.scalar("grad_norm", 7.0)
+        optimizer.step()
+    assert scalars(tmp_path) == {"grad_norm": [(0, 7.0)]}
+
+
 DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64]
 
 
