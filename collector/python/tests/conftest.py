@@ -12,6 +12,8 @@ import trainscope
 
 # Tests look at what programs print; the line of `start` has tests of its own.
 os.environ["TRAINSCOPE_QUIET"] = "1"
+# So has the load of the machine; a test that is slow would record some.
+os.environ["TRAINSCOPE_SYSTEM"] = "0"
 
 # Tests with frameworks share helpers with those of the core.
 sys.path.insert(0, str(Path(__file__).parent / "core"))

@@ -45,8 +45,11 @@ fn chunk(text: &str) -> (&str, (usize, &str), &str) {
 }
 
 /// Place of a scalar among the cards by its name: 0 for losses, 2 for `epoch` and others that count time, and for a result that
-/// Lightning records without a value.
+/// Lightning records without a value, 3 for the load of the machine.
 pub fn importance(tag: &str) -> u8 {
+    if tag.starts_with("system/") {
+        return 3;
+    }
     let name = tag.rsplit('/').next().unwrap_or(tag).to_ascii_lowercase();
     let mut words = name.split(|c: char| !c.is_alphanumeric());
     if matches!(&*name, "epoch" | "hp_metric" | "global_step") {
@@ -97,10 +100,24 @@ mod tests {
     }
 
     #[test]
-    fn losses_come_first_and_clocks_last() {
-        let mut tags = ["epoch", "hp_metric", "lr-Adam", "train/loss", "val_loss"];
+    fn losses_come_first_and_clocks_and_the_machine_last() {
+        let mut tags = [
+            "epoch",
+            "hp_metric",
+            "lr-Adam",
+            "system/memory_gb",
+            "train/loss",
+            "val_loss",
+        ];
         tags.sort_by_key(|tag| importance(tag));
-        let expected = ["train/loss", "val_loss", "lr-Adam", "epoch", "hp_metric"];
+        let expected = [
+            "train/loss",
+            "val_loss",
+            "lr-Adam",
+            "epoch",
+            "hp_metric",
+            "system/memory_gb",
+        ];
         assert_eq!(tags, expected);
         assert_eq!(importance("loss/accuracy"), 1);
     }

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 Folder = str | PathLike[str] | None
 
 
+def open_run() -> Run | None:
+    """The run started last, if it is open in this process."""
+    run = trainscope.current()
+    return None if run is None or run._is_finished or run._is_forked() else run
+
+
 class Adapter:
     """Part of a callback that holds the run it records into, from the beginning of a training to its end."""
 

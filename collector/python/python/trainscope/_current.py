@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, TypeVar
 
-from trainscope import _lost, _options, _process
+from trainscope import _lost, _options
 from trainscope._native import Flow
 from trainscope.report import Report
 from trainscope.run import ReplacedRun, Run, Steps
@@ -54,6 +54,7 @@ def start(
     at_hit: Literal["record", "pause", "stop"] | None = None,
     at_hit_severity: Literal["info", "warning", "error"] | None = None,
     wait: float | None = None,
+    system: bool | None = None,
     quiet: bool | None = None,
 ) -> Run:
     """Begins to record into `folder`, which is the run, and makes it the one that the functions of this module act on.
@@ -80,6 +81,8 @@ def start(
         connected, or "stop" there with `TrainingStopped`. at_hit_severity: "info", "warning" or "error" (the default).
     wait: waits at the first gate until a person continues the training from the page or with `trainscope control`, at most
         this many seconds (TRAINSCOPE_WAIT, or not at all). The address of the page is printed to standard error.
+    system: records the load of the machine and of the process every ten seconds, as scalars and counters `system/…`;
+        TRAINSCOPE_SYSTEM=0 switches it off where it is not given.
     quiet: prints no line that says how to see the run. Without it, one comes to standard error on rank 0, unless
         TRAINSCOPE_QUIET is set.
 
@@ -121,13 +124,13 @@ def start(
         at_hit=at_hit,
         at_hit_severity=at_hit_severity,
         wait=wait,
+        system=system if system is not None else _options.is_system_wanted(),
     )
     if before is not None:
         before.finish()
         before.__class__ = ReplacedRun
         run.note(f"The run in {before.folder} was still open: this one was started after it in the same process.")
     _run = run
-    _process.register(run)
     if hparams is not None:
         run.hparams(hparams)
     if not run.rank and not (quiet if quiet is not None else _options.is_quiet()):

@@ -32,6 +32,7 @@ DEFAULTS: dict[str, Any] = {
     "at_hit": None,
     "at_hit_severity": None,
     "wait": None,
+    "system": False,
 }
 
 RANK_VARIABLES = (
@@ -59,6 +60,11 @@ def complete(given: dict[str, Any]) -> dict[str, Any]:
 def every_from_environment() -> int | None:
     """Number of `TRAINSCOPE_EVERY`, if it is one."""
     return _number("TRAINSCOPE_EVERY")
+
+
+def is_system_wanted() -> bool:
+    """`False` if `TRAINSCOPE_SYSTEM` is `0`."""
+    return os.environ.get("TRAINSCOPE_SYSTEM", "") != "0"
 
 
 def is_quiet() -> bool:

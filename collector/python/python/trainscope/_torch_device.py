@@ -19,6 +19,10 @@ from trainscope._torch_graph import dtype_name
 
 # Elements that one row covers at most: bounds the memory for intermediate results, 8 bytes an element for 64-bit sums.
 ROW_ELEMENTS = 1 << 23
+# Elements of which one sum in 32-bit floating point is exact enough: 1e-5 of it.
+NORM_ELEMENTS = 1 << 16
+# Devices whose numbers are read at once: there is nothing to wait for.
+HERE = ("cpu",)
 # Copies under way at most: beyond it, reading waits for the oldest.
 MOST_COPIES = 8
 
@@ -47,6 +51,8 @@ class _Entry:
     scale: float
     # Row of the factor beside `scale`, if that one is on the device too.
     has_factor: bool
+    # Seconds since 1970 of a scalar; None for a tensor.
+    wall_time: float | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,6 +106,23 @@ class DeviceRows:
             together = max(1, ROW_ELEMENTS // max(1, count))
             for start in range(0, len(group), together):
                 self._reduce(device, group[start : start + together], factor)
+
+    def add_scalar(
+        self, name: str, value: torch.Tensor, step: int, scale: float = 1.0, factor: torch.Tensor | None = None
+    ) -> None:
+        """Takes a number on a device; it is recorded as a scalar, multiplied like the statistics of `add`."""
+        if is_capturing() or value.device.type in ("meta", "xla"):
+            return
+        device, wide = value.device, _wide(value.device)
+        now = self._run._nanos() / 1e9
+        entry = _Entry(name, "", "", (), 0, 1, step, scale, factor is not None, now)
+        with torch.no_grad(), torch.autocast(device.type, enabled=False):
+            figures = torch.zeros((1, 6), dtype=wide, device=device)
+            figures[0, 0] = value.detach().to(wide)
+            figures[0, 5] = 1.0 if factor is None else factor.detach().to(device, wide, non_blocking=True).reshape(())
+        self._entries.setdefault(device, []).append(entry)
+        self._counts.setdefault(device, []).append(torch.zeros((1, 7), dtype=torch.int64, device=device))
+        self._figures.setdefault(device, []).append(figures)
 
     def send(self) -> None:
         """Begins to copy what was added: one copy for each device, behind an event."""
@@ -155,6 +178,10 @@ class DeviceRows:
         for entry in copy.entries:
             counts, figures = all_counts[at : at + entry.rows], all_figures[at : at + entry.rows]
             at += entry.rows
+            if entry.wall_time is not None:
+                value = figures[0][0] * figures[0][5] * entry.scale
+                self._run.scalar(entry.name, value, entry.step, wall_time=entry.wall_time)
+                continue
             row = merged(counts, figures, entry.count, entry.scale * figures[0][5])
             self._run._record_summary(entry.name, entry.role, entry.dtype, entry.shape, row, entry.step)
 
@@ -186,6 +213,59 @@ def are_finite(tensors: Iterable[torch.Tensor]) -> bool:
     return all(math.isfinite(norm) for norm in fetch(norms) if norm is not None)
 
 
+def norm_of(tensors: Iterable[torch.Tensor]) -> float | torch.Tensor | None:
+    """Norm of all elements together; a tensor if one of them is on a device, which is not waited for.
+
+    Of distributed tensors the part that is here counts. None if the norm needs a wait (sparse tensors on a device, of
+    which several values may be one element), if there is nothing, and while a CUDA graph is captured.
+    """
+    if is_capturing():
+        return None
+    groups: dict[tuple[torch.device, torch.dtype], list[torch.Tensor]] = {}
+    for tensor in tensors:
+        local = _local(tensor)
+        if local.device.type in ("meta", "xla"):
+            return None
+        if local.layout == torch.sparse_coo and not local.is_coalesced():
+            if not local.is_cpu:
+                return None
+            local = local.coalesce()
+        flat = _flat(local)
+        groups.setdefault((flat.device, flat.dtype), []).append(flat)
+    if not groups:
+        return None
+    here, remote = 0.0, list[torch.Tensor]()
+    with torch.no_grad():
+        for (device, dtype), flats in groups.items():
+            with torch.autocast(device.type, enabled=False):
+                if device.type in HERE:
+                    here = math.hypot(here, _norm_here(flats, dtype))
+                else:
+                    known = flats if dtype in _MIN_NORMAL and dtype.itemsize > 1 else [flat.float() for flat in flats]
+                    norms = torch._foreach_norm(known, 2, dtype=_wide(device))
+                    remote.append(torch.linalg.vector_norm(torch.stack(norms)))
+        if not remote:
+            return here
+        together = [norm.to(remote[0].device, non_blocking=True) for norm in remote]
+        total = torch.linalg.vector_norm(torch.stack(together))
+        return total if here == 0 else torch.hypot(total, torch.full_like(total, here))
+
+
+def _norm_here(flats: list[torch.Tensor], dtype: torch.dtype) -> float:
+    """Norm of tensors in the memory of the processor."""
+    parts = [part for flat in flats for part in torch.split(flat, NORM_ELEMENTS)]
+    if dtype in (torch.float32, torch.float64):
+        norms = list(torch._foreach_norm(parts))
+    else:
+        norms = [_norm(part if part.is_floating_point() and part.itemsize == 4 else part.float()) for part in parts]
+    norm = float(torch.linalg.vector_norm(torch.stack(norms).double()))
+    if math.isinf(norm) or norm < 1e-15:
+        # Squares have left the range of 32 bits.
+        norms = [torch.linalg.vector_norm(part.double()) for part in parts]
+        norm = float(torch.linalg.vector_norm(torch.stack(norms)))
+    return norm
+
+
 def _norm(flat: torch.Tensor) -> torch.Tensor:
     norm: torch.Tensor = torch.linalg.vector_norm(flat, dtype=torch.float32)
     return norm
@@ -205,7 +285,7 @@ def reduce_rows(matrix: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     minimum and maximum. Integers are read as f64. Sums that leave the range of f64 are infinite, NaN or 0: of squares, for
     elements beyond 1e±154.
     """
-    wide = torch.float32 if matrix.device.type == "mps" else torch.float64
+    wide = _wide(matrix.device)
     count, exponent = matrix.shape[1], _MIN_NORMAL.get(matrix.dtype)
     if count == 0:
         none = matrix.new_zeros((matrix.shape[0], 5), dtype=wide)
@@ -268,6 +348,11 @@ def is_shard(tensor: torch.Tensor) -> bool:
         return False
     sizes = tensor.device_mesh.shape  # type: ignore[attr-defined]
     return any(size > 1 and not placed.is_replicate() for size, placed in zip(sizes, placements, strict=True))
+
+
+def _wide(device: torch.device) -> torch.dtype:
+    """Widest floating point that a device has."""
+    return torch.float32 if device.type == "mps" else torch.float64
 
 
 def _local(tensor: torch.Tensor) -> torch.Tensor:

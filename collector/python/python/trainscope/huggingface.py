@@ -1,17 +1,22 @@
 """Callback for the Trainer of Hugging Face's transformers, and for trainers made from it (trl, setfit).
 
+Once this module is imported, `TrainingArguments(report_to="trainscope")` names the callback, and `log_with="trainscope"`
+the tracker of `trainscope.accelerate`.
+
 Tried with transformers 5.23; newer ones work as long as the events keep their names.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import os
 from collections.abc import Mapping
 from typing import Any
 
 import torch
 
-from trainscope._adapter import Adapter, Folder
+from trainscope._adapter import Adapter, Folder, open_run
 from trainscope._lost import guarded
 from trainscope._torch_hooks import Hook
 
@@ -48,6 +53,7 @@ class TrainscopeCallback(Adapter, _TrainerCallback):  # type: ignore[misc]
     def on_train_begin(self, args: Any, state: Any, control: Any, *, model: Any, **kwargs: Any) -> None:
         """Begins the run with the arguments of the training as hyperparameters, and watches the model."""
         self._remove_loss_hook()
+        self._choose_folder(args)
         run = self._open()
         if run is None:
             return
@@ -123,6 +129,9 @@ class TrainscopeCallback(Adapter, _TrainerCallback):  # type: ignore[misc]
         # With the number of items of all batches given, the model has divided by it: its losses are parts of the mean.
         self._batches = 1 if kwargs.get("num_items_in_batch") is not None else self._batches + 1
 
+    def _choose_folder(self, args: Any) -> None:
+        """Chooses the folder of a run of its own before each training."""
+
     def _remove_loss_hook(self) -> None:
         if self._handle is not None:
             self._handle.remove()
@@ -135,3 +144,23 @@ def _name(key: str) -> str:
         if key.startswith(f"{phase}_"):
             return f"{phase}/{key.removeprefix(f'{phase}_')}"
     return f"train/{key}"
+
+
+class _ReportedCallback(TrainscopeCallback):
+    """The callback of `report_to="trainscope"`: without a run that is open it begins one in `<output_dir>/trainscope`."""
+
+    def _choose_folder(self, args: Any) -> None:
+        self._close("failure")
+        self._folder = None if open_run() else os.path.join(args.output_dir or ".", "trainscope")
+
+
+def _register() -> None:
+    integrations: Any = importlib.import_module("transformers.integrations")
+    known = getattr(integrations, "INTEGRATION_TO_CALLBACK", None)
+    if isinstance(known, dict):
+        known["trainscope"] = _ReportedCallback
+    with contextlib.suppress(ImportError):
+        importlib.import_module("trainscope.accelerate")
+
+
+_register()

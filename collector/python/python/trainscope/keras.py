@@ -26,7 +26,8 @@ class TrainscopeCallback(Adapter, _keras.callbacks.Callback):  # type: ignore[mi
     `steps_per_execution` of N weights are read before the first of N and metrics after the last; they are looked at
     if any of them is selected. Steps and names are selected by `trainscope.start`. Weights are those before the
     update of the step. `loss` and other metrics of a batch are means since the beginning of the epoch, as Keras gives
-    them; `epoch_loss` is that of the epoch, `val_loss` that of a validation.
+    them; `epoch_loss` is that of the epoch, `val_loss` that of a validation. `learning_rate` is recorded at looks and at
+    the first step of each epoch, `grad_norm` at looks with the torch backend.
 
     Give callbacks as a list: Keras calls a single one on another thread while the training goes on; gradients are not
     read then.
@@ -92,6 +93,8 @@ class TrainscopeCallback(Adapter, _keras.callbacks.Callback):  # type: ignore[mi
         step = self._first_of_epoch + batch
         run._begin_step(step)
         self._is_selected = any(run._selects(step + each) for each in range(self._model.steps_per_execution))
+        if self._is_selected or batch == 0:
+            self._record_rate(run, step)
         if not self._is_selected:
             return
         if self._weights:
@@ -126,7 +129,9 @@ class TrainscopeCallback(Adapter, _keras.callbacks.Callback):  # type: ignore[mi
         if self._run is None:
             return
         self._first_of_epoch = self._step + 1
-        metrics = {name: value for name, value in (logs or {}).items() if not name.startswith("val_")}
+        # The learning rate, which some callbacks put there, has a curve of its own.
+        others = ("val_", "learning_rate")
+        metrics = {name: value for name, value in (logs or {}).items() if not name.startswith(others)}
         self._run.log({f"epoch_{name}": value for name, value in metrics.items()}, self._step)
 
     @guarded
@@ -143,10 +148,18 @@ class TrainscopeCallback(Adapter, _keras.callbacks.Callback):  # type: ignore[mi
         self._remove_hooks()
         self._close()
 
-    def _record_weights(self, run: Run, step: int) -> None:
+    @guarded
+    def _record_rate(self, run: Run, step: int) -> None:
+        self._synchronize()
+        run.scalar("learning_rate", _keras.ops.convert_to_tensor(self._model.optimizer.learning_rate), step)
+
+    def _synchronize(self) -> None:
+        """During an epoch the variables are in the state of the compiled step only, with the backend jax."""
         if hasattr(self._model, "jax_state_sync"):
-            # During an epoch the weights are in the state of the compiled step only.
             self._model.jax_state_sync()
+
+    def _record_weights(self, run: Run, step: int) -> None:
+        self._synchronize()
         layers = self._model._flatten_layers()
         frozen = {id(variable) for layer in layers if not layer.trainable for variable in layer.variables}
         weights: Tensors = []
@@ -157,7 +170,12 @@ class TrainscopeCallback(Adapter, _keras.callbacks.Callback):  # type: ignore[mi
         run._record_tensors(weights, step)
 
     def _record_gradients(self, run: Run) -> None:
+        from trainscope._torch_device import norm_of
+
         named = [(f"{variable.path}.grad", variable.value.grad) for variable in self._model.trainable_variables]
+        norm = norm_of([gradient for _, gradient in named if gradient is not None])
+        if norm is not None:
+            run.scalar("grad_norm", norm / self._scale, self._step)
         there = [(name, gradient) for name, gradient in named if gradient is not None and run._selects_name(name)]
         gradients: Tensors = [(name, "gradient", gradient) for name, gradient in there]
         run._record_tensors(gradients, self._step, 1 / self._scale)

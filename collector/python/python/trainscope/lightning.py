@@ -39,9 +39,10 @@ class TrainscopeCallback(Adapter, _Callback):  # type: ignore[misc]
 
     The step is `trainer.global_step`, the number of updates before this one; batches that are accumulated for one
     update share it. Gradients are read after unscaling and before clipping. `train/step_loss` is the loss of the
-    update: the mean over its accumulated batches. What `self.log` gives is recorded at each update, unless the
-    trainer has a `TrainscopeLogger`, which then does it every `log_every_n_steps`. With several optimizers each has
-    its weights and gradients read at its own update, once a batch.
+    update: the mean over its accumulated batches. `learning_rate` and `grad_norm` (before clipping) are those of each
+    optimizer; with a `LearningRateMonitor` and a `TrainscopeLogger`, the rates are those of the monitor. What `self.log`
+    gives is recorded at each update, unless the trainer has a `TrainscopeLogger`, which then does it every
+    `log_every_n_steps`. With several optimizers each has its weights and gradients read at its own update, once a batch.
 
     `Trainer(callbacks=[TrainscopeCallback("runs/1", every=10)])`
     """
@@ -57,6 +58,8 @@ class TrainscopeCallback(Adapter, _Callback):  # type: ignore[misc]
         self._losses: list[Any] = []
         self._updates: set[int] = set()
         self._records_metrics = True
+        # A monitor of Lightning records the learning rates.
+        self._has_rates = False
 
     @guarded
     def on_fit_start(self, trainer: Any, pl_module: Any) -> None:
@@ -68,6 +71,8 @@ class TrainscopeCallback(Adapter, _Callback):  # type: ignore[misc]
         if hparams:
             run.hparams(dict(hparams))
         self._records_metrics = not any(isinstance(logger, TrainscopeLogger) for logger in trainer.loggers)
+        monitors = [each for each in trainer.callbacks if isinstance(each, _lightning.callbacks.LearningRateMonitor)]
+        self._has_rates = bool(monitors) and not self._records_metrics
         self._step, self._losses, self._updates = -1, [], set()
         watch = self._begin_watch(run, pl_module, self._options)
         for optimizer in trainer.optimizers:
@@ -90,7 +95,9 @@ class TrainscopeCallback(Adapter, _Callback):  # type: ignore[misc]
             return
         self._updates.add(id(optimizer))
         only = optimizer if len(trainer.optimizers) > 1 else None
-        self._watch.before_update(self._step, scale=_unscale(trainer, optimizer), optimizer=only)
+        scale = _unscale(trainer, optimizer)
+        self._watch.record_curves(optimizer, self._step, scale, rates=not self._has_rates)
+        self._watch.before_update(self._step, scale=scale, optimizer=only)
         if self._run._is_stopped_at("before_update"):
             # Without gradients the update changes nothing.
             pl_module.zero_grad(set_to_none=True)

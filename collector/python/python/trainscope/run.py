@@ -22,6 +22,7 @@ from trainscope._native import Recorder
 from trainscope.report import Report
 
 if TYPE_CHECKING:
+    from trainscope._system import System
     from trainscope.torch import Watch
 
 T = TypeVar("T")
@@ -49,9 +50,25 @@ class Run(Recorder):
         self._lost_places: dict[tuple[str, int], str] = {}
         self._watches: list[Watch] = []
         self._phase = ""
+        self._has_spans = False
         self._next_step = 0
         self._is_finished = False
         self._has_failed = False
+        self._system: System | None = None
+        from trainscope import _process
+
+        _process.register(self)
+        if options.get("system"):
+            self._begin_system(options.get("world_size"))
+
+    def _begin_system(self, world_size: int | None) -> None:
+        """Begins to record the load of the machine, if a thread can be had."""
+        try:
+            from trainscope._system import System
+
+            self._system = System(self, world_size)
+        except Exception as error:
+            warn(self, f"the load of the machine is not recorded: {text_of(error)}")
 
     def __repr__(self) -> str:
         state = "finished" if self._is_finished else "recording"
@@ -207,7 +224,7 @@ class Run(Recorder):
         except TypeError as error:
             self._count_invalid(f"steps: start: {error}")
             start = 0
-        number = start
+        number, self._has_spans = start, True
         try:
             while True:
                 self._begin_step(number)
@@ -244,12 +261,14 @@ class Run(Recorder):
         every: int | None = None,
         first: int | None = None,
         graph: bool = True,
+        curves: bool = True,
     ) -> Watch | None:
         """Records statistics of a PyTorch model's weights, gradients and activations on selected steps.
 
         `gradients`: "update" as the optimizer gets them; "raw" after each backward pass, before all-reduce, clipping and
         unscaling; or False. `scaler`: a `GradScaler`, so that gradients are unscaled and skipped updates marked. `names`,
-        `exclude`: patterns of tensors. `every`, `first`: steps; those of the run by default.
+        `exclude`: patterns of tensors. `every`, `first`: steps; those of the run by default. `curves`: the learning rate
+        whenever it changes, and the norm of all gradients that the optimizer holds, as `learning_rate` and `grad_norm`.
         Costs 3 µs a tensor and reading its memory, on selected steps only. Does not keep the model alive and changes no
         result. `None` if the model cannot be watched, which is warned of.
         """
@@ -259,7 +278,7 @@ class Run(Recorder):
             watch = Watch(
                 self, model, optimizer, scaler=scaler, weights=weights, gradients=gradients, activations=activations,
                 activation_gradients=activation_gradients, names=names, exclude=exclude, every=every, first=first,
-                graph=graph,
+                graph=graph, curves=curves,
             )
         except Exception as error:
             self._count_invalid(f"watch: {text_of(error)}")
@@ -366,6 +385,8 @@ class Run(Recorder):
 
         `status`: "success" or "failure". A second call changes nothing.
         """
+        if self._system is not None and not self._is_forked():
+            self._system.stop()
         for watch in list(self._watches):
             watch.close()
         self._watches.clear()
@@ -581,4 +602,4 @@ def _pixels_of(image: Any) -> tuple[bytes, int, int, int] | None:
 
 
 OPEN_RUNS: weakref.WeakSet[Run] = weakref.WeakSet()
-"""Runs of `trainscope.start` that may have to be ended with the process."""
+"""Runs that may have to be ended with the process."""

@@ -13,6 +13,7 @@ from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from trainscope._lost import guarded, warn
+from trainscope._torch_curves import OptimizerCurves
 from trainscope._torch_device import DeviceRows, are_finite, is_capturing, is_shard, whole
 from trainscope._torch_graph import (
     Selection,
@@ -62,7 +63,9 @@ class Watch:
 
     Names are those of the parameters (`fc1.weight`, `fc1.weight.grad`) and of the modules (`fc1`; `fc1:1` is the second
     tensor that it returns, `fc1#2` its second call in one pass). A second model with the same names gets the name of
-    its class in front. Costs about 3 µs a tensor and the time to read it; on other steps one call an update.
+    its class in front. Runs that are open at the same time may watch one model, or models that share parts. Of each
+    optimizer, the learning rates are scalars whenever they change, and the norm of the gradients at looks. Costs about
+    3 µs a tensor and the time to read it; on other steps one call an update.
 
     hooks: False if an adapter calls `begin`, `before_update` and `after_update` in place of the optimizer's hooks.
     """
@@ -83,13 +86,15 @@ class Watch:
         every: int | None = None,
         first: int | None = None,
         graph: bool = True,
+        curves: bool = True,
         hooks: bool = True,
     ) -> None:
         if not isinstance(model, nn.Module):
             raise TypeError(f"watch needs a torch.nn.Module, not {type(model).__name__}")
         self._model: weakref.ref[nn.Module] = weakref.ref(model)
         for other in list(_WATCHES):
-            if other._model() is model or other._model() is None:
+            # Runs that are open at the same time may watch one model.
+            if other._model() is None or (other._model() is model and other._run is run):
                 other.close()
         self._run = run
         self._weights, self._activations, self._activation_gradients = weights, activations, activation_gradients
@@ -99,6 +104,7 @@ class Watch:
         self._prefix = ""
         self._prefix = _free_prefix(run, model)
         self._device = DeviceRows(run)
+        self._curves = OptimizerCurves(run, self._device, is_on=curves)
         # Updates that each optimizer has made; None of one that holds no parameter of the model.
         self._updates: weakref.WeakKeyDictionary[Optimizer, int | None] = weakref.WeakKeyDictionary()
         # The highest of them, also of optimizers that are gone.
@@ -209,6 +215,14 @@ class Watch:
             self._read(step, scale, None, optimizer, weights=True, gradients=True)
             self._update_step = step
             self._device.send()
+
+    @guarded
+    def record_curves(self, optimizer: Optimizer, step: int, scale: float = 1.0, *, rates: bool = True) -> None:
+        """Records the learning rates and the norm of the gradients of an update, before it."""
+        if rates:
+            self._curves.record_rates(optimizer, step, is_look=self._looks(step))
+        if self._looks(step):
+            self._curves.record_norm(optimizer, step, scale)
 
     @guarded
     def after_update(self, step: int) -> None:
@@ -358,6 +372,10 @@ class Watch:
     def _is_ours(self, optimizer: Optimizer) -> bool:
         if optimizer not in self._updates:
             model = self._model()
+            if any(other._optimizer is not None and other._optimizer() is optimizer for other in self._of_other_runs()):
+                # It trains a part that models of two runs share.
+                self._updates[optimizer] = None
+                return False
             own = set() if model is None else {id(parameter) for parameter in model.parameters()}
             held = {id(parameter) for parameter in parameters_of(optimizer)}
             if own.isdisjoint(held):
@@ -366,6 +384,9 @@ class Watch:
                 self._updates[optimizer] = self._first_of(held)
                 self._resume(optimizer)
         return self._updates[optimizer] is not None
+
+    def _of_other_runs(self) -> list[Watch]:
+        return [other for other in list(_WATCHES) if other._run is not self._run]
 
     def _first_of(self, held: set[int]) -> int:
         """First step of an optimizer that comes in later: it follows another on its parameters, or works beside it."""
@@ -427,11 +448,15 @@ class Watch:
         step = self._step_of(optimizer)
         self._is_fired, self._fired_step = True, step
         self._found_inf = getattr(optimizer, "found_inf", None)
+        self._curves.record_rates(optimizer, step, is_look=self._looks(step))
         if not self._looks(step):
             return
         # With a closure the gradients of this step are there after the update only.
         self._is_late = (args[1] if len(args) > 1 else kwargs.get("closure")) is not None
-        self._read(step, 1.0, unscaling_factor(optimizer), optimizer, weights=True, gradients=not self._is_late)
+        factor = unscaling_factor(optimizer)
+        if not self._is_late:
+            self._curves.record_norm(optimizer, step, factor=factor)
+        self._read(step, 1.0, factor, optimizer, weights=True, gradients=not self._is_late)
         self._device.send()
         self._starts["update"] = self._run._nanos()
 
@@ -443,6 +468,7 @@ class Watch:
         self._push_span("update", step)
         if self._is_late:
             self._is_late = False
+            self._curves.record_norm(optimizer, step)
             self._read(step, 1.0, None, optimizer, weights=False, gradients=True)
         self._end_update(optimizer, step)
 
@@ -480,7 +506,9 @@ class Watch:
                 skipped = self._found_inf.clamp(max=1.0)
         else:
             step, skipped = self._step_of(inner), 1.0
+            self._curves.record_rates(inner, step, is_look=self._looks(step))
             if self._looks(step):
+                self._curves.record_norm(inner, step)
                 self._read(step, 1.0, None, inner, weights=True, gradients=True)
                 self._device.send()
         self._run.scalar(f"{self._prefix}amp/scale", scaler.get_scale() if scale is None else scale.detach(), step)
@@ -567,7 +595,12 @@ class Watch:
             return False
         if torch._C._functorch.peek_interpreter_stack() is not None or is_capturing():
             return False
-        return self._is_forward or bool(self._run._phase) or (module.training and torch.is_grad_enabled())
+        if self._is_forward or self._run._phase:
+            return True
+        if not (module.training and torch.is_grad_enabled()):
+            return False
+        # A part that models of two runs share may be called by the model of the other run.
+        return module is self._model() or not any(other._is_forward for other in self._of_other_runs())
 
     @guarded
     def _before_model(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

@@ -21,7 +21,8 @@ from reading import PROGRAM, export, notes, scalars, spans, statistics
 
 PACKAGE = Path(trainscope.__file__).parent.parent
 LAUNCHERS = ("RANK", "OMPI_COMM", "PMI_", "SLURM_", "WORLD_SIZE", "TRAINSCOPE_")
-ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(LAUNCHERS)} | {"TRAINSCOPE_QUIET": "1"}
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(LAUNCHERS)}
+ENVIRONMENT |= {"TRAINSCOPE_QUIET": "1", "TRAINSCOPE_SYSTEM": "0"}
 
 
 def begin(program: str, folder: Path, *options: str, **variables: str) -> subprocess.Popen[str]:
@@ -403,6 +404,25 @@ def test_the_run_before_is_finished_when_another_is_started(tmp_path: Path) -> N
     third = trainscope.start(tmp_path / "third")
     third.finish()
     assert notes(tmp_path / "third") == []
+
+
+@pytest.mark.parametrize(("end", "expected"), [("", "success"), ("raise ValueError('boom')", "failure")])
+def test_all_runs_that_are_open_at_once_end_with_the_process(folder: Path, end: str, expected: str) -> None:
+    program = f"""
+        import sys, trainscope
+        runs = [trainscope.Run(sys.argv[1] + name, flush_every=30) for name in ("a", "b")]
+        for number, run in enumerate(runs):
+            run.hparams({{"a": number}})
+            run.scalar("x", number, number)
+        assert trainscope.current() is None
+        {end}
+    """
+    execute(program, folder, status=1 if end else 0)
+    for number, name in enumerate("ab"):
+        path = Path(f"{folder}{name}")
+        assert scalars(path) == {"x": [(number, float(number))]}
+        assert status_of(path) == expected
+        assert len(notes(path)) == (1 if end else 0)
 
 
 def test_a_cell_that_is_run_again_is_a_restart(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ USES = Path(__file__).with_name("typing_uses.py")
 CONFIG = """
 [mypy]
 strict = true
-[mypy-torch.*,jax.*,keras.*,lightning.*,pytorch_lightning.*,transformers.*,tensorflow.*,mindspore.*]
+[mypy-accelerate.*,torch.*,jax.*,keras.*,lightning.*,pytorch_lightning.*,transformers.*,tensorflow.*,mindspore.*]
 follow_imports = skip
 ignore_missing_imports = true
 [mypy-IPython.*,matplotlib.*,PIL.*,tensorboard.*,tensorboardX.*,google.*]
@@ -29,10 +29,10 @@ follow_imports = skip
 ignore_missing_imports = true
 [mypy-trainscope.*]
 disallow_subclassing_any = false
-[mypy-trainscope.torch,trainscope._torch_device,trainscope._torch_graph,trainscope._torch_hooks]
+[mypy-trainscope.torch,trainscope._torch_curves,trainscope._torch_device,trainscope._torch_graph,trainscope._torch_hooks]
 warn_unused_ignores = false
 warn_return_any = false
-[mypy-trainscope.keras,trainscope.lightning,trainscope.huggingface,trainscope.mindspore]
+[mypy-trainscope.accelerate,trainscope.keras,trainscope.lightning,trainscope.huggingface,trainscope.mindspore]
 warn_unused_ignores = false
 """
 

@@ -186,6 +186,27 @@ def test_without_a_folder_the_run_started_last_is_used_and_left_open(tmp_path: P
     assert [step for step, _ in recorded["eval/loss"]] == [1]
 
 
+def test_the_callback_is_known_by_its_name_and_begins_a_run_beside_the_checkpoints(tmp_path: Path) -> None:
+    trainer = train(tmp_path, 2, [], report_to="trainscope")
+    trainer.evaluate()
+    run = trainscope.current()
+    assert run is not None and run.folder == tmp_path / "out" / "trainscope" and run.report().is_closed
+    recorded = scalars(run.folder)
+    assert [step for step, _ in recorded["train/step_loss"]] == [0, 1]
+    # The Trainer logs both of these: there is one curve of each.
+    assert {tag for tag in recorded if "learning_rate" in tag or "grad_norm" in tag} == {
+        "train/learning_rate", "train/grad_norm",
+    }
+
+
+def test_the_callback_by_its_name_uses_a_run_that_is_open(tmp_path: Path) -> None:
+    with trainscope.start(tmp_path / "run") as run:
+        train(tmp_path, 2, [], report_to=["trainscope"])
+        assert not run.report().is_closed
+    assert [step for step, _ in scalars(tmp_path / "run")["train/step_loss"]] == [0, 1]
+    assert not (tmp_path / "out" / "trainscope").exists()
+
+
 class Failure(TrainerCallback):
     """Ends the training by an exception."""
 

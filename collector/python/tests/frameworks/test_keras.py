@@ -91,6 +91,24 @@ def test_steps_count_batches_over_epochs_and_metrics_have_their_own_names(tmp_pa
     assert [step for step, _ in recorded["val_loss"]] == [2, 5]
 
 
+def test_the_rate_of_looks_and_of_each_epoch_is_one_curve_and_the_norm_that_of_all_gradients(tmp_path: Path) -> None:
+    schedule = keras.callbacks.LearningRateScheduler(lambda epoch, rate: 0.03125 * 0.5**epoch)
+    callbacks = [schedule, TrainscopeCallback(tmp_path / "run", every=4, first=0, gradients=True, exclude=["*bias*"])]
+    model = make_model()
+    norms = []
+
+    class Norms(keras.callbacks.Callback):
+        def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+            gradients = [variable.value.grad for variable in model.trainable_variables]
+            norms.append(sum(gradient.square().sum().item() for gradient in gradients) ** 0.5)
+
+    fit(model, 3, [*callbacks, Norms()], epochs=3)
+    recorded = scalars(tmp_path / "run")
+    rates = {tag: points for tag, points in recorded.items() if "learning_rate" in tag}
+    assert rates == {"learning_rate": [(step, 0.03125 * 0.5**epoch) for step, epoch in ((0, 0), (3, 1), (4, 1), (6, 2), (8, 2))]}
+    assert recorded["grad_norm"] == [(step, pytest.approx(norms[step], rel=1e-5)) for step in (0, 4, 8)]
+
+
 def test_a_second_fit_goes_on_counting(tmp_path: Path) -> None:
     model = make_model()
     with trainscope.start(tmp_path / "run"):

@@ -91,6 +91,8 @@ def test_hooks_come_in_the_order_of_a_step(tmp_path: Path, monkeypatch: pytest.M
     of_step = [
         "begin_step {0}",
         "begin {0}",
+        "scalar learning_rate {0}",
+        "scalar grad_norm {0}",
         "before_update {0}",
         "is_stopped_at before_update",
         "after_update {0}",
@@ -243,8 +245,11 @@ def test_each_of_two_optimizers_has_its_tensors_read_at_its_own_update(
     monkeypatch.setattr(Run, "_record_tensors", record)
     fit(Adversarial(), 2, callbacks=[TrainscopeCallback(tmp_path / "run", every=1, activations=False)])
     # The number of updates, so it goes up by 2 for each batch.
-    of_step = ["begin_step {0}", "begin {0}", *["before_update {0}", "is_stopped_at before_update"] * 2, "after_update {0}"]
-    expected = [call.format(step) for step in (0, 2) for call in [*of_step, "is_stopped_at after_step"]]
+    of_step = ["begin_step {0}", "begin {0}"]
+    for prefix in ("", "SGD/"):
+        of_step += [f"scalar {prefix}learning_rate {{0}}", f"scalar {prefix}grad_norm {{0}}"]
+        of_step += ["before_update {0}", "is_stopped_at before_update"]
+    expected = [call.format(step) for step in (0, 2) for call in [*of_step, "after_update {0}", "is_stopped_at after_step"]]
     assert calls == [*expected, "close", "finish success"]
     generator, critic = ["generator.weight.grad", "generator.bias.grad"], ["critic.weight.grad", "critic.bias.grad"]
     assert [names for names in read if names] == [generator, critic] * 2
@@ -270,6 +275,30 @@ def test_gradients_that_a_fused_optimizer_unscales_are_recorded_without_the_scal
         plugin = MixedPrecision("16-mixed", "cpu", scaler=torch.amp.GradScaler("cpu", init_scale=256.0))
         fit(module, 1, plugins=[plugin], callbacks=[TrainscopeCallback(tmp_path / type(module).__name__)])
     assert scales == [1 / 256, 1.0]
+
+
+def test_rates_and_norms_before_clipping_are_recorded_once(tmp_path: Path) -> None:
+    norms: list[float] = []
+
+    class Clipped(Module):
+        def on_before_optimizer_step(self, optimizer: Any) -> None:
+            norms.append(sum(each.grad.square().sum().item() for each in self.parameters() if each.grad is not None) ** 0.5)
+
+        def configure_optimizers(self) -> Any:
+            optimizer = torch.optim.SGD(self.parameters(), lr=0.5)
+            schedule = torch.optim.lr_scheduler.StepLR(optimizer, 2, 0.5)
+            return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+
+    fit(Clipped(), 4, gradient_clip_val=1e-3, callbacks=[TrainscopeCallback(tmp_path / "run", every=1)])
+    found = scalars(tmp_path / "run")
+    assert found["learning_rate"] == [(0, 0.5), (1, 0.5), (2, 0.25), (3, 0.25)]
+    assert [value for _, value in found["grad_norm"]] == pytest.approx(norms, rel=1e-5)
+    # With a monitor and a logger there is one curve of the rate.
+    callbacks = [TrainscopeCallback(every=1), pytorch_lightning.callbacks.LearningRateMonitor()]
+    fit(Clipped(), 4, logger=TrainscopeLogger(str(tmp_path / "logged")), callbacks=callbacks, log_every_n_steps=1)
+    found = scalars(tmp_path / "logged")
+    assert [value for _, value in found["lr-SGD"]] == [0.5, 0.5, 0.25, 0.25]
+    assert "learning_rate" not in found and "grad_norm" in found
 
 
 def test_each_rank_records_into_a_folder_of_its_own(tmp_path: Path) -> None:

@@ -194,6 +194,7 @@ pub(crate) fn is_relative(words: &[&str]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::headline;
 
     #[test]
     fn tags_of_several_frameworks_say_what_they_are() {
@@ -230,6 +231,51 @@ mod tests {
         ] {
             assert_eq!(meaning_of(tag).map(|m| m.0), meaning, "{tag}");
         }
+    }
+
+    #[test]
+    fn curves_of_optimizers_have_a_meaning_and_the_first_one_is_judged() {
+        for (tags, meaning) in [
+            (
+                ["learning_rate", "learning_rate/1", "Adam2/learning_rate"],
+                Meaning::LearningRate,
+            ),
+            (
+                ["grad_norm", "grad_norm/shard", "Adam2/grad_norm"],
+                Meaning::GradientNorm,
+            ),
+        ] {
+            let found = tags.map(|tag| meaning_of(tag).filter(|found| found.0 == meaning));
+            assert!(found.iter().all(Option::is_some), "{tags:?}");
+            assert!(found[0] < found[1] && found[0] < found[2], "{tags:?}");
+        }
+    }
+
+    #[test]
+    fn the_load_of_the_machine_is_judged_as_no_result() {
+        let tags = [
+            "system/cpu_percent",
+            "system/memory_gb",
+            "system/memory_percent",
+            "system/disk_free_gb",
+            "system/network_received_mb_s",
+            "system/network_sent_mb_s",
+            "system/process_cpu_percent",
+            "system/process_memory_gb",
+            "system/process_read_mb_s",
+            "system/process_written_mb_s",
+            "system/gpu_0_percent",
+            "system/gpu_0_memory_gb",
+            "system/gpu_0_celsius",
+            "system/gpu_0_watts",
+            "system/npu_0_1_percent",
+        ];
+        for tag in tags {
+            assert_eq!(meaning_of(tag), None, "{tag}");
+            assert_eq!(headline::direction(tag), None, "{tag}");
+        }
+        assert_eq!(headline::loss(tags.into_iter()), None);
+        assert_eq!(headline::metric(tags.into_iter()), None);
     }
 
     #[test]
