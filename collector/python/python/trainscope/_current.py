@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, TypeVar
 
-from trainscope import _lost, _options, _process
+from trainscope import _launch, _lost, _options, _process
 from trainscope._native import Flow
 from trainscope.report import Report
 from trainscope.run import ReplacedRun, Run, Steps
@@ -128,6 +128,7 @@ def start(
         run.note(f"The run in {before.folder} was still open: this one was started after it in the same process.")
     _run = run
     _process.register(run)
+    _launch.tell_of_run(run.folder)
     if hparams is not None:
         run.hparams(hparams)
     if not run.rank and not (quiet if quiet is not None else _options.is_quiet()):

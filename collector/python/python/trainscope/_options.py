@@ -63,7 +63,12 @@ def every_from_environment() -> int | None:
 
 def is_quiet() -> bool:
     """`True` if `TRAINSCOPE_QUIET` is set, and not to `0`."""
-    return os.environ.get("TRAINSCOPE_QUIET", "0") not in ("", "0")
+    return is_set("TRAINSCOPE_QUIET")
+
+
+def is_set(variable: str) -> bool:
+    """`True` if a variable is set, and not to `0`."""
+    return os.environ.get(variable, "0") not in ("", "0")
 
 
 def ranks_from_environment() -> tuple[int, int] | None:

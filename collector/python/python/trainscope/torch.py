@@ -135,6 +135,8 @@ class Watch:
         # Looked-at updates; forward passes for the training that were seen; compilations before this watch.
         self._looked, self._passes, self._compilations = 0, 0, compilations()
         self._has_noted = False
+        # An adapter records the loss itself, with the step of its framework.
+        self._records_loss = hooks
         _WATCHES.add(self)
         self._optimizer: weakref.ref[Optimizer] | None = None
         self._has_hooks = hooks
@@ -604,8 +606,7 @@ class Watch:
             if tensor.grad_fn is not None:
                 tensor.grad_fn.register_prehook(_Hook(self, Watch._before_backward))
         loss = output.get("loss") if isinstance(output, Mapping) else getattr(output, "loss", output)
-        # An adapter records the loss itself, with the step of its framework.
-        if self._has_hooks and isinstance(loss, torch.Tensor) and loss.ndim == 0 and loss.is_floating_point():
+        if self._records_loss and isinstance(loss, torch.Tensor) and loss.ndim == 0 and loss.is_floating_point():
             self._run.scalar(self._name_now(f"{self._prefix}loss"), loss.detach(), self._step)
 
     @guarded
