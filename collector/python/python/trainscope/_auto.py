@@ -136,6 +136,14 @@ def observe_all() -> None:
     site.wait()
 
 
+def observe_notebook() -> None:
+    """Begins to observe the trainings of a notebook, and says where they are recorded."""
+    os.environ.setdefault("TRAINSCOPE_OUT", os.path.abspath(_launch.default_folder("notebook")))
+    observe_all()
+    folder = os.environ["TRAINSCOPE_OUT"]
+    sys.stderr.write(f"trainscope: trainings are recorded into {folder}; `trainscope start --summary-base-dir` shows them\n")
+
+
 def site_folder() -> str:
     """Folder with `sitecustomize.py`, for `PYTHONPATH` of children."""
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "_site")

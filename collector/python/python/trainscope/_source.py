@@ -9,7 +9,7 @@ import os
 import stat
 import sys
 import sysconfig
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import NamedTuple
 
 from trainscope._lost import PACKAGE
@@ -72,6 +72,16 @@ def place_of(frame: FrameType | None, skip: int = 0) -> tuple[str, int, str] | N
     if frame is None:
         return None
     return frame.f_code.co_filename, frame.f_lineno or 0, frame.f_code.co_qualname
+
+
+def of_traceback(traceback: TracebackType | None) -> tuple[str, int, str] | None:
+    """File, line and function of the program that an exception went through last, as `of` takes them."""
+    places: dict[str, tuple[str, int, str]] = {}
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        places[_kind_of(code.co_filename)] = code.co_filename, traceback.tb_lineno, code.co_qualname
+        traceback = traceback.tb_next
+    return places.get(_PROGRAM) or places.get(_INSTALLED)
 
 
 @functools.lru_cache(maxsize=1024)

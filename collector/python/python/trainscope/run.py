@@ -411,6 +411,20 @@ class Run(Recorder):
         if not self._has_failed:
             self._has_failed = True
             self.note(_sentence_of(error))
+            self._record_failure(error)
+
+    @guarded
+    def _record_failure(self, error: BaseException) -> None:
+        """Records the type, message and line of an exception that ends the training."""
+        from trainscope import _source
+
+        place = _source.of_traceback(error.__traceback__)
+        try:
+            message = str(error)
+        except Exception:
+            message = ""
+        source = None if place is None else _source.of(*place)
+        self._fact("failure", type(error).__qualname__, texts={"message": message}, source=source)
 
 
 class Steps(Iterator[T]):
