@@ -127,8 +127,15 @@ def imported(name: str, module: Any) -> None:
     _launch.tell(f"imported-{name}")
 
 
+_is_observing = False
+
+
 def observe_all() -> None:
     """Begins to observe what is imported, and what will be."""
+    global _is_observing
+    if _is_observing:
+        return
+    _is_observing = True
     site = _site()
     for name in site.FRAMEWORKS:
         if name in sys.modules:

@@ -69,6 +69,10 @@ class Losses:
         series.total = series.total + number if series.passes else number
         series.passes += 1
 
+    def forget(self) -> None:
+        """Leaves out what was added so far."""
+        self._series.clear()
+
     def before_update(self, step: int, *, is_second: bool) -> None:
         """Records what was added since the last update. `is_second`: all lines that belong to an update were seen."""
         for place, series in self._series.items():

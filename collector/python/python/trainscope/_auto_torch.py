@@ -21,7 +21,7 @@ from torch.nn.modules.module import register_module_forward_pre_hook
 from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
-from trainscope import _auto, _launch
+from trainscope import _auto, _launch, _torch_calls
 from trainscope._auto_losses import Losses
 from trainscope._lost import guarded
 from trainscope._torch_hooks import Hook, parameters_of
@@ -43,7 +43,7 @@ def observe(recording: Recording) -> None:
         _observer = Observer(recording)
 
 
-class Observer:
+class Observer(_torch_calls.Listener):
     """Hooks that wait for models and optimizers, and hand them to `Run.watch`."""
 
     def __init__(self, recording: Recording) -> None:
@@ -60,10 +60,10 @@ class Observer:
         self._hooks = [register_optimizer_step_pre_hook(Hook(self, Observer._before_update))]
         self._restore = [
             _call_after(Optimizer, "add_param_group", self._after_parameters),
-            _call_before(torch.autograd, "backward", self._before_backward),
             _call_after(torch.amp.GradScaler, "__init__", self._after_scaler),
             _call_after(torch.amp.GradScaler, "scale", self._after_scale),
         ]
+        _torch_calls.listen(self)
         atexit.register(self.finish)
         util = sys.modules.get("multiprocessing.util")
         if util is not None and _launch.is_child():
@@ -91,6 +91,7 @@ class Observer:
         for restore in self._restore:
             restore()
         self._hooks, self._restore = [], []
+        _torch_calls.leave(self)
 
     # Optimizers.
 
@@ -98,6 +99,9 @@ class Observer:
     def _after_parameters(self, _result: None, optimizer: Optimizer, *_args: Any, **_options: Any) -> None:
         """An optimizer was made, or got more parameters."""
         if self._recording.is_here():
+            if not self._updates:
+                # Backward passes before it were for something else.
+                self._losses.forget()
             self._add(optimizer)
 
     def _add(self, optimizer: Optimizer) -> None:
@@ -220,14 +224,12 @@ class Observer:
             self._losses.scaled(result, outputs)
 
     @guarded
-    def _before_backward(self, tensors: Any, *_args: Any, **_options: Any) -> None:
-        # Without an optimizer there is no step; a pass within a pass is that of a checkpoint.
-        if not self._updates or not self._recording.is_here() or torch._C._current_graph_task_id() != -1:
-            return
-        if not self._recording.records_losses():
+    def before_backward(self, roots: tuple[Any, ...]) -> None:
+        """Notes the losses."""
+        if not self._recording.is_here() or not self._recording.records_losses():
             return
         frame = sys._getframe(1)
-        for loss in (tensors,) if isinstance(tensors, torch.Tensor) else tensors:
+        for loss in roots:
             if isinstance(loss, torch.Tensor) and loss.numel() == 1 and loss.is_floating_point():
                 self._losses.add(loss, frame)
 
@@ -237,18 +239,6 @@ class Observer:
             run.scalar(name, value, step)
         elif self._recording.is_over:
             self.close()
-
-
-def _call_before(owner: Any, name: str, observer: Callable[..., None]) -> Callable[[], None]:
-    """Calls an observer with the arguments of a function before each call of it. Returns what undoes it."""
-    original = getattr(owner, name)
-
-    @functools.wraps(original)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        observer(*args, **kwargs)
-        return original(*args, **kwargs)
-
-    return _replace(owner, name, call)
 
 
 def _call_after(owner: Any, name: str, observer: Callable[..., None]) -> Callable[[], None]:
