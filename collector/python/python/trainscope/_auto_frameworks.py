@@ -61,7 +61,7 @@ def _add(training: _Training, trainer: Any, arguments: dict[str, Any], recording
     adapter = importlib.import_module(f"trainscope.{training.adapter}")
     kinds = (adapter.TrainscopeCallback, getattr(adapter, "TrainscopeLogger", adapter.TrainscopeCallback))
     if training.holder:
-        given = functools.reduce(getattr, training.holder.split("."), trainer)
+        given: Any = functools.reduce(getattr, training.holder.split("."), trainer)
         others = [*given, *getattr(trainer, "loggers", ())]
     else:
         given = arguments.get("callbacks")

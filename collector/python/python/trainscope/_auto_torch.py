@@ -21,7 +21,7 @@ from torch.nn.modules.module import register_module_forward_pre_hook
 from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
-from trainscope import _auto, _launch, _torch_calls
+from trainscope import _auto, _launch, _source, _torch_calls
 from trainscope._auto_losses import Losses
 from trainscope._lost import guarded
 from trainscope._torch_hooks import Hook, parameters_of
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 UPDATES_TO_FIND = 2
 """Updates of an optimizer after which its parameters are in no module that will be called."""
+
+MAX_EARLY = 32
+"""Most calls before the first model is found that are kept."""
 
 _observer: Observer | None = None
 
@@ -57,6 +60,8 @@ class Observer(_torch_calls.Listener):
         self._losses = Losses(self._record_loss)
         self._scaler: weakref.ref[Any] | None = None
         self._forward_hook: Any = None
+        # Calls before the first model was found, for the recorder of facts: method, arguments and line.
+        self._early: list[tuple[str, tuple[Any, ...], tuple[str, int, str] | None]] = []
         self._hooks = [register_optimizer_step_pre_hook(Hook(self, Observer._before_update))]
         self._restore = [
             _call_after(Optimizer, "add_param_group", self._after_parameters),
@@ -183,15 +188,16 @@ class Observer(_torch_calls.Listener):
         if optimizer is None or not is_new:
             return
         modules = set(module.modules())
-        for watch in list(run._watches):
-            if watch.model in modules:
+        for other in list(run._watches):
+            if other.model in modules:
                 # A part of the model that was called before it.
-                watch.close()
+                other.close()
         scaler = None if self._scaler is None else self._scaler()
         watch = run.watch(module, optimizer, scaler=scaler, **_auto.watch_options())
         if watch is None:
             return
         self._begin(watch, optimizer)
+        self._repeat_early(watch)
         if watch._forward_hooks:
             # The hooks of this call were gathered before: that of the model is called here.
             watch._before_model(module, args, _keywords_of(sys._getframe()))
@@ -211,6 +217,35 @@ class Observer(_torch_calls.Listener):
             watch._updates[optimizer] = first
             watch._set_made(first)
             watch.begin(watch._now())
+
+    # Calls before the first model is found.
+
+    @guarded
+    def iterates(self, loader: Any) -> None:
+        """Keeps the loader that began last."""
+        self._early = [call for call in self._early if call[0] != "iterates"]
+        self._keep("iterates", weakref.ref(loader))
+
+    @guarded
+    def has_loaded(self, module: Any, keys: list[str], result: Any) -> None:
+        """Keeps which keys of a state a module has taken over."""
+        self._keep("has_loaded", weakref.ref(module), keys, result)
+
+    @guarded
+    def seeds(self, seed: Any) -> None:
+        """Keeps that the random state was set."""
+        self._keep("seeds", seed)
+
+    def _keep(self, name: str, *args: Any) -> None:
+        if self._recording.is_here() and not self._recording.has_run() and len(self._early) < MAX_EARLY:
+            self._early.append((name, args, _source.place_of(sys._getframe(1))))
+
+    def _repeat_early(self, watch: Watch) -> None:
+        early, self._early = self._early, []
+        for name, args, place in early:
+            living = tuple(one() if isinstance(one, weakref.ref) else one for one in args)
+            if None not in living[:1]:
+                getattr(watch._program, name)(*living, place=place)
 
     # Losses.
 

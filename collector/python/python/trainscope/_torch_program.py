@@ -447,10 +447,10 @@ class Program(_torch_calls.Listener):
                 model.gradients.after_update(is_skipped=True)
 
     @guarded
-    def iterates(self, loader: Any) -> None:
+    def iterates(self, loader: Any, place: Place = None) -> None:
         """Reads the settings of a loader."""
         kind, sampler = (type(getattr(loader, name, None)).__name__ for name in ("dataset", "sampler"))
-        place, numbers = _source.place_of(sys._getframe(2)), _settings_of(loader)
+        place, numbers = place or _source.place_of(sys._getframe(2)), _settings_of(loader)
         # One may be made new for each epoch.
         key = (kind, sampler, place, *numbers.values())
         known = self._loaders.get(key)
@@ -463,7 +463,7 @@ class Program(_torch_calls.Listener):
         self._loader = known
 
     @guarded
-    def has_loaded(self, module: nn.Module, keys: list[str], result: Any) -> None:
+    def has_loaded(self, module: nn.Module, keys: list[str], result: Any, place: Place = None) -> None:
         """Counts the keys that a state shares with a model."""
         unexpected = len(result.unexpected_keys)
         numbers = {
@@ -472,11 +472,11 @@ class Program(_torch_calls.Listener):
             "missing": len(result.missing_keys),
             "unexpected": unexpected,
         }
-        place = _source.place_of(sys._getframe(2))
+        place = place or _source.place_of(sys._getframe(2))
         self._facts.put("loaded", type(module).__name__, numbers, {}, _source_of(place))
 
     @guarded
-    def seeds(self, seed: Any) -> None:
+    def seeds(self, seed: Any, place: Place = None) -> None:
         """Counts how often the random state is set, and within the training."""
         self._seeds["calls"] += 1
         if self._optimizers.updates:
@@ -485,7 +485,7 @@ class Program(_torch_calls.Listener):
         if isinstance(seed, int) and len(self._seed_values) < MAX_NODES:
             self._seed_values.add(seed)
         if self._seeds["calls_in_loop"] <= 1:
-            self._seed_place = _source.place_of(sys._getframe(2))
+            self._seed_place = place or _source.place_of(sys._getframe(2))
 
     # Facts.
 

@@ -7,6 +7,11 @@ imported by then, and the `sitecustomize` of the environment is loaded as if thi
 import os
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
 FRAMEWORKS = (
     "torch",
     "keras",
@@ -24,11 +29,11 @@ FRAMEWORKS = (
 class Waiting:
     """Finder of modules that finds none itself: it calls a function after the import of each of some modules."""
 
-    def __init__(self, names, tell):
+    def __init__(self, names: "Iterable[str]", tell: "Callable[[str, Any], None]") -> None:
         self._names = set(names)
         self._tell = tell
 
-    def find_spec(self, name, path=None, target=None):
+    def find_spec(self, name: str, path: "Any" = None, target: "Any" = None) -> "Any":
         """The module as the other finders find it, with a loader that tells of it."""
         if name not in self._names:
             return None
@@ -40,12 +45,12 @@ class Waiting:
                 return spec
         return None
 
-    def _follow(self, name, loader):
+    def _follow(self, name: str, loader: "Any") -> None:
         execute = getattr(loader, "exec_module", None)
         if execute is None:
             return
 
-        def exec_module(module):
+        def exec_module(module: "Any") -> None:
             # `__loader__` of the module is as it was.
             del loader.exec_module
             execute(module)
@@ -61,7 +66,7 @@ class Waiting:
             return
 
 
-def tell(name, module):
+def tell(name: str, module: "Any") -> None:
     """Tells the package of an imported framework. Nothing that goes wrong in it reaches the program."""
     try:
         from trainscope import _auto
@@ -71,13 +76,13 @@ def tell(name, module):
         _say_once(error)
 
 
-def wait():
+def wait() -> None:
     """Begins to wait."""
     frameworks = [name for name in FRAMEWORKS if name not in sys.modules]
     sys.meta_path.insert(0, Waiting(frameworks, tell))
 
 
-def _say_once(error):
+def _say_once(error: Exception) -> None:
     """Says why nothing is recorded, once in all processes of a `trainscope run`."""
     if not _leave("missing", os.O_EXCL):
         return
@@ -92,7 +97,7 @@ def _say_once(error):
         return
 
 
-def _leave(name, flags=0):
+def _leave(name: str, flags: int = 0) -> bool:
     """Leaves an empty file for `trainscope run`. False if it cannot, or with `os.O_EXCL` if there is one."""
     try:
         os.close(os.open(os.path.join(os.environ["TRAINSCOPE_LAUNCHER"], name), os.O_CREAT | os.O_WRONLY | flags))
@@ -101,13 +106,13 @@ def _leave(name, flags=0):
     return True
 
 
-def _load_next():
+def _load_next() -> None:
     """Loads the `sitecustomize` that Python would have found, in the place of this one."""
     own = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [folder for folder in sys.path if os.path.abspath(folder) != own]
     this = sys.modules.pop("sitecustomize")
     try:
-        import sitecustomize  # noqa: F401
+        __import__("sitecustomize")
     except ImportError as error:
         if error.name != "sitecustomize":
             raise
