@@ -62,7 +62,8 @@ class Recording:
         ranks = _ranks()
         if ranks is None:
             return None
-        folder = _launch.folder_of_run()
+        is_rank = bool(ranks) or _options.ranks_from_environment() is not None
+        folder = _launch.folder_of_run(is_rank=is_rank)
         try:
             run = trainscope.start(folder, quiet=True, **ranks)
         except (OSError, ValueError) as error:

@@ -24,7 +24,7 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 from trainscope import _auto, _launch, _source, _torch_calls
 from trainscope._auto_losses import Losses
 from trainscope._lost import guarded
-from trainscope._torch_hooks import Hook, parameters_of
+from trainscope._torch_hooks import Hook, parameters_of, unwrapped
 
 if TYPE_CHECKING:
     from trainscope._auto import Recording
@@ -59,6 +59,7 @@ class Observer(_torch_calls.Listener):
         self._wanted: dict[int, weakref.ref[torch.Tensor]] = {}
         self._losses = Losses(self._record_loss)
         self._scaler: weakref.ref[Any] | None = None
+        self._before_scaler = 0
         self._forward_hook: Any = None
         # Calls before the first model was found, for the recorder of facts: method, arguments and line.
         self._early: list[tuple[str, tuple[Any, ...], tuple[str, int, str] | None]] = []
@@ -132,7 +133,7 @@ class Observer(_torch_calls.Listener):
             self._add(optimizer)
         made = self._updates[optimizer]
         self._updates[optimizer] = made + 1
-        step = self._step_of(optimizer)
+        step = self._step_of(optimizer, made)
         self._made = max(self._made, step + 1)
         self._losses.before_update(step, is_second=made > 0)
         if made + 1 == UPDATES_TO_FIND and self._wanted:
@@ -140,12 +141,12 @@ class Observer(_torch_calls.Listener):
                 self._wanted.pop(id(parameter), None)
             self._follow_forward()
 
-    def _step_of(self, optimizer: Optimizer) -> int:
-        """Step of the update that an optimizer is about to make."""
+    def _step_of(self, optimizer: Optimizer, made: int) -> int:
+        """Step of the update that an optimizer is about to make. `made`: updates of it, for one of no watched model."""
         run = self._recording.run() if self._recording.has_run() else None
         watches = [] if run is None else run._watches
         steps = [watch._step_of(optimizer) for watch in watches if watch._is_ours(optimizer)]
-        return max(steps, default=self._updates[optimizer] - 1)
+        return max(steps, default=made)
 
     # Models.
 
@@ -257,6 +258,25 @@ class Observer(_torch_calls.Listener):
     def _after_scale(self, result: Any, _scaler: Any, outputs: Any) -> None:
         if isinstance(outputs, torch.Tensor) and result is not outputs:
             self._losses.scaled(result, outputs)
+
+    @guarded
+    def before_scaler(self, scaler: Any, optimizer: Any) -> None:
+        """Notes the number of updates before the scaler may leave one out."""
+        self._before_scaler = self._updates_of(optimizer)
+
+    @guarded
+    def after_scaler(self, scaler: Any, optimizer: Any) -> None:
+        """Records the losses of an update that was left out, which counts as a step."""
+        inner = unwrapped(optimizer)
+        if inner is None or not scaler.is_enabled() or not self._recording.is_here():
+            return
+        made = self._updates_of(inner)
+        if made == self._before_scaler:
+            self._losses.before_update(self._step_of(inner, made), is_second=made > 0)
+
+    def _updates_of(self, optimizer: Any) -> int:
+        inner = unwrapped(optimizer)
+        return 0 if inner is None else self._updates.get(inner, 0)
 
     @guarded
     def before_backward(self, roots: tuple[Any, ...]) -> None:

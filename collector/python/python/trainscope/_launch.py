@@ -34,18 +34,16 @@ def tell_of_run(folder: os.PathLike[str] | str) -> None:
     tell(f"run-{os.getpid()}", os.fspath(folder))
 
 
-def folder_of_run() -> str:
+def folder_of_run(*, is_rank: bool) -> str:
     """Folder for the run of this process: `TRAINSCOPE_OUT`, or one beside it if that is the run of another training.
 
-    Ranks of one training share it.
+    Ranks share it: one process has started those of a training on this machine.
     """
     given = os.path.abspath(os.environ.get("TRAINSCOPE_OUT") or default_folder(sys.argv[0]))
     shared = os.environ.get(FOLDER)
     if not shared:
         return given
-    # A rank has the key of its training, any other process its own.
-    key = f"{os.environ.get('TORCHELASTIC_RUN_ID', '')} {os.environ.get('MASTER_PORT', '')}".strip()
-    key = key if key and "RANK" in os.environ else f"process {os.getpid()}"
+    key = f"ranks of {os.getppid()}" if is_rank else f"process {os.getpid()}"
     own = os.path.join(shared, f"key-{os.getpid()}")
     try:
         with open(own, "w", encoding="utf-8") as file:
