@@ -37,8 +37,8 @@ pub(super) struct RunFlags {
     #[arg(long)]
     preflight: bool,
 
-    /// Keep what is needed to repeat the step of the first hit; the same as --at-hit capsule
-    #[arg(long, conflicts_with = "at_hit")]
+    /// Keep what is needed to repeat the step of the first hit
+    #[arg(long)]
     capsule: bool,
 
     /// What the training does at the first error that is found
@@ -70,8 +70,6 @@ enum AtHit {
     Pause,
     /// End, before the update
     Stop,
-    /// Keep what is needed to repeat the step, and go on
-    Capsule,
 }
 
 /// Runs the command. Its exit status is that of the command, as a shell gives it.
@@ -118,8 +116,10 @@ fn child(flags: &RunFlags, folder: &Folder, launcher: &Launcher) -> Command {
     if flags.preflight {
         child.env("TRAINSCOPE_PREFLIGHT", "1");
     }
-    let at_hit = flags.at_hit.or(flags.capsule.then_some(AtHit::Capsule));
-    if let Some(at_hit) = at_hit.as_ref().and_then(ValueEnum::to_possible_value) {
+    if flags.capsule {
+        child.env("TRAINSCOPE_CAPSULE", "1");
+    }
+    if let Some(at_hit) = flags.at_hit.as_ref().and_then(ValueEnum::to_possible_value) {
         child.env("TRAINSCOPE_AT_HIT", at_hit.get_name());
     }
     if let Some(live) = &flags.live {

@@ -194,14 +194,17 @@ class Observer(_torch_calls.Listener):
                 # A part of the model that was called before it.
                 other.close()
         scaler = None if self._scaler is None else self._scaler()
+        before = set(module._forward_pre_hooks)
         watch = run.watch(module, optimizer, scaler=scaler, **_auto.watch_options())
         if watch is None:
             return
         self._begin(watch, optimizer)
         self._repeat_early(watch)
-        if watch._forward_hooks:
-            # The hooks of this call were gathered before: that of the model is called here.
-            watch._before_model(module, args, _keywords_of(sys._getframe()))
+        # PyTorch has gathered the hooks of this call already.
+        keywords = _keywords_of(sys._getframe())
+        for number, hook in list(module._forward_pre_hooks.items()):
+            if number not in before and isinstance(hook, Hook):
+                hook(module, args, *([keywords] if number in module._forward_pre_hooks_with_kwargs else []))
 
     def _holder_of(self, own: set[int]) -> Optimizer | None:
         """The optimizer that holds most of these parameters."""

@@ -77,7 +77,7 @@ def _parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     parser.add_argument("--every", type=int, metavar="N", help="look at the tensors of every N-th step (10)")
     parser.add_argument("--preflight", action="store_true", help="probe the model with its first batch")
     parser.add_argument("--capsule", action="store_true", help="keep what is needed to repeat the step of the first hit")
-    parser.add_argument("--at-hit", choices=("record", "pause", "stop", "capsule"), help="what the training does at an error")
+    parser.add_argument("--at-hit", choices=("record", "pause", "stop"), help="what the training does at an error")
     parser.add_argument("--live", metavar="URL", help="server that may pause the training")
     parser.add_argument("-m", dest="module", metavar="MODULE", nargs=argparse.REMAINDER, help="a module in place of a script")
     parser.add_argument("script", nargs="?", help="the script, and its arguments")
@@ -98,7 +98,8 @@ def _set_environment(options: argparse.Namespace, folder: str) -> None:
         _launch.FOLDER: launcher,
         "TRAINSCOPE_EVERY": options.every,
         "TRAINSCOPE_PREFLIGHT": 1 if options.preflight else None,
-        "TRAINSCOPE_AT_HIT": options.at_hit or ("capsule" if options.capsule else None),
+        "TRAINSCOPE_AT_HIT": options.at_hit,
+        "TRAINSCOPE_CAPSULE": 1 if options.capsule else None,
         "TRAINSCOPE_SERVER": options.live,
         "PYTHONPATH": os.pathsep.join(filter(None, [_auto.site_folder(), os.environ.get("PYTHONPATH")])),
     }
