@@ -8,4 +8,5 @@ pub(crate) mod diff;
 mod export;
 mod profiles;
 mod report;
+mod run;
 mod table;

@@ -20,6 +20,7 @@ mod mistake;
 mod reading;
 mod remote;
 mod report;
+mod run;
 mod run_table;
 mod start;
 mod state;
@@ -55,6 +56,8 @@ enum Color {
 
 #[derive(Subcommand, Debug)]
 enum Command {
+    /// Run a training, record it without a change of it, and say what was found
+    Run(Box<run::RunFlags>),
     /// Watch folders of training runs and show them as a page
     Start(Box<StartFlags>),
     /// Judge what trainings have recorded, for people and for CI
@@ -107,6 +110,7 @@ pub fn main() -> ExitCode {
             set_color(cli.color);
             start_log();
             match cli.command {
+                Command::Run(flags) => run::run(&flags),
                 Command::Start(flags) => start::run(*flags),
                 Command::Check(flags) => check::run(&flags),
                 Command::Diff(flags) => diff::run(&flags),
@@ -188,7 +192,8 @@ mod tests {
         command.build();
         let mut help = String::new();
         for name in [
-            "start", "check", "diff", "export", "report", "attach", "control", "status", "stop",
+            "run", "start", "check", "diff", "export", "report", "attach", "control", "status",
+            "stop",
         ] {
             let sub = command.find_subcommand_mut(name).unwrap();
             help.push_str(&sub.render_help().to_string());

@@ -36,7 +36,7 @@ use render::text::TextOptions;
 use report::Report;
 
 /// The flags of `trainscope check`.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(super) struct CheckFlags {
     /// Folders with training runs, or single files of them
@@ -139,19 +139,21 @@ impl CheckFlags {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum FailOn {
     /// Errors only
     Error,
     /// Errors and warnings
+    #[default]
     Warning,
     /// All findings
     Info,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum OutputFormat {
     /// For people
+    #[default]
     Text,
     /// For programs
     Json,
@@ -225,6 +227,18 @@ pub(super) fn run(flags: &CheckFlags) -> Result<u8, CommandError> {
         other => other?,
     }
     Ok(status)
+}
+
+/// Judges folders by the recommended watchpoints. Writes the verdict and the first cause for standard error; of several
+/// runs, a line for each.
+pub(super) fn write_answer(dirs: Vec<PathBuf>, out: &mut dyn Write) -> Result<(), CommandError> {
+    let report = check(&CheckFlags {
+        dirs,
+        quiet: true,
+        ..CheckFlags::default()
+    })?;
+    render::text::write_answer(&report, Screen::of_stderr(), out)?;
+    Ok(())
 }
 
 fn check(flags: &CheckFlags) -> Result<Report, CommandError> {

@@ -55,6 +55,12 @@ from trainscope.run import Run, Step, TrainingStopped
 from trainscope.tensorboard import SummaryWriter
 
 
+def load_ipython_extension(shell: object) -> None:
+    """`%load_ext trainscope` in a notebook: the trainings of its cells are recorded, without a change of them."""
+    from trainscope import _auto
+
+    _auto.observe_notebook()
+
 
 def __getattr__(name: str) -> str:
     """The version, on request: to look it up takes longer than to import the package."""

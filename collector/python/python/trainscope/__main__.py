@@ -1,4 +1,4 @@
-"""`python -m trainscope …`: the program trainscope, in the place of this process."""
+"""`python -m trainscope …`: the program trainscope, in the place of this process; `run train.py` within it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,11 @@ from trainscope import _program
 
 def main() -> int:
     """Runs the program with the arguments of this process. Returns its exit status, on systems that cannot replace a process."""
+    if sys.argv[1:2] == ["run"] and "--" not in sys.argv:
+        from trainscope import _run
+
+        _run.main(sys.argv[2:])
+        return 0
     program = _program.find()
     if program is None:
         print("trainscope: the program is not in this installation: install the wheel again", file=sys.stderr)

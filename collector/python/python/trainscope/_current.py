@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, TypeVar
 
-from trainscope import _lost, _options
+from trainscope import _launch, _lost, _options
 from trainscope._native import Flow
 from trainscope.report import Report
 from trainscope.run import ReplacedRun, Run, Steps
@@ -131,6 +131,7 @@ def start(
         before.__class__ = ReplacedRun
         run.note(f"The run in {before.folder} was still open: this one was started after it in the same process.")
     _run = run
+    _launch.tell_of_run(run.folder)
     if hparams is not None:
         run.hparams(hparams)
     if not run.rank and not (quiet if quiet is not None else _options.is_quiet()):

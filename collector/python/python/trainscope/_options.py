@@ -69,7 +69,12 @@ def is_system_wanted() -> bool:
 
 def is_quiet() -> bool:
     """`True` if `TRAINSCOPE_QUIET` is set, and not to `0`."""
-    return os.environ.get("TRAINSCOPE_QUIET", "0") not in ("", "0")
+    return is_set("TRAINSCOPE_QUIET")
+
+
+def is_set(variable: str) -> bool:
+    """`True` if a variable is set, and not to `0`."""
+    return os.environ.get(variable, "0") not in ("", "0")
 
 
 def ranks_from_environment() -> tuple[int, int] | None:

@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, TypeVar
 
 from trainscope import _landscape, _options
@@ -22,6 +22,7 @@ from trainscope._native import Recorder
 from trainscope.report import Report
 
 if TYPE_CHECKING:
+    from trainscope._source import Source
     from trainscope._system import System
     from trainscope.torch import Watch
 
@@ -154,6 +155,24 @@ class Run(Recorder):
 
             # Fields 1 (wall time) and 4 (graph) of an `Event`.
             self._raw_event(pb.double(1, self._nanos() / 1e9) + pb.data(4, content))
+
+    @guarded
+    def _fact(
+        self,
+        kind: str,
+        subject: str = "",
+        *,
+        numbers: Mapping[str, float] = MappingProxyType({}),
+        texts: Mapping[str, str] = MappingProxyType({}),
+        source: Source | None = None,
+        step: int | None = None,
+    ) -> None:
+        """Records a measurement of the program that trains, for the engine to judge.
+
+        `kind`: what was measured; `subject`: of what. Bounded: 64 numbers and 64 texts.
+        """
+        measured = [(name, float(value)) for name, value in numbers.items()]
+        self._write_fact(kind, subject, measured, list(texts.items()), source, step)
 
     @guarded
     def landscape(
@@ -413,6 +432,20 @@ class Run(Recorder):
         if not self._has_failed:
             self._has_failed = True
             self.note(_sentence_of(error))
+            self._record_failure(error)
+
+    @guarded
+    def _record_failure(self, error: BaseException) -> None:
+        """Records the type, message and line of an exception that ends the training."""
+        from trainscope import _source
+
+        place = _source.of_traceback(error.__traceback__)
+        try:
+            message = str(error)
+        except Exception:
+            message = ""
+        source = None if place is None else _source.of(*place)
+        self._fact("failure", type(error).__qualname__, texts={"message": message}, source=source)
 
 
 class Steps(Iterator[T]):

@@ -1,7 +1,8 @@
 //! Output screen: its width and character set, and text layout for it.
 
 use std::borrow::Cow;
-use std::io::IsTerminal as _;
+use std::io::IsTerminal;
+use std::os::fd::AsFd;
 
 /// Width if unknown, as in a log.
 const DEFAULT_WIDTH: usize = 80;
@@ -22,10 +23,18 @@ pub(in crate::cli) struct Screen {
 impl Screen {
     /// The screen of standard output.
     pub(in crate::cli) fn of_stdout() -> Self {
-        let stdout = std::io::stdout();
-        let columns = stdout
+        Self::of(&std::io::stdout())
+    }
+
+    /// The screen of standard error.
+    pub(in crate::cli) fn of_stderr() -> Self {
+        Self::of(&std::io::stderr())
+    }
+
+    fn of(stream: &(impl IsTerminal + AsFd)) -> Self {
+        let columns = stream
             .is_terminal()
-            .then(|| rustix::termios::tcgetwinsize(&stdout).ok())
+            .then(|| rustix::termios::tcgetwinsize(stream).ok())
             .flatten()
             .map(|size| usize::from(size.ws_col))
             .filter(|columns| *columns > 0);

@@ -50,6 +50,18 @@ pub(in crate::cli::check) fn write(
     sum(report, out)
 }
 
+/// Prints the answer alone; of several runs, a line for each.
+pub(in crate::cli::check) fn write_answer(
+    report: &Report,
+    screen: Screen,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match &*report.runs {
+        [only] => answer(report, only, screen, out),
+        _ => overview::write(report, screen, out),
+    }
+}
+
 fn size_of(run: &Judgement) -> String {
     let judged = run.findings.judged;
     format!(
@@ -62,13 +74,8 @@ fn size_of(run: &Judgement) -> String {
     )
 }
 
-fn details(
-    report: &Report,
-    run: &Judgement,
-    options: TextOptions,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let screen = options.screen;
+/// Prints what a run is, the verdict, and the first cause.
+fn answer(report: &Report, run: &Judgement, screen: Screen, out: &mut dyn Write) -> io::Result<()> {
     let name = words::name(&run.title, None);
     writeln!(out, "{STRONG}{name}{STRONG:#}  {}\n", size_of(run))?;
 
@@ -111,6 +118,18 @@ fn details(
         }
         writeln!(out)?;
     }
+    Ok(())
+}
+
+fn details(
+    report: &Report,
+    run: &Judgement,
+    options: TextOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let screen = options.screen;
+    answer(report, run, screen, out)?;
+    let findings = &run.findings;
     if !findings.hits.is_empty() {
         hits::write(run, screen, options.shows_all, out)?;
         writeln!(out)?;

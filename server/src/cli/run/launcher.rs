@@ -1,0 +1,135 @@
+//! What this process and the Python processes of the command tell each other: files in a temporary folder.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rustix::process::{Pid, test_kill_process};
+use tempfile::TempDir;
+
+use crate::cli::mistake::Mistake;
+
+/// Loaded by each Python whose `PYTHONPATH` has its folder.
+const SITE: &str =
+    include_str!("../../../../collector/python/python/trainscope/_site/sitecustomize.py");
+/// Longest path that is read.
+const MAX_PATH_BYTES: u64 = 1 << 16;
+
+/// The temporary folder of one `trainscope run`.
+pub(super) struct Launcher {
+    path: PathBuf,
+    /// Removes it at the end.
+    own: Option<TempDir>,
+}
+
+/// A run that a process has recorded.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Recorded {
+    pub(super) folder: PathBuf,
+    pub(super) process: i32,
+}
+
+impl Launcher {
+    /// Makes the folder, with `sitecustomize.py` in a folder of it.
+    pub(super) fn make() -> Result<Self, Mistake> {
+        let make = || {
+            let folder = tempfile::Builder::new()
+                .prefix("trainscope-run-")
+                .tempdir()?;
+            let site = folder.path().join("site");
+            fs::create_dir(&site)?;
+            fs::write(site.join("sitecustomize.py"), SITE)?;
+            Ok(folder)
+        };
+        let folder: TempDir = make().map_err(|error: std::io::Error| {
+            Mistake::new(2, format!("no temporary folder: {error}"))
+                .attempt("TMPDIR=DIR with a folder that may be written to")
+        })?;
+        Ok(Self {
+            path: folder.path().to_owned(),
+            own: Some(folder),
+        })
+    }
+
+    /// The folder of another process.
+    pub(super) fn of(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            own: None,
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// `PYTHONPATH` of this process, after the folder with `sitecustomize.py`.
+    pub(super) fn python_path(&self) -> OsString {
+        let mut path = self.path.join("site").into_os_string();
+        if let Some(given) = std::env::var_os("PYTHONPATH").filter(|own| !own.is_empty()) {
+            path.push(":");
+            path.push(given);
+        }
+        path
+    }
+
+    /// True if a process has left a file of this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.path.join(name).exists()
+    }
+
+    /// The frameworks that were imported.
+    pub(super) fn imported(&self) -> Vec<String> {
+        let mut all: Vec<String> = self
+            .names()
+            .into_iter()
+            .filter_map(|name| name.strip_prefix("imported-").map(str::to_owned))
+            .collect();
+        all.sort();
+        all
+    }
+
+    /// What the processes have recorded, without the same folder twice.
+    pub(super) fn recorded(&self) -> Vec<Recorded> {
+        let mut all: Vec<Recorded> = self
+            .names()
+            .into_iter()
+            .filter_map(|name| {
+                let process = name.strip_prefix("run-")?.parse().ok()?;
+                let file = self.path.join(&name);
+                let is_short = fs::metadata(&file).is_ok_and(|own| own.len() <= MAX_PATH_BYTES);
+                let folder = is_short.then(|| fs::read_to_string(file).ok()).flatten()?;
+                Some(Recorded {
+                    folder: PathBuf::from(folder),
+                    process,
+                })
+            })
+            .collect();
+        all.sort();
+        all
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
+        entries
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .collect()
+    }
+
+    /// Ends it. The folder stays while a process of the command still records: its children look into it.
+    pub(super) fn leave(self) {
+        let is_used = self.recorded().iter().any(Recorded::is_alive);
+        if let Some(own) = self.own
+            && is_used
+        {
+            let _stays = own.keep();
+        }
+    }
+}
+
+impl Recorded {
+    /// True while the process is there.
+    pub(super) fn is_alive(&self) -> bool {
+        Pid::from_raw(self.process).is_some_and(|pid| test_kill_process(pid).is_ok())
+    }
+}
