@@ -52,6 +52,8 @@ def complete(given: dict[str, Any]) -> dict[str, Any]:
     for name in ("names", "exclude", "dump_names"):
         patterns = options[name]
         options[name] = [patterns] if isinstance(patterns, str) else list(patterns)
+    if options["at_hit"] is None and not os.environ.get("TRAINSCOPE_AT_HIT") and wants_capsule(None):
+        options["at_hit"] = "capsule"
     options["channels"] = list(options["channels"].items() if isinstance(options["channels"], dict) else options["channels"])
     return options
 
@@ -59,6 +61,13 @@ def complete(given: dict[str, Any]) -> dict[str, Any]:
 def every_from_environment() -> int | None:
     """Number of `TRAINSCOPE_EVERY`, if it is one."""
     return _number("TRAINSCOPE_EVERY")
+
+
+def wants_capsule(at_hit: str | None) -> bool:
+    """`True` if the step of a hit is to be written: by an option, or `TRAINSCOPE_CAPSULE`, which may come beside another."""
+    if os.environ.get("TRAINSCOPE_CAPSULE", "0") not in ("", "0"):
+        return True
+    return (at_hit or os.environ.get("TRAINSCOPE_AT_HIT")) == "capsule"
 
 
 def is_quiet() -> bool:
