@@ -447,7 +447,7 @@ def _is_here(device: str) -> bool:
     if kind == "cpu":
         return True
     try:
-        return int(number or 0) < torch.get_device_module(kind).device_count()
+        return bool(int(number or 0) < torch.get_device_module(kind).device_count())
     except (RuntimeError, AttributeError, ValueError):
         return False
 

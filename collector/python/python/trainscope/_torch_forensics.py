@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import heapq
 import re
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -80,7 +81,11 @@ def find(output: torch.Tensor, known: Known = Known()) -> Finding | None:
     if output.grad_fn is None:
         return None
     devices = {output.device.type, "cpu"}
-    with torch.no_grad(), torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
+    with (
+        torch.no_grad(), torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch(), warnings.catch_warnings()
+    ):  # fmt: skip
+        # What is computed again has warned before.
+        warnings.simplefilter("ignore")
         autocasts = [device for device in devices if torch.is_autocast_enabled(device)]
         for device in autocasts:
             torch.set_autocast_enabled(device, False)
@@ -122,7 +127,8 @@ class Saved:
     def __init__(self, node: Any) -> None:
         self.tensors: dict[str, torch.Tensor] = {}
         self.left_out = 0
-        for attribute in _raw_attributes(type(node)):
+        kind: Any = type(node)
+        for attribute in _raw_attributes(kind):
             try:
                 raw = getattr(node, attribute)
                 packed = raw if isinstance(raw, (tuple, list)) else (raw,)
@@ -144,7 +150,7 @@ class Saved:
 
 
 @functools.lru_cache(maxsize=1024)
-def _raw_attributes(kind: type) -> tuple[str, ...]:
+def _raw_attributes(kind: Any) -> tuple[str, ...]:
     return tuple(name for name in dir(kind) if name.startswith("_raw_saved_"))
 
 
@@ -165,6 +171,8 @@ class _Search:
     def __init__(self, output: torch.Tensor, known: Known) -> None:
         self._known = known
         self._bytes = 0
+        # Tensors by identity, which is theirs as long as they are held here, and whether they may be read.
+        self._read: dict[int, tuple[torch.Tensor, bool]] = {}
         self._left_out = 0
         self._is_complete = True
         self._root: Key = (output.grad_fn, output.output_nr)
@@ -208,7 +216,7 @@ class _Search:
             return
         is_finite = self._test(tensor)
         if is_finite is not None:
-            self._values[key] = tensor.detach()
+            self._values[key] = tensor
             self._finite[key] = is_finite
 
     def _test(self, tensor: torch.Tensor) -> bool | None:
@@ -217,11 +225,20 @@ class _Search:
             return None
         if not tensor.is_floating_point() and not tensor.is_complex():
             return True
-        if self._bytes + _bytes_of(tensor) > MAX_BYTES:
+        return is_finite(tensor) if self._may_read(tensor) else None
+
+    def _may_read(self, tensor: torch.Tensor) -> bool:
+        """True until as many bytes were read as may be; the same tensor counts once."""
+        known = self._read.get(id(tensor))
+        if known is not None:
+            return known[1]
+        may = self._bytes + _bytes_of(tensor) <= MAX_BYTES
+        if may:
+            self._bytes += _bytes_of(tensor)
+        else:
             self._is_complete = False
-            return None
-        self._bytes += _bytes_of(tensor)
-        return is_finite(tensor)
+        self._read[id(tensor)] = tensor, may
+        return may
 
     def _leaf_is_finite(self, tensor: torch.Tensor) -> bool:
         known = self._finite_leaves.get(id(tensor))
@@ -301,7 +318,7 @@ class _Search:
                     tensor = self._values.get((producer, number))
                     if tensor is None and is_leaf(producer):
                         tensor = producer.variable
-            if tensor is not None:
+            if tensor is not None and self._may_read(tensor):
                 return tensor.detach()
         return None
 

@@ -69,7 +69,7 @@ class _Mode(TorchFunctionMode):
     ) -> Any:
         if torch.compiler.is_compiling():
             return function(*args, **(kwargs or {}))
-        before = torch._C._autograd._get_sequence_nr()  # type: ignore[attr-defined]
+        before = torch._C._autograd._get_sequence_nr()
         result = function(*args, **(kwargs or {}))
         lines = self._lines()
         if lines is not None and lines.is_on:
@@ -99,6 +99,8 @@ class Lines:
         self._ends: list[int] = []
         self._notes: list[Note] = []
         self._unrecorded: dict[int, _Unrecorded] = {}
+        # The mode is among those of the thread: it cannot be taken off while it is called.
+        self._is_stacked = False
         self.is_on = False
         self.reason = "its step was not looked at"
 
@@ -129,9 +131,9 @@ class Lines:
         for handle in self._handles:
             handle.remove()
         self._handles = []
-        if self.is_on and self._thread == threading.get_ident():
-            self._pop()
         self.is_on = False
+        if self._is_stacked and self._thread == threading.get_ident():
+            self._pop()
 
     def clear(self) -> None:
         """Forgets all notes."""
@@ -159,7 +161,7 @@ class Lines:
         return None
 
     def _note(self, function: Callable[..., Any], args: Any, result: Any, before: int) -> None:
-        after = torch._C._autograd._get_sequence_nr()  # type: ignore[attr-defined]
+        after = torch._C._autograd._get_sequence_nr()
         if self._thread != threading.get_ident() or len(self._notes) + len(self._unrecorded) >= MAX_NOTES:
             return
         is_plain = type(result) is torch.Tensor
@@ -201,15 +203,16 @@ class Lines:
 
         The modes of devices expect to be below all others.
         """
-        modes = _taken_off()
-        if any(mode is self._mode for mode in modes):
-            _put_on(modes)
-            return
+        modes = [mode for mode in _taken_off() if mode is not self._mode]
+        self._is_stacked = True
         devices = [mode for mode in modes if isinstance(mode, DeviceContext)]
         _put_on([*devices, self._mode, *(mode for mode in modes if not isinstance(mode, DeviceContext))])
 
     def _pop(self) -> None:
-        _put_on([mode for mode in _taken_off() if mode is not self._mode])
+        modes = _taken_off()
+        others = [mode for mode in modes if mode is not self._mode]
+        self._is_stacked = len(others) == len(modes)
+        _put_on(others)
 
 
 def has_compiled() -> bool:

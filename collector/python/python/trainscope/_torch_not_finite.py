@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from trainscope import _source, _torch_reasons
+from trainscope import _source, _torch_calls, _torch_reasons
 from trainscope._lost import guarded
 from trainscope._torch_capsule import Capsules
 from trainscope._torch_device import is_capturing, pinned
@@ -56,11 +56,6 @@ def of_run(run: Any) -> NotFinite:
     return found
 
 
-def at_backward(owner: Any, *losses: Any) -> None:
-    """Looks at losses whose backward pass is about to begin. `owner`: a run, or what has one as `_run`."""
-    of_run(getattr(owner, "_run", None) or owner).at_backward(losses)
-
-
 class Edge(NamedTuple):
     """A gradient between two functions, by their places in the graph: `target` is `None` for a parameter, -1 if unknown."""
 
@@ -81,7 +76,7 @@ class _Flag(NamedTuple):
     step: int
 
 
-class NotFinite:
+class NotFinite(_torch_calls.Listener):
     """Watches the losses of all backward passes of a run, and at looked-at steps the gradients of each function.
 
     Of a loss on the processor one number is read. On a device a flag is copied without waiting and read a step later:
@@ -116,6 +111,7 @@ class NotFinite:
     @guarded
     def open(self, model: torch.nn.Module) -> None:
         """Begins to follow a model that is watched."""
+        _torch_calls.listen(self)
         if self.capsules is not None:
             self.capsules.follow(model)
 
@@ -142,21 +138,19 @@ class NotFinite:
                 self._inputs[address_of(tensor)] = f"{key}:{number}" if number else key
 
     @guarded
-    def at_backward(self, losses: Iterable[Any]) -> None:
+    def before_backward(self, roots: tuple[Any, ...]) -> None:
         """Looks at the losses, and at a looked-at step hooks the functions that lead to them."""
-        if torch._C._current_graph_task_id() != -1:
-            return
         self.lines.leave()
         if torch._C._functorch.peek_interpreter_stack() is not None or is_capturing() or torch.compiler.is_compiling():
             return
         self.gradients.end()
         self._read_flags()
         with torch._C.DisableTorchFunction():
-            roots = [one for one in losses if type(one) is torch.Tensor and one.grad_fn is not None]
-            bad = [one for one in roots if self._is_bad(one)]
+            losses = [one for one in roots if type(one) is torch.Tensor and one.grad_fn is not None]
+            bad = [one for one in losses if self._is_bad(one)]
             self.is_bad = bool(bad)
-            if self.capsules is not None and roots:
-                loss = bad[0] if bad else roots[0]
+            if self.capsules is not None and losses:
+                loss = bad[0] if bad else losses[0]
                 self.capsules.before_backward(loss, float(loss.detach()) if loss.numel() == 1 else None)
                 if bad:
                     self.capsules.write(self._run._step(), "its loss is not finite")
@@ -165,11 +159,12 @@ class NotFinite:
             elif self._is_looked:
                 self.wants_look = False
                 if self._findings < MAX_FINDINGS:
-                    self.gradients.begin(roots)
+                    self.gradients.begin(losses)
 
     @guarded
     def before_update(self) -> None:
         """Writes the capsule of a step whose gradients are not finite, as they were found."""
+        self.lines.leave()
         if self.capsules is None or self.capsules.is_written:
             return
         self.gradients.end()
@@ -180,6 +175,7 @@ class NotFinite:
     @guarded
     def close(self) -> None:
         """Removes the hooks and the mode."""
+        _torch_calls.leave(self)
         if self.capsules is not None:
             self.capsules.close()
         self._read_flags(wait=True)

@@ -153,7 +153,7 @@ def _of_power(base: torch.Tensor | None, exponent: torch.Tensor | None, number: 
     is_fraction = exponent != exponent.floor()
     kinds = [("negative with a fractional exponent", (base < 0) & is_fraction)]
     kinds.append(("0 with a negative exponent", (base == 0) & (exponent < 0)))
-    return _outside("pow", base.expand(torch.broadcast_shapes(base.shape, exponent.shape)), kinds, "base")
+    return _outside("pow", base.expand_as(base + exponent), kinds, "base")
 
 
 def _of_rows(name: str, result: torch.Tensor, dim: Any) -> Reason | None:

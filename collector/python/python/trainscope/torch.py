@@ -143,6 +143,7 @@ class Watch:
         self._optimizer: weakref.ref[Optimizer] | None = None
         self._has_hooks = hooks
         self._program = Program.of(run)
+        self._program.lines = self._not_finite.lines
         self._program.open(self, optimizer)
         if hooks:
             self._watch_optimizer(optimizer)
