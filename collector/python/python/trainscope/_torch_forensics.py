@@ -604,6 +604,11 @@ def is_leaf(node: Any) -> bool:
     return type(node).__name__ == "AccumulateGrad"
 
 
+def is_view(node: Any) -> bool:
+    """True for a function whose result has the elements of its only input, and none besides."""
+    return name_of(node) in _SAME and len(node.next_functions) == 1
+
+
 def _inputs(node: Any) -> list[Key]:
     return [(function, number) for function, number in node.next_functions if function is not None]
 

@@ -17,7 +17,6 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._device import DeviceContext
 
 from trainscope import _source
-from trainscope._torch_hooks import Hook
 
 MAX_NOTES = 50_000
 """Calls that are noted in one step; what comes later has no line."""
@@ -118,11 +117,8 @@ class Lines:
             return
         self.reason = ""
         self._thread = threading.get_ident()
-        self._modules = [root] if root else []
-        self._handles = [
-            register_module_forward_pre_hook(Hook(self, Lines._before_module)),
-            register_module_forward_hook(Hook(self, Lines._after_module), always_call=True),
-        ]
+        self._modules[:] = [root] if root else []
+        self._handles = self._hooked()
         self._push()
         self.is_on = True
 
@@ -182,21 +178,32 @@ class Lines:
             self._unrecorded.pop(id(result), None)
             self._unrecorded[id(result)] = _Unrecorded(weakref.ref(result), note, inputs, largest)
 
-    def _before_module(self, module: nn.Module, _args: Any) -> None:
-        if self._thread != threading.get_ident():
-            return
-        name = self._names.get(id(module))
-        self._modules.append(name if name is not None else self._modules[-1] if self._modules else "")
-        if self.is_on and isinstance(module, _WITH_FAST_PATH) and not module.training:
-            self._pop()
+    def _hooked(self) -> list[Any]:
+        """Hooks of all modules, which refer to this object weakly."""
+        thread, names, inside, reference = self._thread, self._names, self._modules, weakref.ref(self)
 
-    def _after_module(self, module: nn.Module, _args: Any, _output: Any) -> None:
-        if self._thread != threading.get_ident():
-            return
-        if self._modules:
-            self._modules.pop()
-        if self.is_on and isinstance(module, _WITH_FAST_PATH) and not module.training:
-            self._push()
+        def before(module: nn.Module, _args: Any) -> None:
+            if threading.get_ident() == thread:
+                name = names.get(id(module))
+                inside.append(name if name is not None else inside[-1] if inside else "")
+                if isinstance(module, _WITH_FAST_PATH) and (lines := reference()) is not None:
+                    lines._step_aside(module, is_before=True)
+
+        def after(module: nn.Module, _args: Any, _output: Any) -> None:
+            if threading.get_ident() == thread:
+                if inside:
+                    inside.pop()
+                if isinstance(module, _WITH_FAST_PATH) and (lines := reference()) is not None:
+                    lines._step_aside(module, is_before=False)
+
+        return [register_module_forward_pre_hook(before), register_module_forward_hook(after, always_call=True)]
+
+    def _step_aside(self, module: nn.Module, *, is_before: bool) -> None:
+        if self.is_on and not module.training:
+            if is_before:
+                self._pop()
+            else:
+                self._push()
 
     def _push(self) -> None:
         """Puts the mode below all others, so that the blocks of the program that end take off their own.

@@ -21,6 +21,7 @@ from trainscope._torch_forensics import (
     find,
     is_finite,
     is_leaf,
+    is_view,
     module_of,
     name_of,
     nodes_of,
@@ -57,10 +58,10 @@ def of_run(run: Any) -> NotFinite:
 
 
 class Edge(NamedTuple):
-    """A gradient between two functions, by their places in the graph: `target` is `None` for a parameter, -1 if unknown."""
+    """A gradient between two functions, by their places in the graph."""
 
     source: int
-    target: int | None
+    target: int
     operation: str
     module: str
     place: tuple[str, int, str] | None
@@ -287,7 +288,7 @@ class NotFinite(_torch_calls.Listener):
         for at in bad:
             edge = flag.edges[at]
             origin = origins.setdefault(edge.source, edge)
-            if edge.target is None:
+            if edge.target == _LEAF:
                 reason = f"the gradients that flow into {origin.operation} are finite, and those that leave it are not"
                 finding = Finding(origin.operation, reason, *origin[3:], is_backward=True)
                 self.record(finding, flag.step)
@@ -305,12 +306,12 @@ class Gradients:
     def __init__(self, owner: NotFinite) -> None:
         self._owner = weakref.ref(owner)
         self._nodes: list[Any] = []
-        # Places of functions in the list; those that only take a gradient to a parameter have none.
-        self._places: dict[Any, int] = {}
+        # For each of them, where its outgoing gradients go to: a place in the list, `_LEAF`, or `None`.
+        self._targets: list[list[int | None]] = []
         self._handles: list[Any] = []
         self._names: dict[int, str] = {}
         # Findings by the functions that their gradients, which are not finite, flow into.
-        self._origins: dict[Any, Finding] = {}
+        self._origins: dict[int, Finding] = {}
         # Largest magnitudes on devices, by device, and what they are of.
         self._largest: dict[torch.device, tuple[list[torch.Tensor], list[Edge]]] = {}
         # A callback at the end of the pass is queued; nothing is looked at any more.
@@ -329,8 +330,10 @@ class Gradients:
             return
         nodes = nodes_of([loss.grad_fn for loss in losses], MAX_HOOKS)
         self._is_complete = len(nodes) < MAX_HOOKS
-        self._nodes = [node for node in nodes if not is_leaf(node)]
-        self._places = {node: at for at, node in enumerate(self._nodes)}
+        # A view of a gradient has the same elements.
+        self._nodes = [node for node in nodes if not is_leaf(node) and not is_view(node)]
+        places = {node: at for at, node in enumerate(self._nodes)}
+        self._targets = [[_target(one, places) for one, _ in node.next_functions] for node in self._nodes]
         self._names = owner.names()
         self._is_over = False
         self._handles = [
@@ -341,8 +344,8 @@ class Gradients:
         """Removes the hooks, and sends what was gathered on devices."""
         for handle in self._handles:
             handle.remove()
-        self._handles, self._nodes = [], []
-        self._names, self._places, self._origins = {}, {}, {}
+        self._handles, self._nodes, self._targets = [], [], []
+        self._names, self._origins = {}, {}
         self._has_end, self._is_over = False, True
         owner, gathered = self._owner(), self._largest
         self._largest = {}
@@ -357,22 +360,21 @@ class Gradients:
         if not self._has_end:
             self._has_end = True
             torch.autograd.Variable._execution_engine.queue_callback(Hook(self, Gradients._at_end))
-        node = self._nodes[at]
-        with torch.no_grad():
-            for gradient, (target, _) in zip(outgoing, node.next_functions, strict=False):
-                if target is None or not _is_readable(gradient):
-                    continue
-                largest = torch.linalg.vector_norm(gradient, torch.inf)
-                if not gradient.is_cpu:
-                    numbers, edges = self._largest.setdefault(gradient.device, ([], []))
-                    numbers.append(largest.float())
-                    edges.append(Edge(at, None if is_leaf(target) else self._places.get(target, -1), *self._described(node)))
-                elif not math.isfinite(largest):
-                    finding = self._origins.get(node) or self._finding(node, gradient, incoming)
-                    self._origins[target] = self._origins[node] = finding
-                    if is_leaf(target):
-                        self._record(finding)
-                        return
+        for gradient, target in zip(outgoing, self._targets[at], strict=False):
+            if target is None or not _is_readable(gradient):
+                continue
+            gradient = gradient.detach()
+            if not gradient.is_cpu:
+                numbers, edges = self._largest.setdefault(gradient.device, ([], []))
+                numbers.append(torch.linalg.vector_norm(gradient, torch.inf).float())
+                edges.append(Edge(at, target, *self._described(self._nodes[at])))
+            # The sum is the faster one of the two, and may overflow.
+            elif not math.isfinite(gradient.sum()) and not is_finite(gradient):
+                finding = self._origins.get(at) or self._finding(self._nodes[at], gradient, incoming)
+                self._origins[target] = self._origins[at] = finding
+                if target == _LEAF:
+                    self._record(finding)
+                    return
 
     def _record(self, finding: Finding) -> None:
         owner = self._owner()
@@ -423,6 +425,24 @@ class Gradients:
             left_out=saved.left_out,
             is_complete=self._is_complete,
         )
+
+
+_LEAF = -1
+"""Place of whatever takes a gradient to a parameter."""
+
+
+def _target(node: Any, places: dict[Any, int]) -> int | None:
+    """Place of the function that a gradient flows into, behind views; `None` if that is not looked at."""
+    for _ in range(64):
+        if node is None:
+            return None
+        if is_leaf(node):
+            return _LEAF
+        if node in places:
+            return places[node]
+        # A view has one input.
+        node = node.next_functions[0][0]
+    return None
 
 
 def _is_readable(gradient: Any) -> bool:
