@@ -4,4 +4,5 @@ mod agreement;
 mod compare;
 mod contract;
 mod profile;
+mod program;
 mod table;

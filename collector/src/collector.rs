@@ -8,8 +8,9 @@ use trainscope_format::encode::Moment;
 use trainscope_format::graph::Graph;
 use trainscope_format::hparams::{SessionEnd, SessionStatus};
 use trainscope_format::profile::{LaneKind, SpanKind};
+use trainscope_format::program::{MAX_EXCERPT_BYTES, MAX_FIELDS, MAX_TEXT_BYTES};
 use trainscope_format::tensor::TensorStats;
-use trainscope_format::{Hparams, Landscape, Lineage, Text};
+use trainscope_format::{Hparams, Landscape, Lineage, ProgramFact, Text};
 
 use crate::entry::Payload;
 use crate::hyperparameters::Hyperparameters;
@@ -141,6 +142,28 @@ impl Collector {
     /// Records an event that was serialized elsewhere: the bytes of a `tensorflow.Event`, which are not checked.
     pub fn event(&self, event: Vec<u8>) {
         self.record(0, Payload::Event(event));
+    }
+
+    /// Records a fact of the program. What exceeds the limits of the format is left out.
+    pub fn program(&self, at: impl Into<StepTime>, mut fact: ProgramFact) {
+        fact.numbers.truncate(MAX_FIELDS);
+        fact.texts.truncate(MAX_FIELDS);
+        let names = fact.numbers.iter_mut().map(|(name, _)| name);
+        let texts = fact.texts.iter_mut().flat_map(|(name, text)| [name, text]);
+        for text in names
+            .chain(texts)
+            .chain([&mut fact.kind, &mut fact.subject])
+        {
+            text.truncate(text.floor_char_boundary(MAX_TEXT_BYTES));
+        }
+        if let Some(source) = &mut fact.source {
+            let excerpt = source.excerpt.floor_char_boundary(MAX_EXCERPT_BYTES);
+            source.excerpt.truncate(excerpt);
+            for text in [&mut source.file, &mut source.function] {
+                text.truncate(text.floor_char_boundary(MAX_TEXT_BYTES));
+            }
+        }
+        self.record(at, Payload::Program(Box::new(fact)));
     }
 
     /// Records that the training resumes at this step: readers drop points of earlier files from there on.

@@ -5,7 +5,7 @@ use trainscope_format::graph::Graph;
 use trainscope_format::profile::{LaneKind, SpanKind};
 use trainscope_format::statistics::TensorSummary;
 use trainscope_format::tensor::DType;
-use trainscope_format::{Histogram, Hparams, Landscape, Lineage, Text};
+use trainscope_format::{Histogram, Hparams, Landscape, Lineage, ProgramFact, Text};
 
 use crate::dump::DumpTensor;
 use crate::media::{Pixels, Sound};
@@ -73,6 +73,7 @@ pub(crate) enum Payload {
     Dump(Vec<DumpTensor>, String),
     Event(Vec<u8>),
     SessionStart,
+    Program(Box<ProgramFact>),
     #[cfg(feature = "live")]
     Hit(trainscope_format::WatchHit),
 }
@@ -103,6 +104,16 @@ impl Payload {
             Self::Dump(tensors, _) => tensors.iter().map(DumpTensor::len_bytes).sum(),
             Self::Event(event) => event.len(),
             Self::SessionStart => 0,
+            Self::Program(fact) => {
+                let numbers = fact.numbers.iter().map(|(name, _)| name.len() + 8);
+                let texts = fact
+                    .texts
+                    .iter()
+                    .map(|(name, text)| name.len() + text.len());
+                let source = fact.source.as_ref();
+                let source = source.map_or(0, |own| own.file.len() + own.excerpt.len());
+                numbers.chain(texts).sum::<usize>() + source + fact.subject.len()
+            }
             #[cfg(feature = "live")]
             Self::Hit(hit) => hit.condition.len() + hit.tag.len() + hit.detail.len(),
         }

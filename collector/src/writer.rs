@@ -209,6 +209,7 @@ impl Writer {
             }
             Payload::Graph(tag, graph) => self.encode(records, |file| file.graph(tag, at, graph)),
             Payload::Lineage(lineage) => self.encode(records, |file| file.lineage(at, lineage)),
+            Payload::Program(fact) => self.encode(records, |file| file.program(at, fact)),
             Payload::Landscape(tag, landscape) => {
                 self.encode(records, |file| file.landscape(tag, at, landscape));
             }

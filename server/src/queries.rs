@@ -11,6 +11,7 @@ mod numbering;
 pub(crate) mod pipeline;
 mod pipeline_queues;
 pub(crate) mod profile;
+pub(crate) mod program;
 pub(crate) mod timeline;
 
 pub use graph::Graphs;

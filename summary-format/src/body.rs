@@ -16,6 +16,7 @@ use crate::layout::ChartLayout;
 use crate::lineage::Lineage;
 use crate::media::{Audio, Images};
 use crate::profile::ProfileSource;
+use crate::program::ProgramFact;
 use crate::queues::QueueSource;
 use crate::statistics::TensorSummary;
 use crate::stretch::Stretch;
@@ -67,6 +68,8 @@ pub enum Body {
     Trace(TraceSource),
     /// Shape of a tensor with unsupported elements.
     Opaque(OpaqueTensor),
+    /// A fact of the training program.
+    Program(Box<ProgramFact>),
 }
 
 impl Body {
@@ -92,6 +95,7 @@ impl Body {
             Self::Loss(_) => Kind::Losses,
             Self::Queues(_) => Kind::InputQueues,
             Self::Trace(_) => Kind::Traces,
+            Self::Program(_) => Kind::Program,
         }
     }
 }

@@ -52,6 +52,8 @@ pub enum Kind {
     InputQueues,
     /// Files of profilers.
     Traces,
+    /// Facts of the training program.
+    Program,
 }
 
 impl Kind {
@@ -81,6 +83,7 @@ impl Kind {
             Self::Unknown => "unknown",
             Self::InputQueues => "input_queues",
             Self::Traces => "traces",
+            Self::Program => "program",
         }
     }
 }

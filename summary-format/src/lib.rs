@@ -43,6 +43,7 @@ pub mod lineage;
 pub mod media;
 mod message;
 pub mod profile;
+pub mod program;
 pub mod queues;
 pub mod record;
 pub mod session;
@@ -69,6 +70,7 @@ pub use layout::ChartLayout;
 pub use lineage::Lineage;
 pub use media::{Audio, ImageEncoding, Images};
 pub use profile::{Profile, ProfileSource};
+pub use program::{ProgramFact, SourceLine};
 pub use queues::{QueueFormat, QueueSource};
 pub use record::{
     Damage, Record, RecordBatch, ScalarColumns, SessionStart, TagId, TagInfo, UnreadRecord,

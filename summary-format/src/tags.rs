@@ -130,7 +130,7 @@ impl TagTable {
 const fn says_itself(kind: Kind) -> bool {
     matches!(
         kind,
-        Kind::Statistics | Kind::Profile | Kind::Dumps | Kind::Hits | Kind::Losses
+        Kind::Statistics | Kind::Profile | Kind::Dumps | Kind::Hits | Kind::Losses | Kind::Program
     )
 }
 

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyList};
 use trainscope_collector::{GraphBuilder, Hyperparameters, Lineage, Picture};
 use trainscope_format::lineage::{DatasetNode, LineageValue, TrainLineage, UserInfo};
+use trainscope_format::{ProgramFact, SourceLine};
 
 use crate::media;
 use crate::memory::{TensorMemory, dtype_of};
@@ -129,6 +130,35 @@ impl Recorder {
             Ok(())
         };
         Self::settle(this, record())
+    }
+
+    /// Records a fact of the program. `source`: file, line, function, first line of the excerpt, excerpt.
+    #[pyo3(signature = (kind, subject, numbers, texts, source=None, step=None))]
+    fn _write_fact(
+        &self,
+        kind: String,
+        subject: String,
+        numbers: Vec<(String, f64)>,
+        texts: Vec<(String, String)>,
+        source: Option<(String, u64, String, u64, String)>,
+        step: Option<i64>,
+    ) {
+        let source = source.map(|(file, line, function, first_line, excerpt)| SourceLine {
+            file,
+            line,
+            function,
+            first_line,
+            excerpt,
+        });
+        let fact = ProgramFact {
+            kind,
+            subject,
+            numbers,
+            texts,
+            source,
+        };
+        let step = step.unwrap_or_else(|| self.current_step());
+        self.collector.program(step, fact);
     }
 
     /// Records a graph.

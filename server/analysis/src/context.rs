@@ -1,6 +1,6 @@
 //! Context of a run: facts about the model and the program, beside its tensors and scalars.
 
-use trainscope_format::{Graph, Hparams, Lineage};
+use trainscope_format::{Graph, Hparams, Lineage, ProgramFact};
 
 /// Context of a run.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +19,13 @@ pub enum Context<'a> {
         tag: &'a str,
         /// The text itself.
         text: &'a str,
+    },
+    /// Fact of the program.
+    Program {
+        /// Step at which it was recorded.
+        step: i64,
+        /// The fact.
+        fact: &'a ProgramFact,
     },
     /// An operator overflowed according to the device.
     OperatorOverflow {

@@ -21,6 +21,7 @@ mod openapi;
 pub mod order;
 pub mod pipeline;
 pub mod profile;
+pub mod program;
 pub mod records;
 pub mod runs;
 pub mod scalars;
@@ -128,6 +129,8 @@ pub mod paths {
     pub const LANDSCAPE_SETTINGS: &str = "/api/landscape/settings";
     /// `GET ?run=`: [`PipelineAnswer`](crate::pipeline::PipelineAnswer).
     pub const PIPELINE: &str = "/api/pipeline";
+    /// `GET ?run=`: [`ProgramFacts`](crate::program::ProgramFacts).
+    pub const PROGRAM: &str = "/api/program";
     /// `GET` with [`ProfileQuery`](crate::profile::ProfileQuery), as the paths below unless they say otherwise:
     /// [`ProfileList`](crate::profile::ProfileList).
     pub const PROFILE: &str = "/api/profile";

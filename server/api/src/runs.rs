@@ -56,7 +56,7 @@ pub struct Run {
     pub files_cut: bool,
     /// Sum of the sizes of its files.
     pub len_bytes: u64,
-    /// Hyper-parameters by name: its initial ones, and those of its lineage; at most [`MAX_HPARAMS`].
+    /// Hyper-parameters by name: its initial ones, those of its lineage, and of facts of its program where no other has the name; at most [`MAX_HPARAMS`].
     #[serde(default)]
     pub hparams: BTreeMap<String, HparamValue>,
     /// Id of the session that records this run: the newest that is connected, or else the newest.

@@ -189,6 +189,8 @@ pub enum ColumnSource {
     Lineage,
     /// A configuration file, by its path below the folder of the run.
     Configuration(String),
+    /// Facts of the program.
+    Program,
     /// Scalars.
     Scalars,
     /// Files of the run.

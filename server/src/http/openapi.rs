@@ -87,6 +87,7 @@ routes! {
     importance::pair_of,
     records::lineage,
     records::hparams,
+    records::program,
     pipeline::get,
     landscape::settings,
     profile::get,

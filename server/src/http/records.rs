@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use axum::response::Response;
+use trainscope_api::program::ProgramFacts;
 use trainscope_api::records::{
     Audio, HparamsList, Images, Lineages, MAX_RECORDS, PREVIEW_ELEMENTS, Records, RecordsQuery,
     RunQuery, Tensor,
@@ -15,7 +16,7 @@ use super::error::Failure;
 use super::request::Params;
 use super::{Site, blocking, json};
 use crate::index::{IndexedRecord, ReadError};
-use crate::queries::media;
+use crate::queries::{media, program};
 
 pub(super) async fn list<T: serde::Serialize + Send + 'static>(
     site: Site,
@@ -173,4 +174,16 @@ pub(super) async fn hparams(
         json(&HparamsList { records })
     })
     .await
+}
+
+/// Facts of the program of a run
+#[utoipa::path(
+    get, path = "/api/program", operation_id = "program", params(RunQuery),
+    responses((status = 200, description = "The newest fact of each rank, kind and subject", body = ProgramFacts))
+)]
+pub(super) async fn program(
+    State(site): State<Site>,
+    Params(query): Params<RunQuery>,
+) -> Result<Response, Failure> {
+    blocking(move || json(&program::facts(&site.index, &query.run)?)).await
 }

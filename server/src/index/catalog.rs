@@ -257,6 +257,7 @@ impl RunEntry {
             ..Run::default()
         };
         let (mut live, mut gone) = (false, true);
+        let mut of_program = BTreeMap::new();
         for source in &sources {
             let state = source.state();
             live |= is_live(source, &state, now);
@@ -264,6 +265,13 @@ impl RunEntry {
             for (name, value) in &state.hparams {
                 if run.hparams.len() < MAX_HPARAMS || run.hparams.contains_key(name) {
                     run.hparams.insert(name.clone(), value.clone());
+                }
+            }
+            for (name, value) in &state.of_program {
+                if run.hparams.len() < MAX_HPARAMS {
+                    of_program
+                        .entry(name.clone())
+                        .or_insert_with(|| value.clone());
                 }
             }
             run.first_wall_time_secs = of_times(
@@ -282,6 +290,11 @@ impl RunEntry {
                 run.files.push(file);
             } else {
                 run.files_cut = true;
+            }
+        }
+        for (name, value) in of_program {
+            if run.hparams.len() < MAX_HPARAMS {
+                run.hparams.entry(name).or_insert(value);
             }
         }
         run.status = match (live, gone) {

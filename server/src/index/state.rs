@@ -9,6 +9,7 @@ use trainscope_format::hparams::HparamValue;
 use trainscope_format::lineage::LineageValue;
 use trainscope_format::{Body, Damage, Format, Hparams, Kind, Lineage, RecordBatch, SessionStart};
 
+use super::program_settings::settings_of;
 use crate::discovery::file::{Head, Identity, Place};
 
 /// Maximum number of session starts stored per file. A program writes one each time it begins or resumes.
@@ -59,6 +60,8 @@ pub(crate) struct SourceState {
     pub(crate) session_starts: Vec<SessionStart>,
     /// Hyper-parameters of its run.
     pub(crate) hparams: BTreeMap<String, HparamValue>,
+    /// Settings in the facts of its program, which count where no hyper-parameter has the name.
+    pub(crate) of_program: BTreeMap<String, HparamValue>,
     /// Records counted but not read, by kind.
     pub(crate) unread: BTreeMap<Kind, u64>,
     /// Earliest wall time of a record; NaN and 0 do not count.
@@ -92,6 +95,13 @@ impl SourceState {
                     self.note_hparams(start.values.iter().cloned());
                 }
                 Body::Lineage(lineage) => self.note_hparams(of_lineage(lineage)),
+                Body::Program(fact) => {
+                    for (name, value) in settings_of(fact) {
+                        if self.of_program.len() < MAX_HPARAMS {
+                            self.of_program.insert(name, value);
+                        }
+                    }
+                }
                 _ => {}
             }
         }

@@ -26,7 +26,7 @@ use super::state::FileRecord;
 pub(super) use sled::IVec as Bytes;
 
 /// Changes with the meaning of any stored byte; another number requires a rebuild.
-const SCHEMA: u32 = 7;
+const SCHEMA: u32 = 8;
 
 /// Parts in one value of the tree, by tag id: each write copies a node of the tree.
 pub(super) const PARTS: usize = 64;

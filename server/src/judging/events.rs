@@ -195,6 +195,10 @@ impl EventRecords {
                 }
             }
             Body::Lineage(lineage) => listener.context(self.rank, Context::Lineage(lineage)),
+            Body::Program(fact) => {
+                let step = record.step;
+                listener.context(self.rank, Context::Program { step, fact });
+            }
             Body::Hparams(hparams) => listener.context(self.rank, Context::Hparams(hparams)),
             Body::Graph(graph) => {
                 if let Some(graph) = self.file.graph(*graph) {

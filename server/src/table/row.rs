@@ -17,7 +17,7 @@ use trainscope_format::{Body, Hparams, Kind};
 use super::configuration::Configurations;
 use super::domain::{self, Domains};
 use super::summary;
-use crate::index::{Index, ReadError};
+use crate::index::{Index, ReadError, settings_of};
 
 /// Most columns of one run; more come from damage or malice.
 const MAX_CELLS: usize = 4_000;
@@ -136,6 +136,13 @@ impl Row {
         for body in bodies(index, run, Kind::Lineage)? {
             if let Body::Lineage(lineage) = body {
                 row.put_lineage(*lineage);
+            }
+        }
+        for body in bodies(index, run, Kind::Program)? {
+            if let Body::Program(fact) = body {
+                for (name, value) in settings_of(&fact) {
+                    row.put(&name, Source::Program, of_hparam(value));
+                }
             }
         }
         let configurations = folder.map(Configurations::read).unwrap_or_default();

@@ -5,13 +5,14 @@ use std::io::{self, Write};
 use super::{Moment, RecordWriter};
 use crate::collection::{CollectorLoss, DumpRef, WatchHit};
 use crate::formats::native::{
-    DUMP, GRAPH, HIT, LANDSCAPE, LINEAGE, LOSS, PROFILE, STATISTICS, collection, envelope, graph,
-    landscape, lineage, profile, statistics,
+    DUMP, GRAPH, HIT, LANDSCAPE, LINEAGE, LOSS, PROFILE, PROGRAM, STATISTICS, collection, envelope,
+    graph, landscape, lineage, profile, program, statistics,
 };
 use crate::graph::Graph;
 use crate::lineage::Lineage;
 use crate::message::Message;
 use crate::profile::Profile;
+use crate::program::ProgramFact;
 use crate::statistics::TensorSummary;
 use crate::surface::Landscape;
 
@@ -62,6 +63,11 @@ impl<W: Write> RecordWriter<W> {
     /// Writes a reported condition.
     pub fn hit(&mut self, at: Moment, hit: &WatchHit) -> io::Result<()> {
         self.native("hits", at, HIT, &collection::write_hit(hit))
+    }
+
+    /// Writes a fact of the program.
+    pub fn program(&mut self, at: Moment, fact: &ProgramFact) -> io::Result<()> {
+        self.native("program", at, PROGRAM, &program::write(fact))
     }
 
     /// Writes a count of lost records.

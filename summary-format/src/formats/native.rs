@@ -7,6 +7,7 @@ pub(crate) mod graph;
 pub(crate) mod landscape;
 pub(crate) mod lineage;
 pub(crate) mod profile;
+pub(crate) mod program;
 pub(crate) mod statistics;
 
 use super::event_file::{At, Fault};
@@ -30,6 +31,7 @@ pub(crate) const DUMP: u32 = 6;
 pub(crate) const HIT: u32 = 7;
 pub(crate) const LOSS: u32 = 8;
 pub(crate) const LANDSCAPE: u32 = 9;
+pub(crate) const PROGRAM: u32 = 10;
 
 /// The content of field 1002: version 1, and one of the messages above.
 pub(crate) fn envelope(number: u32, message: &Message) -> Message {
@@ -52,7 +54,7 @@ pub(super) fn read(
     for field in Fields::of(envelope) {
         match field? {
             (1, Value::Varint(number)) => version = number,
-            (number @ STATISTICS..=LANDSCAPE, Value::Bytes(message)) => {
+            (number @ STATISTICS..=PROGRAM, Value::Bytes(message)) => {
                 content = Some((number, message));
             }
             _ => {}
@@ -92,6 +94,17 @@ pub(super) fn read(
         DUMP => (Kind::Dumps, collection::read_dump(message).map(Body::Dump)),
         HIT => (Kind::Hits, collection::read_hit(message).map(Body::Hit)),
         LOSS => (Kind::Losses, collection::read_loss(message).map(Body::Loss)),
+        PROGRAM => {
+            match program::read(message) {
+                Ok(fact) => {
+                    let tag = fact.tag();
+                    let body = Ok(Body::Program(Box::new(fact)));
+                    at.record((tag.as_bytes(), Kind::Program), body, message, tags, out);
+                }
+                Err(fault) => at.record((tag, Kind::Program), Err(fault), message, tags, out),
+            }
+            return Ok(());
+        }
         _ => (
             Kind::Landscapes,
             landscape::read(message).map(|landscape| Body::Landscape(Box::new(landscape))),

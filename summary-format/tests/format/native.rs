@@ -12,10 +12,11 @@ use trainscope_format::lineage::{
     DatasetNode, DatasetOperation, EvaluationLineage, LineageValue, TrainLineage, UserInfo,
 };
 use trainscope_format::profile::{Counter, LaneKind, Span, SpanFlow, SpanKind};
+use trainscope_format::program::{MAX_FIELDS, MAX_TEXT_BYTES};
 use trainscope_format::tensor::{ChannelStats, DType, Select, Tolerance};
 use trainscope_format::{
-    Body, CollectorLoss, DumpRef, Format, Graph, GraphFormat, Kind, Lineage, Profile, RecordWriter,
-    Role, Severity, Stretch, TensorSummary, WatchHit,
+    Body, CollectorLoss, DumpRef, Format, Graph, GraphFormat, Kind, Lineage, Profile, ProgramFact,
+    RecordWriter, Role, Severity, SourceLine, Stretch, TensorSummary, WatchHit,
 };
 
 use crate::support::{
@@ -406,6 +407,52 @@ fn what_a_collector_says_of_its_work() {
         .map(|record| record.body.clone())
         .collect();
     assert_eq!(read, [Body::Dump(dump), Body::Hit(hit), Body::Loss(loss)]);
+}
+
+#[test]
+fn facts_of_the_program_come_back_under_their_subject() {
+    let fact = ProgramFact {
+        kind: "optimizer_settings".into(),
+        subject: "Adam 0".into(),
+        numbers: vec![("lr".into(), f64::INFINITY), ("eps".into(), 0.0)],
+        texts: vec![("type".into(), "bfloat16".into())],
+        source: Some(SourceLine {
+            file: "src/train é.py".into(),
+            line: 7,
+            function: "main".into(),
+            first_line: 6,
+            excerpt: "a\nb\n".into(),
+        }),
+    };
+    let of_program = ProgramFact {
+        kind: "environment".into(),
+        ..ProgramFact::default()
+    };
+    let (seen, _) = written(|writer| {
+        writer.program(AT, &fact)?;
+        writer.program(AT, &of_program)
+    });
+    let settings = Body::Program(Box::new(fact));
+    assert_eq!(seen.bodies("optimizer_settings:Adam 0"), [(7, &settings)]);
+    let environment = Body::Program(Box::new(of_program));
+    assert_eq!(seen.bodies("environment"), [(7, &environment)]);
+}
+
+#[test]
+fn facts_beyond_their_limits_are_damage() {
+    let many = ProgramFact {
+        numbers: vec![(String::new(), f64::NAN); MAX_FIELDS + 1],
+        ..ProgramFact::default()
+    };
+    let long = ProgramFact {
+        texts: vec![("a".into(), "x".repeat(MAX_TEXT_BYTES + 1))],
+        ..ProgramFact::default()
+    };
+    let mut writer = RecordWriter::new(Vec::new(), 1.7e9).unwrap();
+    writer.program(AT, &many).unwrap();
+    writer.program(AT, &long).unwrap();
+    let seen = whole(Format::Tfevents, &writer.into_inner());
+    assert_eq!((seen.batch.records.len(), seen.batch.damages.len()), (0, 2));
 }
 
 #[test]

@@ -17,6 +17,7 @@ use trainscope_api::landscape::LandscapeSettingsAnswer;
 use trainscope_api::notebook::{Notebook, NotebookChange};
 use trainscope_api::paths;
 use trainscope_api::pipeline::PipelineAnswer;
+use trainscope_api::program::ProgramFacts;
 use trainscope_api::records::{At, Records, RecordsQuery};
 use trainscope_api::runs::RunList;
 use trainscope_api::scalars::{
@@ -191,6 +192,11 @@ pub async fn records<T: DeserializeOwned>(
 /// Summary of the graph of a run, or a subset of its fields in `T`.
 pub async fn graph_summary<T: DeserializeOwned>(run: &str) -> Result<T, ClientError> {
     get(paths::GRAPH_SUMMARY, &[("run", run)]).await
+}
+
+/// Facts of the program of a run.
+pub async fn program(run: &str) -> Result<ProgramFacts, ClientError> {
+    get(paths::PROGRAM, &[("run", run)]).await
 }
 
 /// Settings of the landscapes of a run.

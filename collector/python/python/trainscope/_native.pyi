@@ -302,6 +302,16 @@ class Recorder:
         self, name: str, start_nanos: int, duration_nanos: int, step: int | None = None, kind: str | None = None
     ) -> None:
         """Records a span of this thread that has ended; `kind` as in `span`."""
+    def _write_fact(
+        self,
+        kind: str,
+        subject: str,
+        numbers: list[tuple[str, float]],
+        texts: list[tuple[str, str]],
+        source: tuple[str, int, str, int, str] | None = None,
+        step: int | None = None,
+    ) -> None:
+        """Records a fact of the program. `source`: file, line, function, first line of the excerpt, excerpt."""
     def _count_invalid(self, message: str) -> None:
         """Counts a record that could not be made, and warns of it once for each place; raises if the run is strict."""
 

@@ -18,6 +18,7 @@ mod measured;
 mod model;
 mod onset;
 mod pictures;
+mod program;
 mod undecided;
 mod verdict;
 
@@ -59,6 +60,7 @@ fn overview(run: String) -> AnyView {
                         <Show when=move || has_steps.get()>{matrix::view(model)}</Show>
                     </Show>
                 </div>
+                {program::view(model)}
                 {cards::view(model)}
             </Show>
         </main>

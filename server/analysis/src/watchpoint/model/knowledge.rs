@@ -110,7 +110,10 @@ impl Knowledge {
                     }
                 }
             }
-            Context::ExecutionOrder(_) | Context::Lineage(_) | Context::Hparams(_) => {}
+            Context::ExecutionOrder(_)
+            | Context::Lineage(_)
+            | Context::Hparams(_)
+            | Context::Program { .. } => {}
             Context::Text { text, .. } => {
                 let modules = modules_of(text);
                 if modules.len() > self.modules.len() {

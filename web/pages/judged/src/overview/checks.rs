@@ -17,7 +17,7 @@ fn counts(findings: &Findings) -> (u64, u64) {
     (of(RemarkState::Fine), of(RemarkState::Unknown))
 }
 
-const fn sign(state: RemarkState) -> (&'static str, IconName) {
+pub(super) const fn sign(state: RemarkState) -> (&'static str, IconName) {
     match state {
         RemarkState::Unknown => ("ink3", IconName::Gone),
         RemarkState::Fine => ("okc", IconName::Ok),

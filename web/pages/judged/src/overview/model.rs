@@ -8,6 +8,7 @@ use serde::Deserialize;
 use trainscope_api::findings::{Findings, FindingsQuery, JudgementState};
 use trainscope_api::markdown::{Node, NodeKind};
 use trainscope_api::paths;
+use trainscope_api::program::ProgramFacts;
 use trainscope_api::records::{Blob, RecordsQuery};
 use trainscope_api::runs::Run;
 use trainscope_api::scalars::{ScalarsRequest, Series, SeriesKey};
@@ -108,6 +109,7 @@ pub(super) struct Model {
     pub(super) picture: RwSignal<Option<Newest>>,
     pub(super) text: RwSignal<Option<Newest>>,
     pub(super) graph: RwSignal<Option<GraphSize>>,
+    pub(super) program: RwSignal<Option<Arc<ProgramFacts>>>,
     /// `true` once the judgement and the matrix are known, on which the places of everything below the verdict depend.
     pub(super) is_known: RwSignal<bool>,
     is_busy: StoredValue<bool>,
@@ -134,6 +136,7 @@ impl Model {
             picture: RwSignal::new(None),
             text: RwSignal::new(None),
             graph: RwSignal::new(None),
+            program: RwSignal::new(None),
             is_known: RwSignal::new(false),
             is_busy: StoredValue::new(false),
             again: StoredValue::new(false),
@@ -209,6 +212,9 @@ impl Model {
         put(self.findings, Some(Arc::clone(&findings)));
         let curves = curves(info, &findings, tags).await?;
         put(self.curves, Arc::clone(&curves));
+        if of_kind(tags, Kind::Program).next().is_some() {
+            put(self.program, Some(Arc::new(client::program(run).await?)));
+        }
         let is_whole = recorded::ask(self, info, &findings, tags, &curves).await?;
         self.show();
         if let Some(tag) = histogram_tag(&findings, tags) {
