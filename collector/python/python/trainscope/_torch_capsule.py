@@ -153,7 +153,7 @@ class Capsules:
         named = _encoded(dict(moment.kwargs), tensors, "keyword")
         targets = _encoded(self._targets, tensors, "target")
         versions = [one._version for one in _tensors((moment.args, moment.kwargs)) if not one.is_inference()]
-        size = sum(_size(one) for one in tensors.values())
+        size, loss = sum(_size(one) for one in tensors.values()), self._loss
         self.close()
         if size > MAX_BYTES:
             run.note(f"No capsule of step {step}: its tensors are {size / 2**30:.1f} GiB, and at most 1 GiB is written.")
@@ -162,7 +162,7 @@ class Capsules:
             "version": 1,
             "step": step,
             "reason": reason,
-            "loss": None if self._loss is None else repr(self._loss),
+            "loss": None if loss is None else repr(loss),
             "model": type(model).__name__,
             "inputs": inputs,
             "named_inputs": named,

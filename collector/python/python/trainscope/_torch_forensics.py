@@ -380,7 +380,7 @@ class _Search:
             return self._of_constant(finding, node)
         if reason is None:
             reason = Reason(f"{_counted(finding)} of {operation} are not finite, and its inputs are")
-        elif operation != shown(name):
+        elif operation not in reason.text:
             reason = reason._replace(text=f"{reason.text} (in {operation})")
         return finding._replace(
             reason=reason.text,

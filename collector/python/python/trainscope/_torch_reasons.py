@@ -42,9 +42,10 @@ def _of_domain(
         return _outside(name, x, [("-1", x == -1), ("below -1", x < -1)])
     if name in ("xlogy", "special_xlog1py") and (other := get("other", 1)) is not None:
         return _outside(name, other, [("0", other == 0), ("negative", other < 0)])
-    if name in ("div", "reciprocal", "remainder", "fmod"):
-        divisor = x if name == "reciprocal" else get("other", 1)
-        return None if divisor is None else _outside("div", divisor, [("0", divisor == 0)], "divisor")
+    if name == "reciprocal" and x is not None:
+        return _outside(name, x, [("0", x == 0)])
+    if name in ("div", "remainder", "fmod") and (divisor := get("other", 1)) is not None:
+        return _outside(name, divisor, [("0", divisor == 0)], "divisor")
     if name in ("sqrt", "rsqrt") and x is not None:
         zero = [("0", x == 0)] if name == "rsqrt" else []
         return _outside(name, x, [*zero, ("negative", x < 0)])
@@ -118,7 +119,7 @@ def of_gradient(name: str, get: Get, value: Callable[[str], Any], outgoing: torc
     if name.startswith("nll_loss"):
         return _of_targets(get("target"), value("ignore_index"), get("weight"))
     if outgoing is not None and _is_narrow(outgoing) and not bool(torch.isnan(outgoing).any()):
-        return Reason(f"it is beyond {_largest(outgoing):.6g}, the largest {_type_of(outgoing)}")
+        return Reason(f"a gradient of {shown(name)} is beyond {_largest(outgoing):.6g}, the largest {_type_of(outgoing)}")
     return None
 
 
@@ -191,6 +192,8 @@ def _listed(dims: Any) -> list[int]:
 def _of_targets(target: torch.Tensor | None, ignored: Any, weight: torch.Tensor | None) -> Reason | None:
     if target is None:
         return None
+    if isinstance(ignored, int) and ignored >= 1 << 63:
+        ignored -= 1 << 64
     count = _count(target == ignored) if isinstance(ignored, int) else 0
     if count == target.numel():
         return Reason(f"all {count} targets are {ignored}, which is ignored: the mean of no losses is 0/0", count)
