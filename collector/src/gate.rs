@@ -97,6 +97,11 @@ impl Collector {
         self.live().is_stopped_by_hit.load(Ordering::Relaxed)
     }
 
+    /// `true` if a gate since the last call has seen a hit of the severity that counts, unless [`AtHit::Record`].
+    pub fn takes_hit(&self) -> bool {
+        self.live().has_hit.swap(false, Ordering::Relaxed)
+    }
+
     /// `true` after a gate has said that the training has to end.
     pub fn wants_stop(&self) -> bool {
         self.live().stop.load(Ordering::Relaxed)
@@ -176,6 +181,12 @@ impl<'a> Passage<'a> {
         let is_stop = |hit: &&SessionHit| {
             live.settings.at_hit == AtHit::Stop && hit.severity >= live.settings.severity
         };
+        if hits
+            .iter()
+            .any(|hit| hit.severity >= live.settings.severity)
+        {
+            live.has_hit.store(true, Ordering::Relaxed);
+        }
         let stopping = FirstHit::of(hits.iter().filter(is_stop));
         let stops = stopping.is_some();
         hits::write(&live.shared, &hits, live.shared.patience);
@@ -310,7 +321,8 @@ impl<'a> Passage<'a> {
     fn judge(&self) -> Vec<SessionHit> {
         let live = self.live;
         let step = self.at.step;
-        let at_least = (live.settings.at_hit == AtHit::Stop).then_some(live.settings.severity);
+        let is_named = matches!(live.settings.at_hit, AtHit::Stop | AtHit::Capsule);
+        let at_least = is_named.then_some(live.settings.severity);
         let mut hits = live.judge().hits(step, at_least);
         if !live.judge().has_tensors_of(step) {
             let is_finite = self.gradients_are_finite() && hits.is_empty();

@@ -89,6 +89,11 @@ impl Recorder {
         Ok(has_gates)
     }
 
+    /// `True` if a gate since the last call has seen a hit of the severity that counts, with `at_hit="capsule"`.
+    fn _takes_hit(&self) -> bool {
+        self.collector.takes_hit()
+    }
+
     /// Declares the layers at which the training can wait.
     fn _nodes(&self, names: Vec<String>) {
         self.collector.nodes(names);

@@ -107,8 +107,9 @@ impl Options {
             Some("record") => Ok(Some(AtHit::Record)),
             Some("pause") => Ok(Some(AtHit::Pause)),
             Some("stop") => Ok(Some(AtHit::Stop)),
+            Some("capsule") => Ok(Some(AtHit::Capsule)),
             Some(other) => Err(PyValueError::new_err(format!(
-                "at_hit must be \"record\", \"pause\" or \"stop\", not {other:?}"
+                "at_hit must be \"record\", \"pause\", \"stop\" or \"capsule\", not {other:?}"
             ))),
         }
     }

@@ -91,6 +91,8 @@ pub enum AtHit {
     Pause,
     /// The training ends at the gate, connected or not.
     Stop,
+    /// The gate says so to a program that asks, [`Collector::takes_hit`](crate::Collector::takes_hit), and the training goes on.
+    Capsule,
 }
 
 /// Least severity of hits that pause or stop a training.
@@ -156,6 +158,7 @@ impl ProgramSettings {
                 "record" => Some(AtHit::Record),
                 "pause" => Some(AtHit::Pause),
                 "stop" => Some(AtHit::Stop),
+                "capsule" => Some(AtHit::Capsule),
                 _ => None,
             })
         });
@@ -207,7 +210,7 @@ impl LiveSettings {
     /// Least severity that pauses, before a server says otherwise.
     pub(crate) fn level(&self) -> PauseLevel {
         match (self.at_hit, self.severity) {
-            (AtHit::Record, _) => PauseLevel::Never,
+            (AtHit::Record | AtHit::Capsule, _) => PauseLevel::Never,
             (_, Severity::Info) => PauseLevel::Info,
             (_, Severity::Warning) => PauseLevel::Warning,
             (_, Severity::Error) => PauseLevel::Error,

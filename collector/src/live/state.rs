@@ -60,6 +60,8 @@ pub(crate) struct LiveState {
     close_until: AtomicI64,
     pub(crate) stop: AtomicBool,
     pub(crate) is_stopped_by_hit: AtomicBool,
+    /// A gate has seen a hit that counts, since it was asked for.
+    pub(crate) has_hit: AtomicBool,
     pub(crate) total_steps: AtomicI64,
     last_step: AtomicI64,
     /// Phase of the last gate; 255 before the first.
@@ -126,6 +128,7 @@ impl LiveState {
             close_until: AtomicI64::new(i64::MIN),
             stop: AtomicBool::new(false),
             is_stopped_by_hit: AtomicBool::new(false),
+            has_hit: AtomicBool::new(false),
             total_steps: AtomicI64::new(-1),
             last_step: AtomicI64::new(0),
             last_phase: AtomicU8::new(u8::MAX),

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from trainscope._current import (
     audio,
+    capsule,
     counter,
     current,
     dataset,
@@ -79,6 +80,7 @@ __all__ = [
     "TrainingStopped",
     "TrainscopeWarning",
     "audio",
+    "capsule",
     "counter",
     "current",
     "dataset",

@@ -18,6 +18,7 @@ from trainscope.report import Report
 from trainscope.run import ReplacedRun, Run, Steps
 
 if TYPE_CHECKING:
+    from trainscope._torch_capsule import Capsule
     from trainscope.torch import Watch
 
 T = TypeVar("T")
@@ -51,7 +52,7 @@ def start(
     patience: float = 10.0,
     strict: bool = False,
     live: str | None = None,
-    at_hit: Literal["record", "pause", "stop"] | None = None,
+    at_hit: Literal["record", "pause", "stop", "capsule"] | None = None,
     at_hit_severity: Literal["info", "warning", "error"] | None = None,
     wait: float | None = None,
     system: bool | None = None,
@@ -78,7 +79,9 @@ def start(
     live: address of a server, `http://host:8080`, that may pause the training and look at its tensors; that of
         TRAINSCOPE_SERVER by default. `trainscope attach` connects a training without it.
     at_hit: "record" hits of watchpoints only (the default, or TRAINSCOPE_AT_HIT), "pause" at a gate if the training is
-        connected, or "stop" there with `TrainingStopped`. at_hit_severity: "info", "warning" or "error" (the default).
+        connected, "stop" there with `TrainingStopped`, or "capsule": the step of the first hit, of a loss or of gradients that
+        are not finite, is written before its update, for `trainscope.capsule` (also with TRAINSCOPE_CAPSULE=1, beside any of
+        them; a loss on a device is then waited for). at_hit_severity: "info", "warning" or "error" (the default).
     wait: waits at the first gate until a person continues the training from the page or with `trainscope control`, at most
         this many seconds (TRAINSCOPE_WAIT, or not at all). The address of the page is printed to standard error.
     system: records the load of the machine and of the process every ten seconds, as scalars and counters `system/…`;
@@ -376,3 +379,13 @@ def finish(status: Literal["success", "failure"] = "success") -> Report | None:
     """`Run.finish` of the run started last."""
     run = _get("finish")
     return run.finish(status) if run is not None else None
+
+
+def capsule(path: str | os.PathLike[str]) -> Capsule:
+    """Opens the capsule of a step, or the one in the folder of a run: `load(model)`, `inputs`, `random_state()` repeat it.
+
+    Raises OSError or ValueError if there is none.
+    """
+    from trainscope._torch_capsule import Capsule
+
+    return Capsule(path)

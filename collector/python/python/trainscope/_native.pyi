@@ -196,6 +196,8 @@ class Recorder:
         have their memory read. Raises what a signal raises during a wait, as `KeyboardInterrupt`."""
     def _has_gate(self, place: str) -> bool:
         """`True` if the gate of this place may make the training wait or stop. If not, it is noted."""
+    def _takes_hit(self) -> bool:
+        """`True` if a gate since the last call has seen a hit of the severity that counts, with `at_hit="capsule"`."""
     def _nodes(self, names: list[str]) -> None:
         """Declares the layers at which the training can wait."""
     def _target_node(self) -> str | None:

@@ -53,6 +53,8 @@ def complete(given: dict[str, Any]) -> dict[str, Any]:
     for name in ("names", "exclude", "dump_names"):
         patterns = options[name]
         options[name] = [patterns] if isinstance(patterns, str) else list(patterns)
+    if options["at_hit"] is None and not os.environ.get("TRAINSCOPE_AT_HIT") and wants_capsule(None):
+        options["at_hit"] = "capsule"
     options["channels"] = list(options["channels"].items() if isinstance(options["channels"], dict) else options["channels"])
     return options
 
@@ -65,6 +67,13 @@ def every_from_environment() -> int | None:
 def is_system_wanted() -> bool:
     """`False` if `TRAINSCOPE_SYSTEM` is `0`."""
     return os.environ.get("TRAINSCOPE_SYSTEM", "") != "0"
+
+
+def wants_capsule(at_hit: str | None) -> bool:
+    """`True` if the step of a hit is to be written: by an option, or `TRAINSCOPE_CAPSULE`, which may come beside another."""
+    if os.environ.get("TRAINSCOPE_CAPSULE", "0") not in ("", "0"):
+        return True
+    return (at_hit or os.environ.get("TRAINSCOPE_AT_HIT")) == "capsule"
 
 
 def is_quiet() -> bool:

@@ -193,8 +193,8 @@ def _seed(original: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
 
 
 _OBSERVED = (
-    # `Tensor.backward` calls this one, and so do the wrappers of other libraries.
-    _Patch(_backward, (torch.autograd, "backward")),
+    # The method calls the function, and so do the wrappers of other libraries. It is observed before any mode of functions.
+    _Patch(_backward, (torch.autograd, "backward"), (torch.Tensor, "backward")),
     # Called by `clip_grad_norm_` however the program has imported that.
     _Patch(_clip, (clip_grad, "_clip_grads_with_norm_")),
     _Patch(_scale, (torch.amp.GradScaler, "scale")),

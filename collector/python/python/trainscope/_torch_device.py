@@ -134,7 +134,7 @@ class DeviceRows:
             if device.type == "cpu":
                 pass
             elif device.type == "cuda":
-                counts, figures = _pinned(counts), _pinned(figures)
+                counts, figures = pinned(counts), pinned(figures)
                 event = torch.cuda.Event()  # type: ignore[no-untyped-call]
                 event.record(torch.cuda.current_stream(device))
             else:
@@ -373,6 +373,6 @@ def _flat(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.reshape(-1)
 
 
-def _pinned(tensor: torch.Tensor) -> torch.Tensor:
+def pinned(tensor: torch.Tensor) -> torch.Tensor:
     """A copy in memory that the device writes to while nothing waits."""
     return torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True).copy_(tensor, non_blocking=True)

@@ -22,6 +22,7 @@ from trainscope._native import Recorder
 from trainscope.report import Report
 
 if TYPE_CHECKING:
+    from trainscope._torch_capsule import Capsules
     from trainscope._source import Source
     from trainscope._system import System
     from trainscope.torch import Watch
@@ -52,6 +53,8 @@ class Run(Recorder):
         self._watches: list[Watch] = []
         self._phase = ""
         self._has_spans = False
+        self._wants_capsule = _options.wants_capsule(options.get("at_hit"))
+        self._capsules: Capsules | None = None
         self._next_step = 0
         self._is_finished = False
         self._has_failed = False
@@ -370,6 +373,8 @@ class Run(Recorder):
 
     def _pass(self, place: str, step: int, show: Callable[[], list[tuple[str, str, Any]]]) -> int:
         answer = self._gate(place, step, show, self._gradients_are_finite)
+        if place == "before_update" and self._capsules is not None and self._takes_hit():
+            self._capsules.write(step, "a watchpoint has a hit")
         for watch in self._watches:
             watch.pass_gate(is_end=place == "after_step")
         return answer

@@ -12,6 +12,7 @@ from torch import nn
 from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
+from trainscope import _torch_not_finite
 from trainscope._lost import guarded, warn
 from trainscope._torch_curves import OptimizerCurves
 from trainscope._torch_device import DeviceRows, are_finite, is_capturing, is_shard, whole
@@ -133,6 +134,7 @@ class Watch:
         self._target: str | None = None
         self._target_hook = ModuleHooks()
         self._kept = KeptActivations(self, run)
+        self._not_finite = _torch_not_finite.of_run(run)
         self._scaler_step: ScalerStep | None = None
         # An optimizer without hooks, by the name of its class.
         self._foreign = ""
@@ -145,9 +147,11 @@ class Watch:
         # An adapter records the loss itself, with the step of its framework.
         self._records_loss = hooks
         _WATCHES.add(self)
+        self._not_finite.open(model)
         self._optimizer: weakref.ref[Optimizer] | None = None
         self._has_hooks = hooks
         self._program = Program.of(run)
+        self._program.lines = self._not_finite.lines
         self._program.open(self, optimizer)
         if hooks:
             self._watch_optimizer(optimizer)
@@ -200,7 +204,8 @@ class Watch:
         is_over = self._look_step <= self._update_step < step
         if self._look_step >= 0 and (is_over or (step != self._step and not self._has_forward)):
             self._last_look, self._look_step = self._look_step, -1
-        if self._selection.has_step(step):
+        self._not_finite.begin(step)
+        if self._selection.has_step(step) or self._not_finite.wants_look:
             if step == self._step == self._look_step and self._forward_hooks:
                 return
             self._look_step, self._has_forward = step, False
@@ -216,6 +221,7 @@ class Watch:
 
         scale: statistics of gradients are multiplied by it. optimizer: only what it holds is read, and what none holds.
         """
+        self._not_finite.before_update()
         if self._looks(step):
             self._read(step, scale, None, optimizer, weights=True, gradients=True)
             self._update_step = step
@@ -249,6 +255,8 @@ class Watch:
         self._remove_forward_hooks()
         self._set_target(None)
         self._kept.close()
+        if not self._run._watches:
+            self._not_finite.close()
         for handle in self._optimizer_hooks:
             handle.remove()
         self._optimizer_hooks.clear()
@@ -438,6 +446,7 @@ class Watch:
 
     def _before_optimizer(self, optimizer: Optimizer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self._read_before_update(optimizer, args, kwargs)
+        self._not_finite.before_update()
         # Of several optimizers that of the first update is the gate of the step.
         if not self._is_fired or self._gate_step == self._fired_step:
             return
@@ -617,6 +626,8 @@ class Watch:
         self._is_forward = module.training and torch.is_grad_enabled()
         self._has_forward = True
         self._passes += self._is_forward
+        if self._is_forward:
+            self._not_finite.before_model(self._modules(module), args, kwargs)
         self._calls.clear()
         self._starts.pop("backward", None)
         self._starts["forward"] = self._run._nanos()
