@@ -9,7 +9,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
@@ -46,8 +46,12 @@ def examine_torch(
     batch_dim: int | None = None,
     seconds: float = 30.0,
     autocast: Sequence[tuple[str, bool, torch.dtype]] | None = None,
+    reason: str = "",
 ) -> Preflight:
-    """Runs the probes, puts everything back and compares it. Raises what keeps all probes from being tried."""
+    """Runs the probes, puts everything back and compares it. Raises what keeps all probes from being tried.
+
+    `inputs` may also be a pair of arguments and keyword arguments, as `Given`. `reason`: why no loss is given.
+    """
     from trainscope import _torch_probes_dependence as dependence
     from trainscope import _torch_probes_training as training
 
@@ -69,7 +73,7 @@ def examine_torch(
     begun = time.perf_counter()
     with paused():
         try:
-            session = Session(model, inputs, targets, loss, optimizer, output, batch_dim, seconds, autocast)
+            session = Session(model, inputs, targets, loss, optimizer, output, batch_dim, seconds, autocast, reason)
         except (NotTried, TooLarge) as reason:
             return not_tried(str(reason), one_batch=one_batch, rates=rates)
         found: list[Probe] = []
@@ -108,6 +112,7 @@ class Session:
         batch_dim: int | None,
         seconds: float,
         autocast: Sequence[tuple[str, bool, torch.dtype]] | None,
+        reason: str,
     ) -> None:
         if not isinstance(model, nn.Module):
             raise TypeError(f"preflight needs a torch.nn.Module, not {type(model).__name__}")
@@ -116,6 +121,7 @@ class Session:
         if lazy:
             raise NotTried(f"{lazy[0]} is not initialized yet: a forward pass would do it")
         self.args, self.kwargs = _arguments(inputs)
+        self._reason = reason or "no loss was given"
         self.targets, self.loss, self.output, self.batch_dim = targets, loss, output, batch_dim
         self.optimizers = _optimizers(optimizer)
         parameters = [own for _, own in named_parameters(self.model)[0]]
@@ -188,12 +194,13 @@ class Session:
 
     def spend(self, *, is_extra: bool = False) -> None:
         """Takes a pass from the budget."""
-        if not is_extra:
-            if self.passes >= MAX_PASSES:
-                raise NotTried(f"the {MAX_PASSES} forward passes of preflight were used up")
-            self.passes += 1
         if time.perf_counter() - self._begun + self._longest > self._seconds:
             raise NotTried(f"the {self._seconds:g} s of preflight were used up")
+        if is_extra:
+            return
+        if self.passes >= MAX_PASSES:
+            raise NotTried(f"the {MAX_PASSES} forward passes of preflight were used up")
+        self.passes += 1
 
     @contextlib.contextmanager
     def context(self, *, gradients: bool, uses_autocast: bool = True) -> Iterator[None]:
@@ -256,7 +263,7 @@ class Session:
         if isinstance(value, (tuple, list)) and value:
             value = value[0]
         if not isinstance(value, torch.Tensor):
-            raise NotTried("no loss was given")
+            raise NotTried(self._reason)
         return value if value.ndim == 0 else value.mean()
 
     # What several probes use.
@@ -342,7 +349,16 @@ def _optimizers(optimizer: Any) -> list[Optimizer]:
     return [inner for own in given if (inner := unwrapped(own)) is not None]
 
 
+class Given(NamedTuple):
+    """Arguments and keyword arguments of a call."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+
 def _arguments(inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    if isinstance(inputs, Given):
+        return inputs
     if isinstance(inputs, tuple) and not hasattr(inputs, "_fields"):
         return inputs, {}
     if isinstance(inputs, Mapping):

@@ -6,11 +6,12 @@ import collections
 import contextlib
 import dis
 import functools
-import os
 import random
+import re
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator, Set
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -138,13 +139,24 @@ class State:
 
 
 def free_memory(device: torch.device) -> int:
-    """Bytes that are free on a device."""
-    with contextlib.suppress(Exception):
-        if device.type == "cuda":
+    """Bytes that are free on a device, or for this container."""
+    if device.type == "cuda":
+        with contextlib.suppress(Exception):
             return int(torch.cuda.mem_get_info(device)[0])
-        if device.type == "cpu":
-            return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
-    return UNKNOWN_FREE_MEMORY
+    if device.type != "cpu":
+        return UNKNOWN_FREE_MEMORY
+    found = [int(own) << 10 for own in re.findall(r"^MemAvailable:\s+(\d+) kB", _text("/proc/meminfo"), re.MULTILINE)]
+    limit, used = _text("/sys/fs/cgroup/memory.max").strip(), _text("/sys/fs/cgroup/memory.current").strip()
+    if limit.isdigit() and used.isdigit():
+        found.append(max(0, int(limit) - int(used)))
+    return min(found, default=UNKNOWN_FREE_MEMORY)
+
+
+def _text(file: str) -> str:
+    try:
+        return Path(file).read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return ""
 
 
 def check_memory(sizes: dict[torch.device, int]) -> None:

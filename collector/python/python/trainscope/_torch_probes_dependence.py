@@ -80,7 +80,7 @@ def batch_dependence(session: Session) -> Probe:
     worst: torch.Tensor | None = None
     for rows in (torch.arange(batch.size) % 2 == 0, halves):
         after = _evaluated(session, batch.with_changed(rows))
-        each = _by_row(output, after)
+        each = _by_row(batch.rows(output), batch.rows(after))
         changed = max(changed, float(each[rows].max()))
         if float(each[~rows].max()) > unchanged or worst is None:
             unchanged, worst = float(each[~rows].max()), rows
@@ -127,6 +127,10 @@ class _Batch:
             raise NotTried("the batch has one sample")
         self.axis = axis
         self.tensors = sizes[axis]
+
+    def rows(self, output: torch.Tensor) -> torch.Tensor:
+        """The output with the samples along dimension 0."""
+        return output.movedim(self.output_axis, 0)
 
     def with_changed(self, rows: torch.Tensor) -> Arguments:
         """Arguments in which these samples are others of the batch."""
@@ -189,7 +193,9 @@ def _refuse_meant(session: Session, batch: _Batch, output: torch.Tensor) -> None
         except NotTried:
             raise
         except Exception as error:
-            raise NotTried(f"the model takes {batch.size} samples only, they may be one graph ({text_of(error)[:200]})") from None
+            # A size that the program has written into a `view` is none of a graph.
+            if "invalid for input of size" not in str(error):
+                raise NotTried(f"the model takes {batch.size} samples only, they may be one graph: {text_of(error)[:200]}") from None
     if session.batch_dim is not None or batch.axis or output.ndim < 2:
         return
     # (time, batch) and (batch, time) look alike where both go through the model.
@@ -252,7 +258,7 @@ def _map_of(session: Session, batch: _Batch) -> list[list[float]] | None:
     roots += [own for own in embedded if own.ndim > batch.axis and own.shape[batch.axis] == batch.size]
     if not roots or not output.requires_grad:
         return None
-    rows = output.movedim(batch.output_axis, 0)
+    rows = batch.rows(output)
     table = []
     for i in range(number):
         try:
@@ -325,6 +331,11 @@ class _Sequence:
         if not isinstance(targets, torch.Tensor):
             raise NotTried("without targets it is not known if later inputs may be seen")
         inputs = self.inputs
+        samples, length = inputs.shape[:2]
+        if inputs.ndim == 2 and targets.numel() == samples * (length - 1):
+            # Without the first ones, which nothing is before.
+            if _equal(targets.reshape(samples, -1), inputs[:, 1:]) > MAX_LATER:
+                return
         if targets.shape[:2] != inputs.shape[:2] and targets.numel() == inputs.numel():
             targets = targets.reshape(inputs.shape)
         if targets.shape[:2] != inputs.shape[:2] or targets.shape[2:] != inputs.shape[2:]:
@@ -410,35 +421,31 @@ def future(session: Session) -> Probe:
 
 
 def context(session: Session) -> Probe:
-    """Changes early inputs: does the output at later positions change?"""
+    """Changes the first input: does the last output change?"""
     sequence = _sequence(session)
-    half, positions = sequence.length // 2, torch.arange(sequence.length)
-    from_first = sequence.changed(positions == 0)
-    reach = _reach(from_first, 0)
-    numbers = {"positions": sequence.length, "reach_of_first": reach}
-    if reach == sequence.length - 1:
+    positions = torch.arange(sequence.length)
+    last = _last(sequence.changed(positions == 0))
+    numbers: dict[str, float] = {"positions": sequence.length, "last_of_first": last}
+    if last == sequence.length - 1:
         return Probe("context", "passed", "The last output depends on the first input.", numbers)
-    across = float(sequence.changed(positions < half)[half:].max())
-    reach_of_half = _reach(sequence.changed(positions == half), half)
-    numbers |= {"reach_of_middle": reach_of_half, "across": across}
-    if reach == 0 and reach_of_half == 0:
+    if last < 1:
         raise NotTried("each output depends on the input of its position alone")
-    # A window reaches equally far from each position, if the sequence does not end before.
-    is_window = reach_of_half == min(reach, sequence.length - 1 - half) and across > 0
-    if is_window:
-        says = f"Outputs depend on inputs up to {reach} positions before them: a window, not the whole sequence."
+    # In a window, the second input reaches one position further; in a block of its own, equally far.
+    numbers["last_of_second"] = _last(sequence.changed(positions == 1))
+    if numbers["last_of_second"] > last:
+        says = f"Outputs depend on inputs up to {last} positions before them: a window, not the whole sequence."
         return Probe("context", "passed", says, numbers)
     says = (
-        f"The first input reaches {reach} positions, that in the middle {reach_of_half}, and the last output does not depend "
-        "on the first input: heads and positions are mixed, by `view` without `transpose` for example."
+        f"The first inputs reach the output at position {last} and none of the {sequence.length - 1 - last} behind it: the "
+        "sequence falls into blocks, by heads that are split by `view` without `transpose` for example."
     )
     return Probe("context", "failed", says, numbers)
 
 
-def _reach(changes: torch.Tensor, at: int) -> int:
-    """Positions behind one up to the last output that changes."""
-    found = (changes[at:] > 0).nonzero().flatten()
-    return int(found[-1]) if len(found) else 0
+def _last(changes: torch.Tensor) -> int:
+    """The last position that changed; -1 if there is none."""
+    found = (changes > 0).nonzero().flatten()
+    return int(found[-1]) if len(found) else -1
 
 
 # Inputs.

@@ -62,8 +62,8 @@ LOSS_SCALE = 1024.0
 MAX_NAMES = 32
 """Layers and parameters that data and numbers name."""
 
-_CLASSES = ("NllLoss", "NllLoss2D", "NllLossNd")
-_REGRESSION = ("MseLoss", "L1Loss", "SmoothL1Loss", "HuberLoss")
+CLASSES = ("NllLoss", "NllLoss2D", "NllLossNd")
+REGRESSION = ("MseLoss", "L1Loss", "SmoothL1Loss", "HuberLoss")
 
 
 @dataclasses.dataclass
@@ -133,7 +133,7 @@ def _training_pass(session: Session) -> Pass:
     found = Pass(outputs, None if loss is None else float(loss.detach()), reason, None, None, [], trace.called, saved)
     if root is None or root.grad_fn is None:
         return found
-    functions = _functions(root.grad_fn)
+    functions = functions_of(root.grad_fn)
     found.guess = _guess(functions) if loss is not None else None
     found.foreign = _foreign(session, functions)
     if session.parameters:
@@ -182,7 +182,9 @@ def _accumulated(root: torch.Tensor, tensors: list[torch.Tensor]) -> list[torch.
     try:
         for own in tensors:
             own.grad = None
-        torch.autograd.backward(root)
+        # Not the one that tells a recorder of the training.
+        backward = getattr(torch.autograd.backward, "__wrapped__", torch.autograd.backward)
+        backward(root)
         return [own.grad for own in tensors]
     finally:
         for own, gradient in zip(tensors, before, strict=True):
@@ -238,7 +240,7 @@ def _memory(tensor: torch.Tensor) -> int | None:
     return tensor.untyped_storage().data_ptr() if tensor.layout == torch.strided else None
 
 
-def _functions(root: Any) -> list[Any]:
+def functions_of(root: Any) -> list[Any]:
     """Functions of the graph of autograd, those near the loss first."""
     seen = {root}
     order = [root]
@@ -250,8 +252,14 @@ def _functions(root: Any) -> list[Any]:
     return order
 
 
-def _operation(function: Any) -> str:
+def operation_of(function: Any) -> str:
     return str(type(function).__name__).rstrip("0123456789").removesuffix("Backward")
+
+
+def ignored_label(function: Any) -> int:
+    """The label that does not count in the loss of this function, which keeps it without a sign."""
+    label = int(function._saved_ignore_index)
+    return label - (1 << 64) if label >= 1 << 63 else label
 
 
 def _foreign(session: Session, functions: list[Any]) -> list[tuple[int, ...]]:
@@ -263,18 +271,18 @@ def _foreign(session: Session, functions: list[Any]) -> list[tuple[int, ...]]:
 
 def _guess(functions: list[Any]) -> _Guess | None:
     """The loss by its function, and that of a guess; `None` of a loss that is made of others, or unknown."""
-    found = [one for one in functions if _operation(one) in (*_CLASSES, *_REGRESSION) or "BinaryCrossEntropy" in _operation(one)]
+    found = [one for one in functions if operation_of(one) in (*CLASSES, *REGRESSION) or "BinaryCrossEntropy" in operation_of(one)]
     if len(found) != 1:
         return None
     function = found[0]
-    name = _operation(function)
+    name = operation_of(function)
     inputs, targets = function._saved_self.detach(), function._saved_target
-    if name in _CLASSES:
+    if name in CLASSES:
         axis = 1 if inputs.ndim > 1 else 0
         classes = inputs.shape[axis]
         by_class = inputs.movedim(axis, -1).reshape(-1, classes).float()
         labels = targets.reshape(-1)
-        counted = (labels != function._saved_ignore_index) & (labels >= 0)
+        counted = (labels != ignored_label(function)) & (labels >= 0)
         if not bool(counted.any()) or classes < 2:
             return None
         value = -by_class[counted].gather(1, labels[counted, None]).mean()
@@ -352,7 +360,7 @@ def _initially_known(session: Session, guess: _Guess, numbers: dict[str, float],
         output = session.run(evaluates=False, gradients=True)
         with session.context(gradients=True):
             loss = session.loss_of(output)
-        again = None if loss.grad_fn is None else _guess(_functions(loss.grad_fn))
+        again = None if loss.grad_fn is None else _guess(functions_of(loss.grad_fn))
     finally:
         for own, before in zip(weights, copies, strict=True):
             own.data.copy_(before)
