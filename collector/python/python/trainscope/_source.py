@@ -78,7 +78,7 @@ def place_of(frame: FrameType | None, skip: int = 0) -> tuple[str, int, str] | N
 def of(file: str, line: int, function: str) -> Source:
     """A line with those around it, as they are read now, or were read by the debugger or the notebook before."""
     first = max(1, line - LINES_AROUND)
-    lines = [text.rstrip("\r\n")[:MAX_LINE] for text in _lines_of(file)[first - 1 : line + LINES_AROUND]]
+    lines = [text.rstrip("\r\n")[:MAX_LINE] for text in lines_of(file)[first - 1 : line + LINES_AROUND]]
     return Source(_shown(file), line, function, first if lines else 0, "\n".join(lines))
 
 
@@ -153,7 +153,7 @@ def _shown(file: str) -> str:
     return os.path.normpath(path)
 
 
-def _lines_of(file: str) -> list[str]:
+def lines_of(file: str) -> list[str]:
     """Lines of a file; none if it is no regular file of a usual size. Cells of a notebook are known by their names."""
     try:
         if file in linecache.cache:

@@ -82,17 +82,19 @@ class FirstBatch(Listener):
         if watch is None or not module.training or not torch.is_grad_enabled() or not watch._sees(module):
             return
         self._passes += 1
-        if self._inputs is None:
+        if self._is_due:
+            return
+        if self._passes <= PASSES_WITHOUT_LOSS:
             types = dict.fromkeys(own.device.type for own in [*module.parameters(), *tensors_in((args, kwargs))])
             self._autocast = autocast_now(types)
             args, kwargs = mapped((args, kwargs), lambda own: own.detach().clone())
-            self._inputs = (args, kwargs)
-        elif self._passes > PASSES_WITHOUT_LOSS and not self._is_due:
+            self._inputs, self._output = (args, kwargs), None
+        else:
             self._examine()
 
     @guarded
     def _after_model(self, _module: nn.Module, _args: tuple[Any, ...], output: Any) -> None:
-        if self._inputs is not None and self._passes == 1 and self._output is None:
+        if self._inputs is not None and not self._is_due:
             self._output = output
 
     @guarded
@@ -101,7 +103,12 @@ class FirstBatch(Listener):
         if self._is_due or self._output is None:
             return
         root = next((own for own in roots if isinstance(own, torch.Tensor)), None)
-        if root is None or root.grad_fn is None:
+        if root is None:
+            return
+        if root.grad_fn is None:
+            # The loss is a number that was computed without gradients.
+            value = root.detach().clone()
+            self._is_due, self._loss = True, (lambda _output, _targets: value, None)
             return
         functions = functions_of(root.grad_fn)
         outputs = {own.grad_fn for own in tensors_in(self._output) if own.grad_fn is not None}

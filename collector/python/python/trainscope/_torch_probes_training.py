@@ -137,7 +137,7 @@ def _training_pass(session: Session) -> Pass:
     found.guess = _guess(functions) if loss is not None else None
     found.foreign = _foreign(session, functions)
     if session.parameters:
-        found.gradients = _gradients(session, root)
+        found.gradients = _gradients(session, root, functions)
     return found
 
 
@@ -155,18 +155,17 @@ def _projected(outputs: list[torch.Tensor]) -> torch.Tensor | None:
     return torch.stack([own.float().cpu() for own in sums]).sum() if sums else None
 
 
-def _gradients(session: Session, root: torch.Tensor) -> dict[str, torch.Tensor]:
-    """Gradients of trainable parameters, without those that have none. `.grad` is not touched."""
+def _gradients(session: Session, root: torch.Tensor, functions: list[Any] | None = None) -> dict[str, torch.Tensor]:
+    """Gradients of trainable parameters, without those that have none."""
     names, tensors = zip(*session.parameters, strict=True)
     is_half = any(is_on and dtype == torch.float16 for _, is_on, dtype in session.autocast)
     scale = LOSS_SCALE if is_half and math.isfinite(float(root.detach())) else 1.0
     found: Sequence[torch.Tensor | None]
-    try:
-        found = torch.autograd.grad(root * scale, tensors, allow_unused=True)
-    except RuntimeError as error:
-        if "heckpoint" not in str(error):
-            raise
+    # Functions of a program may use parameters that the graph does not show, reentrant checkpoints for example.
+    if any(hasattr(one, "_forward_cls") for one in functions or functions_of(root.grad_fn)):
         found = _accumulated(root * scale, list(tensors))
+    else:
+        found = torch.autograd.grad(root * scale, tensors, allow_unused=True)
     return {
         name: gradient if scale == 1.0 else gradient / scale
         for name, gradient in zip(names, found, strict=True)
@@ -175,7 +174,7 @@ def _gradients(session: Session, root: torch.Tensor) -> dict[str, torch.Tensor]:
 
 
 def _accumulated(root: torch.Tensor, tensors: list[torch.Tensor]) -> list[torch.Tensor | None]:
-    """Gradients by a whole backward pass, which reentrant checkpoints need. `.grad` is as before in the end."""
+    """Gradients by a whole backward pass. `.grad` is as before in the end."""
     if any(getattr(own, "_post_accumulate_grad_hooks", None) for own in tensors):
         raise NotTried("gradients are used as they come, by hooks")
     before = [own.grad for own in tensors]
@@ -498,8 +497,7 @@ def one_update(session: Session) -> Probe:
     found = training_pass(session)
     if not session.optimizers:
         raise NotTried("no optimizer of PyTorch was given")
-    if found.loss is None:
-        raise NotTried(found.reason)
+    # Without a loss, the gradients are those of the outputs: what an update does not change is the same.
     gradients = found.gradients
     if not gradients:
         raise NotTried("there is no gradient: see reach")

@@ -36,6 +36,7 @@ from trainscope._torch_hooks import (
 )
 from trainscope._torch_kept import KeptActivations
 from trainscope._torch_missing import has_activation, sentences_of
+from trainscope._torch_program import Program
 
 if TYPE_CHECKING:
     from trainscope._torch_first_batch import FirstBatch
@@ -142,6 +143,8 @@ class Watch:
         _WATCHES.add(self)
         self._optimizer: weakref.ref[Optimizer] | None = None
         self._has_hooks = hooks
+        self._program = Program.of(run)
+        self._program.open(self, optimizer)
         if hooks:
             self._watch_optimizer(optimizer)
             if scaler is not None:
@@ -237,6 +240,7 @@ class Watch:
         _WATCHES.discard(self)
         if self._first_batch is not None:
             self._first_batch.close()
+        self._program.close(self)
         self._remove_forward_hooks()
         self._set_target(None)
         self._kept.close()
@@ -596,14 +600,17 @@ class Watch:
         if optimizer is not None and not self._has_updated:
             self._resume(optimizer)
             self._step = self._look_step = self._now()
+        if self._is_forward:
+            self._program.before_model(self, module, args, kwargs)
         if self._is_forward and not self._is_traced:
             self._trace = Trace(module, self._prefix)
             self._trace.begin(args, kwargs)
 
     @guarded
-    def _after_model(self, _module: nn.Module, _args: tuple[Any, ...], output: Any) -> None:
+    def _after_model(self, module: nn.Module, _args: tuple[Any, ...], output: Any) -> None:
         if "forward" not in self._starts or torch._C._current_graph_task_id() != -1:
             return
+        self._program.after_module(self._prefix or type(module).__name__, module, (), output)
         self._push_span("forward", self._step)
         self._is_forward = False
         if self._trace is not None:
@@ -625,11 +632,12 @@ class Watch:
             self._trace.enter(module, args, kwargs)
 
     @guarded
-    def _after_module(self, name: str, module: nn.Module, _args: tuple[Any, ...], output: Any) -> None:
+    def _after_module(self, name: str, module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
         if not self._sees(module):
             if module.training and not torch.is_grad_enabled():
                 self._called_without.add(name)
             return
+        self._program.after_module(name, module, args, output)
         if self._trace is not None and self._trace.leave(name, module, output) and module._modules:
             self._inner_leaves.add(module)
         if not self._activations or not self._is_leaf(module):
