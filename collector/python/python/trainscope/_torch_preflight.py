@@ -291,14 +291,17 @@ class Session:
     def filled(self) -> Iterator[None]:
         """Weights and scales that begin with 0 are small numbers meanwhile: with 0 nothing depends on anything."""
         random = torch.Generator().manual_seed(0)
-        zero = [own for name, own in named_parameters(self.model)[0] if _begins_with_zero(name, own)]
         try:
-            for own in zero:
+            for own in self._zero:
                 own.data.copy_(torch.randn(own.shape, generator=random) * FILLING)
             yield
         finally:
-            for own in zero:
+            for own in self._zero:
                 own.data.zero_()
+
+    @functools.cached_property
+    def _zero(self) -> list[torch.Tensor]:
+        return [own for name, own in named_parameters(self.model)[0] if _begins_with_zero(name, own)]
 
     def reachable(self) -> list[torch.Tensor]:
         """Tensors that the model or the loss may use beside its weights and its inputs."""

@@ -5,9 +5,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import itertools
+import os
 import pickle
 import random
 import re
+import subprocess
+import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -37,6 +41,7 @@ from preflight_programs import (
     vectors,
 )
 from recorded import nothing_lost
+from test_not_broken import DDP
 from torch import nn
 from torch.nn import functional
 from trainscope.run import Run
@@ -588,3 +593,41 @@ def test_a_transformer_is_examined_in_five_seconds() -> None:
     ids = torch.randint(0, 512, (8, 65))
     report = trainscope.preflight(model, ids[:, :-1], ids[:, 1:], loss=next_loss, optimizer=adam(model))
     assert report["future"].result == "failed" and report.seconds < 5
+
+
+def test_facts_are_in_the_file(tmp_path: Path) -> None:
+    with trainscope.start(tmp_path, strict=True, quiet=True):
+        preflight(FAULTS["batch_dependence", "lstm"]())
+    content = b"".join(file.read_bytes() for file in tmp_path.glob("events*"))
+    assert all(word in content for word in (b"batch_dependence", b"outputs_by_inputs", b"self.rnn(x)", b"first seen in lstm"))
+
+
+def test_of_two_ranks_one_may_probe(tmp_path: Path) -> None:
+    show = """
+    import trainscope.run
+    def show(self, kind, subject="", **what):
+        if kind == "probe":
+            print(subject, what["texts"]["result"], what["texts"]["says"])
+    trainscope.run.Run._fact = show
+    """
+    paths = [str(tmp_path / name) for name in ("run", "meeting", "results")]
+    ranks = [
+        subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(show) + textwrap.dedent(DDP), str(rank), *paths],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=os.environ | {"GLOO_SOCKET_IFNAME": "lo", "TRAINSCOPE_PREFLIGHT": "1"},
+        )
+        for rank in (0, 1)
+    ]
+    try:
+        output, other = (process.communicate(timeout=120)[0] for process in ranks)
+    finally:
+        for process in ranks:
+            process.kill()
+    assert [process.returncode for process in ranks] == [0, 0], output + other
+    assert "batch_dependence passed" in output and "It does not use unused.weight, unused.bias" in output
+    for rank in (0, 1):
+        alone, watched = (torch.load(tmp_path / f"results-{kind}-{rank}") for kind in ("alone", "watched"))
+        assert all(torch.equal(a, b) for a, b in zip(alone, watched, strict=True))
