@@ -348,7 +348,8 @@ FAULTS: dict[tuple[str, str], Make] = {
     ("future", "rnn"): lambda: language(recurrent_language(both=True)),
     ("future", "cnn"): lambda: language(convolutional_language(is_causal=False)),
     ("future", "forecast"): lambda: forecast(
-        Function(lambda self, x: self.head(self.rnn(x)[0]), rnn=nn.GRU(3, 8, batch_first=True, bidirectional=True), head=nn.Linear(16, 3))
+        Function(lambda self, x: self.head(self.rnn(x)[0]),
+            rnn=nn.GRU(3, 8, batch_first=True, bidirectional=True), head=nn.Linear(16, 3))
     ),
     ("future", "forecast mean"): lambda: forecast(
         Function(lambda self, x: self.head(x - x.mean(1, keepdim=True)), head=nn.Linear(3, 3))
@@ -402,11 +403,13 @@ FAULTS: dict[tuple[str, str], Make] = {
     ("reach", "mlp detached"): lambda: classifier(cut(mlp(), 2, "detach"), vectors()),
     ("reach", "cnn no_grad"): lambda: classifier(cut(cnn(), 5, "no_grad"), pictures()),
     ("reach", "rnn detached"): lambda: classifier(
-        Function(lambda self, x: self.head(self.rnn(x)[0][:, -1].data), rnn=nn.LSTM(5, 16, batch_first=True), head=nn.Linear(16, 10)),
+        Function(lambda self, x: self.head(self.rnn(x)[0][:, -1].data),
+            rnn=nn.LSTM(5, 16, batch_first=True), head=nn.Linear(16, 10)),
         rows(),
     ),
     ("reach", "transformer numpy"): lambda: language(
-        Function(lambda self, ids: self.head(torch.from_numpy(self.body(ids).detach().numpy())), body=Language(), head=nn.Linear(20, 20))
+        Function(lambda self, ids: self.head(torch.from_numpy(self.body(ids).detach().numpy())),
+            body=Language(), head=nn.Linear(20, 20))
     ),
     ("reach", "mlp list"): lambda: classifier(listed([nn.Linear(20, 20), nn.Linear(20, 20)], nn.Linear(20, 10)), vectors()),
     ("reach", "cnn list"): lambda: classifier(
@@ -452,7 +455,8 @@ FAULTS: dict[tuple[str, str], Make] = {
         classifier(cnn(), pictures() * 2e5), autocast=torch.float16
     ),
     ("precision", "rnn float16"): lambda: dataclasses.replace(
-        classifier(Function(lambda self, x: self.head(self.rnn(x)[0][:, -1] * 1e7), rnn=nn.GRU(5, 16, batch_first=True), head=nn.Linear(16, 10)), rows()),
+        classifier(Function(lambda self, x: self.head(self.rnn(x)[0][:, -1] * 1e7),
+            rnn=nn.GRU(5, 16, batch_first=True), head=nn.Linear(16, 10)), rows()),
         autocast=torch.float16,
     ),
     ("precision", "mlp bfloat16"): lambda: dataclasses.replace(
@@ -460,7 +464,8 @@ FAULTS: dict[tuple[str, str], Make] = {
         autocast=torch.bfloat16,
     ),
     ("precision", "cnn bfloat16"): lambda: dataclasses.replace(
-        classifier(unscaled_norm(nn.Sequential(nn.Conv2d(2, 8, 3), nn.GroupNorm(8, 8), nn.Flatten(), nn.Linear(288, 10))), pictures()),
+        classifier(unscaled_norm(nn.Sequential(nn.Conv2d(2, 8, 3), nn.GroupNorm(8, 8),
+            nn.Flatten(), nn.Linear(288, 10))), pictures()),
         autocast=torch.bfloat16,
     ),
     ("precision", "weights"): lambda: classifier(
@@ -560,7 +565,8 @@ def graph_network() -> Program:
     nodes = torch.randn(40, 6)
     joined = (torch.rand(40, 40) < 0.1).float() + torch.eye(40)
     joined = joined / joined.sum(1, keepdim=True)
-    model = Function(lambda self, x: self.second(joined @ F.relu(self.first(joined @ x))), first=nn.Linear(6, 16), second=nn.Linear(16, 3))
+    model = Function(lambda self, x: self.second(joined @ F.relu(self.first(joined @ x))),
+        first=nn.Linear(6, 16), second=nn.Linear(16, 3))
     return Program(model, nodes, labels(40, 3), F.cross_entropy, adam(model))
 
 
@@ -579,11 +585,13 @@ def time_major(*, pooled: bool) -> Program:
         lambda self, x: self.head(self.rnn(x)[0][-1] if pooled else self.rnn(x)[0]), rnn=nn.LSTM(5, 16), head=nn.Linear(16, 10)
     )
     y = torch.randint(0, 10, (16,) if pooled else (12, 16))
-    return Program(model, rows().transpose(0, 1).contiguous(), y, lambda o, y: F.cross_entropy(o.reshape(-1, 10), y.reshape(-1)), adam(model))
+    return Program(model, rows().transpose(0, 1).contiguous(), y,
+        lambda o, y: F.cross_entropy(o.reshape(-1, 10), y.reshape(-1)), adam(model))
 
 
 def tagger() -> Program:
-    model = Function(lambda self, x: self.head(self.rnn(x)[0]), rnn=nn.LSTM(5, 16, batch_first=True, bidirectional=True), head=nn.Linear(32, 10))
+    model = Function(lambda self, x: self.head(self.rnn(x)[0]),
+        rnn=nn.LSTM(5, 16, batch_first=True, bidirectional=True), head=nn.Linear(32, 10))
     loss = lambda o, y: F.cross_entropy(o.transpose(1, 2), y)  # noqa: E731
     return Program(model, rows(), torch.randint(0, 10, (16, 12)), loss, adam(model))
 
@@ -673,7 +681,8 @@ def contrastive() -> Program:
 
 
 def checkpointed() -> Program:
-    model = Function(lambda self, x: self.last(checkpoint(self.body, self.first(x), use_reentrant=True)), first=nn.Linear(20, 20), body=mlp(), last=nn.Linear(10, 10))
+    model = Function(lambda self, x: self.last(checkpoint(self.body, self.first(x), use_reentrant=True)),
+        first=nn.Linear(20, 20), body=mlp(), last=nn.Linear(10, 10))
     return classifier(model, vectors())
 
 
@@ -782,7 +791,8 @@ SOUND: dict[str, Make] = {
     "pictures of one colour": lambda: classifier(cnn(), pictures().clamp(0, 1).round()),
     "one sample": lambda: classifier(mlp(), vectors(1)),
     "clipped embeddings": lambda: classifier(
-        Function(lambda self, ids: self.head(self.token(ids).mean(1)), token=nn.Embedding(VOCABULARY, 16, max_norm=1.0), head=nn.Linear(16, 10)),
+        Function(lambda self, ids: self.head(self.token(ids).mean(1)),
+            token=nn.Embedding(VOCABULARY, 16, max_norm=1.0), head=nn.Linear(16, 10)),
         torch.randint(0, VOCABULARY, (16, 6)),
     ),
     "momentum and decay": lambda: classifier(

@@ -20,7 +20,7 @@ MAX_TEXT = 4 << 10
 
 @dataclasses.dataclass(frozen=True)
 class Probe:
-    """What one probe has found.
+    """Result of one probe.
 
     `says`: one sentence. `numbers`: what was measured. `data`: a small map or curve, if there is one. `source`: the line of
     the program, if it was found.
@@ -83,10 +83,12 @@ class Preflight:
 
         for probe in self.probes:
             texts = {"result": probe.result, "says": probe.says}
-            if probe.data is not None:
-                data = json.dumps(probe.data, separators=(",", ":"))
-                if len(data.encode()) <= MAX_TEXT:
-                    texts["data"] = data
+            try:
+                data = json.dumps(probe.data, separators=(",", ":"), allow_nan=False)
+            except ValueError:
+                data = ""
+            if probe.data is not None and 0 < len(data.encode()) <= MAX_TEXT:
+                texts["data"] = data
             run._fact("probe", probe.name, numbers=probe.numbers, texts=texts, source=probe.source)
 
 

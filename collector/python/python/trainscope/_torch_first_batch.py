@@ -32,7 +32,7 @@ MAX_PARTS = 1024
 SAME = 1e-4
 """Relative difference up to which a loss that was computed again is the same: float32, summed in another order."""
 
-# How outputs become what a loss compares: as they are, or as programs of sequences and pictures arrange them.
+# Functions of outputs before a loss: none, or those by which programs of sequences and pictures arrange them.
 _ARRANGED: tuple[Callable[[torch.Tensor], torch.Tensor], ...] = (
     lambda own: own,
     lambda own: own.flatten(0, -2),
@@ -196,7 +196,7 @@ def _is_part(whole: float, value: float) -> bool:
 
 
 def _lasts(operation: str) -> tuple[Callable[[torch.Tensor], torch.Tensor], ...]:
-    """What a loss does with the outputs of the model before its last function."""
+    """Functions of the outputs of a model before the last one of a loss."""
     if operation in CLASSES:
         return (lambda own: functional.log_softmax(own.float(), 1), lambda own: own.float())
     if operation == "BinaryCrossEntropy":

@@ -29,6 +29,10 @@ FILLING = 0.02
 """Standard deviation of what is in weights that begin with 0, while dependences are looked for: as GPT-2 begins."""
 
 
+MAIN_OUTPUTS = ("logits", "last_hidden_state")
+"""Names of the judged output in models of Hugging Face."""
+
+
 class NotTried(Exception):
     """A probe has no meaning here, lacks something, or does not fit. The text says why."""
 
@@ -53,22 +57,24 @@ def examine_torch(
     `inputs` may also be a pair of arguments and keyword arguments, as `Given`. `reason`: why no loss is given.
     """
     from trainscope import _torch_probes_dependence as dependence
+    from trainscope import _torch_probes_inputs as of_inputs
     from trainscope import _torch_probes_training as training
+    from trainscope import _torch_probes_updates as updates
 
     probes: dict[str, Callable[[Session], Probe]] = {
         "finite": training.finite,
         "initial_loss": training.initial_loss,
         "reach": training.reach,
         "memory": training.memory,
-        "one_update": training.one_update,
+        "one_update": updates.one_update,
         "two_evaluations": dependence.two_evaluations,
         "batch_dependence": dependence.batch_dependence,
         "future": dependence.future,
         "context": dependence.context,
-        "input_dependence": dependence.input_dependence,
+        "input_dependence": of_inputs.input_dependence,
         "precision": training.precision,
-        "one_batch": training.one_batch,
-        "rates": training.rates,
+        "one_batch": updates.one_batch,
+        "rates": updates.rates,
     }
     begun = time.perf_counter()
     with paused():
@@ -144,11 +150,22 @@ class Session:
 
     def end(self) -> bool:
         """Puts everything back; True if it is as it was."""
-        self._set_modes(evaluates=False)
-        self._state.put_back()
-        self._random.put_back()
-        self._flags.put_back()
-        return self._state.is_as_it_was() and self._random.is_same() and self._flags.is_same()
+        # An exception that is kept holds the frames that hold this session.
+        for name in ("_training_pass", "_sequence"):
+            self.__dict__.pop(name, None)
+        is_whole = True
+        parts = self._state.parts()
+        parts += [functools.partial(self._set_modes, evaluates=False), self._flags.put_back, self._random.put_back]
+        for put_back in parts:
+            # One that fails keeps no other from being put back.
+            try:
+                put_back()
+            except Exception:
+                is_whole = False
+        try:
+            return is_whole and self._state.is_as_it_was() and self._random.is_same() and self._flags.is_same()
+        except Exception:
+            return False
 
     # Passes.
 
@@ -235,8 +252,8 @@ class Session:
         elif self.output is not None:
             is_attribute = isinstance(self.output, str) and not isinstance(output, Mapping)
             value = getattr(output, self.output) if is_attribute else output[self.output]
-        elif isinstance(output, Mapping) and isinstance(output.get("logits"), torch.Tensor):
-            value = output["logits"]
+        elif isinstance(output, Mapping) and any(isinstance(output.get(name), torch.Tensor) for name in MAIN_OUTPUTS):
+            value = next(output[name] for name in MAIN_OUTPUTS if isinstance(output.get(name), torch.Tensor))
         elif not isinstance(output, torch.Tensor):
             found = [own for own in tensors_in(output) if own.is_floating_point() and own.ndim]
             if len(found) != 1:
@@ -266,7 +283,7 @@ class Session:
             raise NotTried(self._reason)
         return value if value.ndim == 0 else value.mean()
 
-    # What several probes use.
+    # Values that several probes use.
 
     @functools.cached_property
     def parameters(self) -> list[tuple[str, torch.Tensor]]:

@@ -40,7 +40,7 @@ class TooLarge(Exception):
 
 
 class State:
-    """What a forward pass may change: all that can be reached from some objects.
+    """State that a forward pass may change: all that can be reached from some objects.
 
     Tensors with their gradients and `requires_grad`, attributes of modules and of objects of the program, containers, and
     what functions of the program count in variables. Raises TooLarge if the copies do not fit.
@@ -50,7 +50,7 @@ class State:
         self._tensors: list[_Tensor] = []
         self._others: list[_Kept] = []
         self._seen: set[int] = set()
-        # What was seen is kept alive: its identity stands for it.
+        # Objects that were seen are kept alive, since their identities are used.
         self._held: list[Any] = []
         self.is_complete = True
         found: list[torch.Tensor] = []
@@ -79,6 +79,10 @@ class State:
         for own in self._tensors:
             if id(own.tensor) not in but:
                 own.put_back()
+
+    def parts(self) -> list[Callable[[], None]]:
+        """Functions that each put one thing back."""
+        return [kept.put_back for kept in (*self._others, *self._tensors)]
 
     def is_as_it_was(self) -> bool:
         """True if everything is equal to the last bit."""
@@ -210,7 +214,7 @@ def _of_class(kind: type, kept: list[_Kept]) -> list[Any]:
 
 
 def _of_function(function: types.FunctionType, kept: list[_Kept]) -> list[Any]:
-    """What a function of the program can change: its closure, its defaults, and the variables of its module."""
+    """Objects that a function of the program can change: its closure, its defaults, and the variables of its module."""
     code = function.__code__
     if _source._kind_of(code.co_filename) != _source._PROGRAM:
         # Decorators of libraries are around functions of the program.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -29,13 +29,8 @@ MAX_LATER = 0.99
 """Share of targets that are equal to inputs at other positions, from which on they are meant to be: as in the rule of the
 program's targets. The rest is padding."""
 
-MAX_CHANGED_INPUTS = 6
-"""Inputs that are changed, one pass each."""
-
 SAME_LOSS = 0.01
 """Relative difference of a loss and one that was computed here for it to be the same: rounding of 16-bit types."""
-
-_LABELS = re.compile("labels?|targets?|y|tgt_y")
 
 Arguments = tuple[Any, Any]
 
@@ -152,22 +147,22 @@ def exchanged(tensor: torch.Tensor, rows: torch.Tensor, axis: int) -> torch.Tens
     new[rows] = old.roll(1, 0)[rows]
     same = rows & (new == old).flatten(1).all(1) if old.ndim > 1 else rows & (new == old)
     if bool(same.any()):
-        new[same] = _other_values(tensor, old[same])
+        new[same] = other_values(tensor, old[same])
     return new.movedim(0, axis)
 
 
-def _other_values(tensor: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+def other_values(tensor: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
     """Other values for some of a tensor; of whole numbers such as occur in it, so that they mean something."""
     if tensor.is_floating_point() or tensor.is_complex():
         spread = tensor.float().std() if tensor.numel() > 1 and not tensor.is_complex() else torch.tensor(1.0)
         return values + (spread if float(spread) > 0 else 1.0)
     if tensor.dtype == torch.bool:
         return ~values
-    known = _unique(tensor)
+    known = unique(tensor)
     return known[(torch.searchsorted(known, values.contiguous()) + 1) % len(known)]
 
 
-def _unique(tensor: torch.Tensor) -> torch.Tensor:
+def unique(tensor: torch.Tensor) -> torch.Tensor:
     """Values that occur, in their order."""
     found: torch.Tensor = tensor.unique()  # type: ignore[no-untyped-call]
     return found
@@ -195,7 +190,8 @@ def _refuse_meant(session: Session, batch: _Batch, output: torch.Tensor) -> None
         except Exception as error:
             # A size that the program has written into a `view` is none of a graph.
             if "invalid for input of size" not in str(error):
-                raise NotTried(f"the model takes {batch.size} samples only, they may be one graph: {text_of(error)[:200]}") from None
+                why = text_of(error)[:200]
+                raise NotTried(f"the model takes {batch.size} samples only, they may be one graph: {why}") from None
     if session.batch_dim is not None or batch.axis or output.ndim < 2:
         return
     # (time, batch) and (batch, time) look alike where both go through the model.
@@ -262,7 +258,7 @@ def _map_of(session: Session, batch: _Batch) -> list[list[float]] | None:
     table = []
     for i in range(number):
         try:
-            found = torch.autograd.grad(_sum(rows[i]), roots, retain_graph=True, allow_unused=True)
+            found = torch.autograd.grad(signed_sum(rows[i]), roots, retain_graph=True, allow_unused=True)
         except (RuntimeError, ValueError):
             return None
         norms = torch.zeros(number)
@@ -273,10 +269,10 @@ def _map_of(session: Session, batch: _Batch) -> list[list[float]] | None:
         table.append(norms)
     whole = torch.stack(table)
     largest = float(whole.max())
-    return None if largest <= 0 else [[round(float(own) / largest, 3) for own in row] for row in whole]
+    return None if not 0 < largest < math.inf else [[round(float(own) / largest, 3) for own in row] for row in whole]
 
 
-def _sum(values: torch.Tensor) -> torch.Tensor:
+def signed_sum(values: torch.Tensor) -> torch.Tensor:
     """A sum with random signs: those of a softmax, without them, would be constant."""
     random = torch.Generator().manual_seed(0)
     signs = torch.randint(0, 2, values.shape, generator=random) * 2 - 1
@@ -316,7 +312,7 @@ class _Sequence:
         """Arguments with other inputs at some positions."""
         new = self.inputs.detach().clone()
         at = positions.to(new.device)
-        new[:, at] = _other_values(new, new[:, at])
+        new[:, at] = other_values(new, new[:, at])
         args, kwargs = mapped(
             (self._session.args, self._session.kwargs), lambda own: new if own is self.inputs else own
         )
@@ -364,7 +360,7 @@ class _Sequence:
 
 
 def _with_positions(output: torch.Tensor, inputs: torch.Tensor) -> Callable[[torch.Tensor], torch.Tensor] | None:
-    """How an output becomes (samples, positions, …); `None` if it has no positions of these inputs."""
+    """Function by which an output becomes (samples, positions, …); `None` if it has no positions of these inputs."""
     samples, length = inputs.shape[:2]
     if output.shape[:2] == (samples, length) and (output.ndim > 2 or inputs.is_floating_point()):
         return lambda own: own
@@ -448,164 +444,6 @@ def _last(changes: torch.Tensor) -> int:
     return int(found[-1]) if len(found) else -1
 
 
-# Inputs.
-
-
-def input_dependence(session: Session) -> Probe:
-    """Changes each input, and each feature without a gradient: does any output change?"""
-    session.judged  # noqa: B018 - raises where nothing can be judged.
-    outputs = _all_outputs(session.base)
-    named = list(_named_inputs(session))
-    if not named:
-        raise NotTried("no input is a tensor")
-    ignored: list[str] = []
-    leaking: list[str] = []
-    skipped: list[str] = []
-    for number, (name, tensor) in enumerate(named):
-        try:
-            after = None if number >= MAX_CHANGED_INPUTS else _after_change(session, tensor)
-        except NotTried:
-            raise
-        except Exception:
-            after = None
-        if after is None:
-            skipped.append(name)
-        elif not _any_differs(outputs, after):
-            ignored.append(name)
-        elif _is_label(session, tensor) and len(named) > 1 and _judged_differs(session, after):
-            leaking.append(name)
-    features, columns = _ignored_features(session, outputs)
-    label = _label_column(session)
-    if label and any(own.endswith(f" {label}") for own in features):
-        label = ""
-    numbers: dict[str, float] = {"inputs": len(named), "ignored": len(ignored), "ignored_features": len(features), "features": columns}
-    numbers |= {"with_labels": len(leaking) + bool(label), "skipped": len(skipped)}
-    if leaking or label:
-        which = leaking[0] if leaking else label
-        return Probe("input_dependence", "failed", f"Labels leak: {which} is equal to the targets, and outputs depend on it.", numbers)
-    if ignored:
-        says = f"No output depends on {', '.join(ignored[:3])}: an input is ignored, or a mask does nothing."
-        return Probe("input_dependence", "failed", says, numbers)
-    if features:
-        says = f"No output depends on {', '.join(features[:3])}" + (f" and {len(features) - 3} more." if len(features) > 3 else ".")
-        return Probe("input_dependence", "failed", says, numbers)
-    if len(skipped) == len(named):
-        raise NotTried("no input could be changed to another one that means something")
-    rest = f" Not tried: {', '.join(skipped[:3])}." if skipped else ""
-    return Probe("input_dependence", "passed", f"Outputs depend on every input that was changed.{rest}", numbers)
-
-
-def _named_inputs(session: Session) -> Iterator[tuple[str, torch.Tensor]]:
-    for number, value in enumerate(session.args):
-        for tensor in tensors_in(value):
-            yield f"input {number + 1}", tensor
-    for name, value in session.kwargs.items():
-        for tensor in tensors_in(value):
-            yield f"input `{name}`", tensor
-
-
-def _after_change(session: Session, tensor: torch.Tensor) -> list[torch.Tensor] | None:
-    """All outputs after one input was changed; `None` if it can have no other values that mean something."""
-    if not tensor.numel():
-        return None
-    if tensor.dtype == torch.bool or _is_mask(tensor):
-        # Off at every second place of the last dimension where it is on. At least the first stays as it is.
-        new = tensor.detach().clone()
-        new[..., 1::2] = 0 if bool(new[..., 1::2].any()) else 1
-    elif tensor.is_floating_point() or tensor.is_complex():
-        new = tensor.detach().flip(0) * 1.5 + _other_values(tensor, torch.zeros_like(tensor))
-    else:
-        if len(_unique(tensor)) < 2:
-            return None
-        new = _other_values(tensor, tensor.detach())
-    args, kwargs = mapped((session.args, session.kwargs), lambda own: new if own is tensor else own)
-    with session.filled():
-        return _all_outputs(session.run((args, kwargs)))
-
-
-def _is_mask(tensor: torch.Tensor) -> bool:
-    """True for whole numbers that are all 1, with some 0: as the masks of padding."""
-    if tensor.is_floating_point() or tensor.is_complex() or tensor.ndim < 2:
-        return False
-    return bool(((tensor == 0) | (tensor == 1)).all()) and bool((tensor == 1).any())
-
-
-def _is_label(session: Session, tensor: torch.Tensor) -> bool:
-    """True if an input is equal to the targets, which are labels."""
-    targets = session.targets
-    if not isinstance(targets, torch.Tensor) or targets.is_floating_point() or targets.numel() != tensor.numel():
-        return False
-    return targets.ndim == 1 and len(targets) > 1 and bool((targets.flatten() == tensor.flatten()).all())
-
-
-def _label_column(session: Session) -> str:
-    """Name of a feature that is equal to the targets; "" if there is none."""
-    targets = session.targets
-    if not isinstance(targets, torch.Tensor) or targets.numel() < 8 or len(_unique(targets)) < 2:
-        return ""
-    for name, tensor in _named_inputs(session):
-        if tensor.ndim == 2 and tensor.is_floating_point() and tensor.shape[1] > 1 and len(tensor) == targets.numel():
-            same = (tensor == targets.reshape(-1, 1).to(tensor.dtype)).all(0).nonzero().flatten()
-            if len(same):
-                return f"feature {int(same[0])} of {name}"
-    return ""
-
-
-def _ignored_features(session: Session, outputs: list[torch.Tensor]) -> tuple[list[str], int]:
-    """Features that no output depends on, by the gradient and by another pass; and the number of all features."""
-    inputs = [(name, own) for name, own in _named_inputs(session) if own.is_floating_point() and own.ndim >= 2]
-    if not inputs:
-        return [], 0
-    known = {id(own): own.detach().clone().requires_grad_() for _, own in inputs}
-    arguments = mapped((session.args, session.kwargs), lambda own: known.get(id(own), own))
-    session.spend()
-    session.settle()
-    session._set_modes(evaluates=True)
-    with session.filled(), session.context(gradients=True):
-        output = session.selected(session.model(*arguments[0], **arguments[1]))
-    if not output.requires_grad:
-        return [], 0
-    try:
-        gradients = torch.autograd.grad(_sum(output), list(known.values()), allow_unused=True)
-    except RuntimeError:
-        return [], 0
-    found: list[str] = []
-    total = 0
-    changed: dict[int, torch.Tensor] = {}
-    for (name, tensor), gradient in zip(inputs, gradients, strict=True):
-        axis = 1 if tensor.ndim >= 4 else tensor.ndim - 1
-        total += tensor.shape[axis]
-        if gradient is None or tensor.shape[axis] < 2:
-            continue
-        without = ~gradient.movedim(axis, 0).flatten(1).bool().any(1)
-        if bool(without.any()) and not bool(without.all()):
-            found += [f"feature {int(own)} of {name}" for own in without.nonzero().flatten()]
-            new = tensor.detach().clone().movedim(axis, 0)
-            new[without] = _other_values(tensor, new[without])
-            changed[id(tensor)] = new.movedim(0, axis)
-    if not found:
-        return [], total
-    arguments = mapped((session.args, session.kwargs), lambda own: changed.get(id(own), own))
-    with session.filled():
-        after = _all_outputs(session.run(arguments))
-    return ([] if _any_differs(outputs, after) else found), total
-
-
-def _all_outputs(output: Any) -> list[torch.Tensor]:
-    return [own.detach().clone() for own in tensors_in(output) if own.is_floating_point()]
-
-
-def _any_differs(before: list[torch.Tensor], after: list[torch.Tensor]) -> bool:
-    if len(before) != len(after):
-        return True
-    return any(a.shape != b.shape or not torch.equal(a.nan_to_num(), b.nan_to_num()) for a, b in zip(before, after, strict=True))
-
-
-def _judged_differs(session: Session, after: list[torch.Tensor]) -> bool:
-    """True if the judged output is none of those after a change."""
-    return not any(own.shape == session.judged.shape and torch.equal(own, session.judged) for own in after)
-
-
 # Comparisons.
 
 
@@ -620,7 +458,7 @@ def _evaluated(session: Session, arguments: Arguments) -> torch.Tensor:
 def _parting(
     session: Session, arguments: Arguments, differ: Callable[[torch.Tensor, torch.Tensor], bool]
 ) -> Place | None:
-    """Where the pass of other arguments parts from that of the batch. Costs two passes; `None` if they do not fit."""
+    """Place at which the pass of other arguments parts from that of the batch. Costs two passes; `None` if they do not fit."""
     try:
         with session.filled():
             kept = Kept()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import hashlib
 import itertools
 import os
@@ -12,6 +13,7 @@ import re
 import subprocess
 import sys
 import textwrap
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -93,7 +95,7 @@ def test_there_are_three_families_for_each_probe() -> None:
     assert wanted - families.keys() == {"memory"}
 
 
-# What is not changed.
+# The state afterwards.
 
 
 def fingerprint(program: Program, *others: Any) -> str:
@@ -289,7 +291,21 @@ def test_hooks_of_gradients_that_update_are_not_called() -> None:
     assert fingerprint(program) == before
 
 
-# What cannot be tried.
+def test_the_model_is_freed_afterwards() -> None:
+    for program in (classifier(mlp(), vectors()), FAULTS["batch_dependence", "lstm"](), FAULTS["finite", "mlp"]()):
+        program.loss = lambda o, y: functional.nll_loss(o, y[:3])
+        gc.collect()
+        gc.disable()
+        try:
+            preflight(program, one_batch=True)
+            model = weakref.ref(program.model)
+            program.model = program.optimizer = None
+            assert model() is None
+        finally:
+            gc.enable()
+
+
+# Probes that cannot be tried.
 
 
 def test_lazy_modules_are_left_alone() -> None:
@@ -368,7 +384,7 @@ def test_outputs_of_many_kinds_are_judged_when_they_are_chosen() -> None:
         assert preflight(program, output=output)["batch_dependence"].result == "passed"
 
 
-def test_the_dimension_of_the_samples_can_be_said() -> None:
+def test_the_dimension_of_the_samples_can_be_given() -> None:
     program = SOUND["time-major tagger"]()
     assert "batch_dim" in preflight(program)["batch_dependence"].says
     assert preflight(program, batch_dim=1)["batch_dependence"].result == "passed"
@@ -383,7 +399,7 @@ def test_wrappers_are_looked_through() -> None:
     assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == count
 
 
-# What is said.
+# Sentences.
 
 
 def source_of(probe: trainscope.Probe) -> str:
@@ -543,7 +559,7 @@ def test_the_loss_is_found_in_the_graph(tmp_path: Path, name: str, facts: dict[s
     assert facts["one_update"]["texts"]["result"] == "passed"
 
 
-def test_a_loss_that_is_not_known_is_said(tmp_path: Path, facts: dict[str, dict[str, Any]]) -> None:
+def test_an_unknown_loss_is_a_reason(tmp_path: Path, facts: dict[str, dict[str, Any]]) -> None:
     program = classifier(mlp(), vectors())
     program.loss = lambda o, y: functional.cross_entropy(o, y) + o.square().mean()
     train(tmp_path, program, preflight=True)
@@ -557,7 +573,7 @@ def test_options_may_be_given(tmp_path: Path, facts: dict[str, dict[str, Any]]) 
     assert facts["batch_dependence"]["texts"]["result"] == "passed" and "rates" in facts
 
 
-def test_a_model_that_is_never_called_is_said(tmp_path: Path, facts: dict[str, dict[str, Any]]) -> None:
+def test_a_model_that_is_never_called_is_a_reason(tmp_path: Path, facts: dict[str, dict[str, Any]]) -> None:
     train(tmp_path, classifier(mlp(), vectors()), steps=0, preflight=True)
     assert "no forward pass" in facts["finite"]["texts"]["says"]
 
@@ -589,7 +605,8 @@ def test_a_pass_without_a_backward_pass_is_examined_without_a_loss(tmp_path: Pat
 def test_a_transformer_is_examined_in_five_seconds() -> None:
     layer = nn.TransformerEncoderLayer(128, 4, 512, batch_first=True)
     body = nn.TransformerEncoder(layer, 4, enable_nested_tensor=False)
-    model = Function(lambda self, ids: self.head(self.body(self.token(ids))), token=nn.Embedding(512, 128), body=body, head=nn.Linear(128, 512))
+    parts = {"token": nn.Embedding(512, 128), "body": body, "head": nn.Linear(128, 512)}
+    model = Function(lambda self, ids: self.head(self.body(self.token(ids))), **parts)
     ids = torch.randint(0, 512, (8, 65))
     report = trainscope.preflight(model, ids[:, :-1], ids[:, 1:], loss=next_loss, optimizer=adam(model))
     assert report["future"].result == "failed" and report.seconds < 5
