@@ -77,7 +77,7 @@ def examine_torch(
         "rates": updates.rates,
     }
     begun = time.perf_counter()
-    with paused():
+    with paused(), torch.inference_mode(False), torch.no_grad():
         try:
             session = Session(model, inputs, targets, loss, optimizer, output, batch_dim, seconds, autocast, reason)
         except (NotTried, TooLarge) as reason:
@@ -126,6 +126,9 @@ class Session:
         lazy = [name for name, own in named_parameters(self.model)[0] if nn.parameter.is_lazy(own)]
         if lazy:
             raise NotTried(f"{lazy[0]} is not initialized yet: a forward pass would do it")
+        meta = [name for name, own in named_parameters(self.model)[0] if own.is_meta]
+        if meta:
+            raise NotTried(f"{meta[0]} has no elements: it is on the device `meta`")
         self.args, self.kwargs = _arguments(inputs)
         self._reason = reason or "no loss was given"
         self.targets, self.loss, self.output, self.batch_dim = targets, loss, output, batch_dim
@@ -136,6 +139,7 @@ class Session:
         types = dict.fromkeys(device.type for device in self.devices)
         self.autocast = autocast if autocast is not None else autocast_now(types)
         self.passes = 0
+        self._needs_gradients = False
         self._seconds, self._longest, self._begun = seconds, 0.0, time.perf_counter()
         self._modes = [(own, own.training) for own in self.model.modules()]
         tables = [value for name, value in vars(global_hooks).items() if name.startswith("_global_")]
@@ -189,10 +193,19 @@ class Session:
         self._set_modes(evaluates=evaluates)
         begun = time.perf_counter()
         try:
-            with self.context(gradients=gradients, uses_autocast=uses_autocast), within or contextlib.nullcontext():
+            needs = gradients or self._needs_gradients
+            with self.context(gradients=needs, uses_autocast=uses_autocast), within or contextlib.nullcontext():
                 return self.model(*args, **kwargs)
+        except RuntimeError as error:
+            if self._needs_gradients or gradients or "does not require grad" not in str(error):
+                raise
         finally:
             self._longest = max(self._longest, time.perf_counter() - begun)
+        # The model takes gradients itself, as of an energy by positions.
+        self._needs_gradients = True
+        return self.run(
+            arguments, evaluates=evaluates, seed=seed, is_extra=is_extra, uses_autocast=uses_autocast, within=within
+        )
 
     def settle(self) -> None:
         """Puts back all but the weights."""
@@ -262,7 +275,7 @@ class Session:
         if not isinstance(value, torch.Tensor):
             raise NotTried(f"`output` selects a {type(value).__name__}, no tensor")
         if value.is_complex():
-            value = torch.view_as_real(value)
+            value = _real(value)
         if not value.is_floating_point():
             raise NotTried(f"the output is of {value.dtype}")
         if not value.ndim:
@@ -299,7 +312,7 @@ class Session:
     @functools.cached_property
     def judged(self) -> torch.Tensor:
         """The judged part of `base`, of finite numbers."""
-        output = self.selected(self.base).clone()
+        output = self.selected(self.base).detach().clone()
         if not bool(torch.isfinite(output).all()):
             raise NotTried("not all outputs in evaluation mode are finite")
         return output
@@ -328,6 +341,25 @@ class Session:
         """Names of modules by identity."""
         own = type(self.model).__name__
         return {id(module): name or own for name, module in named_modules(self.model)}
+
+
+def numbers_in(output: Any) -> list[torch.Tensor]:
+    """Tensors of numbers in an output; complex ones as pairs."""
+    found = [own for own in tensors_in(output) if own.is_floating_point() or own.is_complex()]
+    return [_real(own) if own.is_complex() else own for own in found]
+
+
+def _real(values: torch.Tensor) -> torch.Tensor:
+    with torch.enable_grad():
+        return torch.view_as_real(values.resolve_conj())
+
+
+def signed_sum(values: torch.Tensor) -> torch.Tensor:
+    """A sum with random signs: that of a softmax, without them, would be constant."""
+    random = torch.Generator().manual_seed(0)
+    signs = torch.randint(0, 2, values.shape, generator=random) * 2 - 1
+    with torch.enable_grad():
+        return (values.float() * signs.to(values.device)).sum()
 
 
 def autocast_now(types: Mapping[str, None]) -> list[tuple[str, bool, torch.dtype]]:

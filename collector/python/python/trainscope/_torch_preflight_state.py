@@ -6,6 +6,7 @@ import collections
 import contextlib
 import dis
 import functools
+import inspect
 import random
 import re
 import sys
@@ -96,7 +97,8 @@ class State:
         """Remembers an object that is no tensor, and returns what it refers to."""
         kind = type(value)
         if isinstance(value, nn.Module):
-            return [*_of_class(kind, self._others), *self._enter_dict(value.__dict__), kind.forward]
+            forward = inspect.getattr_static(kind, "forward", None)
+            return [*_of_class(kind, self._others), *self._enter_dict(value.__dict__), forward]
         if isinstance(value, Optimizer):
             return self._enter_dict(value.__dict__)
         if isinstance(value, dict):
@@ -474,11 +476,12 @@ def are_bits_equal(a: torch.Tensor, b: torch.Tensor) -> bool:
     """True if two tensors have the same elements, NaN included."""
     if a.shape != b.shape or a.dtype != b.dtype:
         return False
+    if a.is_nested:
+        return are_bits_equal(a.values(), b.values())
+    if a.layout == torch.sparse_coo:
+        return torch.equal(a._indices(), b._indices()) and are_bits_equal(a._values(), b._values())
     if a.layout != torch.strided or a.is_quantized:
-        try:
-            return torch.equal(a, b)
-        except (RuntimeError, NotImplementedError):
-            return True
+        return torch.equal(a, b)
     if a.is_complex():
         a, b = torch.view_as_real(a.resolve_conj()), torch.view_as_real(b.resolve_conj())
     if a.is_floating_point() and a.element_size() in _WORDS:

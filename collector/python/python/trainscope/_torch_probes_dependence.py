@@ -13,7 +13,7 @@ from trainscope._lost import text_of
 from trainscope._preflight import Probe
 from trainscope._torch_graph import tensors_in
 from trainscope._torch_locate import Kept, Parting, Place, Randomness
-from trainscope._torch_preflight import NotTried, Session, mapped
+from trainscope._torch_preflight import NotTried, Session, mapped, signed_sum
 
 SMALLEST_SHARE = 1e-3
 """Smallest dependence that counts, as a share of the change of what may depend. Sums in another order, as of experts that get
@@ -111,7 +111,8 @@ class _Batch:
         if session.batch_dim == 1:
             self.size = output.shape[1] if output.ndim > 1 else 0
         self.output_axis = session.batch_dim or 0
-        inputs = [own for own in tensors_in((session.args, session.kwargs)) if own.ndim]
+        given = tensors_in((session.args, session.kwargs))
+        inputs = [own for own in given if own.ndim and own.layout == torch.strided and not own.is_nested]
         if not inputs:
             raise NotTried("no input is a tensor")
         sizes = {axis: [own for own in inputs if own.ndim > axis and own.shape[axis] == self.size] for axis in axes}
@@ -119,7 +120,7 @@ class _Batch:
         if axis is None:
             raise NotTried(f"the output has {self.size} rows, and no input has as many samples")
         if self.size < 2:
-            raise NotTried("the batch has one sample")
+            raise NotTried("the batch has fewer than two samples")
         self.axis = axis
         self.tensors = sizes[axis]
 
@@ -175,6 +176,8 @@ def _refuse_meant(session: Session, batch: _Batch, output: torch.Tensor) -> None
     for module in session.model.modules():
         if isinstance(module, nn.modules.batchnorm._BatchNorm) and module.running_mean is None:
             raise NotTried("BatchNorm without running statistics takes those of the batch")
+        if ".quantized" in type(module).__module__:
+            raise NotTried("a quantized layer takes the range of the batch")
     if any(_is_graph(own, batch.size) for own in (*tensors_in((session.args, session.kwargs)), *session.reachable())):
         raise NotTried("the samples are joined by a graph")
     if all(device.type == "cpu" for device in session.devices):
@@ -254,7 +257,8 @@ def _map_of(session: Session, batch: _Batch) -> list[list[float]] | None:
     roots += [own for own in embedded if own.ndim > batch.axis and own.shape[batch.axis] == batch.size]
     if not roots or not output.requires_grad:
         return None
-    rows = batch.rows(output)
+    with torch.enable_grad():
+        rows = list(batch.rows(output)[:number])
     table = []
     for i in range(number):
         try:
@@ -272,13 +276,6 @@ def _map_of(session: Session, batch: _Batch) -> list[list[float]] | None:
     return None if not 0 < largest < math.inf else [[round(float(own) / largest, 3) for own in row] for row in whole]
 
 
-def signed_sum(values: torch.Tensor) -> torch.Tensor:
-    """A sum with random signs: those of a softmax, without them, would be constant."""
-    random = torch.Generator().manual_seed(0)
-    signs = torch.randint(0, 2, values.shape, generator=random) * 2 - 1
-    return (values.float() * signs.to(values.device)).sum()
-
-
 # Positions of a sequence.
 
 
@@ -290,7 +287,8 @@ class _Sequence:
         output = session.judged
         found = None
         for own in tensors_in((session.args, session.kwargs)):
-            if own.ndim >= 2 and own.shape[1] >= 4 and (own.ndim == 2 or own.is_floating_point()) and own.dtype != torch.bool:
+            is_plain = own.layout == torch.strided and own.dtype != torch.bool and not own.is_nested
+            if is_plain and own.ndim >= 2 and own.shape[1] >= 4 and (own.ndim == 2 or own.is_floating_point()):
                 found = _with_positions(output, own)
                 if found is not None:
                     self.inputs = own

@@ -9,8 +9,8 @@ import torch
 
 from trainscope._preflight import Probe
 from trainscope._torch_graph import tensors_in
-from trainscope._torch_preflight import NotTried, Session, mapped
-from trainscope._torch_probes_dependence import other_values, signed_sum, unique
+from trainscope._torch_preflight import NotTried, Session, mapped, numbers_in, signed_sum
+from trainscope._torch_probes_dependence import other_values, unique
 
 MAX_CHANGED_INPUTS = 6
 """Inputs that are changed, one pass each."""
@@ -74,7 +74,7 @@ def _named_inputs(session: Session) -> Iterator[tuple[str, torch.Tensor]]:
 
 def _after_change(session: Session, tensor: torch.Tensor) -> list[torch.Tensor] | None:
     """All outputs after one input was changed; `None` if it can have no other values that mean something."""
-    if not tensor.numel():
+    if not tensor.numel() or tensor.layout != torch.strided or tensor.is_nested:
         return None
     if tensor.dtype == torch.bool or _is_mask(tensor):
         # Off at every second place of the last dimension where it is on. At least the first stays as it is.
@@ -112,7 +112,7 @@ def _label_column(session: Session) -> str:
     if not isinstance(targets, torch.Tensor) or targets.numel() < 8 or len(unique(targets)) < 2:
         return ""
     for name, tensor in _named_inputs(session):
-        if tensor.ndim == 2 and tensor.is_floating_point() and tensor.shape[1] > 1 and len(tensor) == targets.numel():
+        if _has_features(tensor) and tensor.ndim == 2 and tensor.shape[1] > 1 and len(tensor) == targets.numel():
             same = (tensor == targets.reshape(-1, 1).to(tensor.dtype)).all(0).nonzero().flatten()
             if len(same):
                 return f"feature {int(same[0])} of {name}"
@@ -121,7 +121,9 @@ def _label_column(session: Session) -> str:
 
 def _ignored_features(session: Session, outputs: list[torch.Tensor]) -> tuple[list[str], int]:
     """Features that no output depends on, by the gradient and by another pass; and the number of all features."""
-    inputs = [(name, own) for name, own in _named_inputs(session) if own.is_floating_point() and own.ndim >= 2]
+    # A tensor that is given twice has one gradient.
+    once = {id(own): (name, own) for name, own in reversed(list(_named_inputs(session)))}
+    inputs = [(name, own) for name, own in reversed(once.values()) if _has_features(own)]
     if not inputs:
         return [], 0
     known = {id(own): own.detach().clone().requires_grad_() for _, own in inputs}
@@ -159,8 +161,12 @@ def _ignored_features(session: Session, outputs: list[torch.Tensor]) -> tuple[li
     return ([] if _any_differs(outputs, after) else found), total
 
 
+def _has_features(tensor: torch.Tensor) -> bool:
+    return tensor.is_floating_point() and tensor.ndim >= 2 and tensor.layout == torch.strided and not tensor.is_nested
+
+
 def _all_outputs(output: Any) -> list[torch.Tensor]:
-    return [own.detach().clone() for own in tensors_in(output) if own.is_floating_point()]
+    return [own.detach().clone() for own in numbers_in(output)]
 
 
 def _any_differs(before: list[torch.Tensor], after: list[torch.Tensor]) -> bool:

@@ -14,7 +14,7 @@ from torch import nn
 from trainscope._lost import text_of
 from trainscope._preflight import Probe
 from trainscope._torch_graph import dtype_name, named_parameters, tensors_in
-from trainscope._torch_preflight import NotTried, Session, mapped
+from trainscope._torch_preflight import NotTried, Session, mapped, numbers_in, signed_sum
 from trainscope._torch_preflight_state import check_memory, free_memory
 
 FAR_ABOVE_CHANCE = 3.0
@@ -96,7 +96,7 @@ def _training_pass(session: Session) -> Pass:
             raise
         saved = None
         output = session.run(evaluates=False, gradients=True)
-    outputs = [own.detach() for own in tensors_in(output) if own.is_floating_point() or own.is_complex()]
+    outputs = [own.detach() for own in numbers_in(output)]
     loss: torch.Tensor | None = None
     reason = ""
     with session.context(gradients=True):
@@ -104,30 +104,25 @@ def _training_pass(session: Session) -> Pass:
             loss = session.loss_of(output)
         except Exception as error:
             reason = str(error) if isinstance(error, NotTried) else f"the loss could not be computed: {text_of(error)}"
-    root = loss if loss is not None else _projected(outputs_with_graph(output))
+    root = loss if loss is not None else _projected([own for own in numbers_in(output) if own.grad_fn is not None])
     found = Pass(outputs, None if loss is None else float(loss.detach()), reason, None, None, [], trace.called, saved)
     if root is None or root.grad_fn is None:
         return found
     functions = functions_of(root.grad_fn)
     found.guess = _guess(functions) if loss is not None else None
+    # Parameters that the pass has put into the model are none of it.
+    session.settle()
     found.foreign = _foreign(session, functions)
     if session.parameters:
         found.gradients = gradients_of(session, root, functions)
     return found
 
 
-def outputs_with_graph(output: Any) -> list[torch.Tensor]:
-    """Outputs through which a gradient passes."""
-    return [own for own in tensors_in(output) if own.grad_fn is not None and own.is_floating_point()]
-
-
 def _projected(outputs: list[torch.Tensor]) -> torch.Tensor | None:
     """A sum of all outputs with random signs, in place of a loss."""
-    random = torch.Generator().manual_seed(0)
-    sums = [
-        (own * (torch.randint(0, 2, own.shape, generator=random) * 2 - 1).to(own.device, own.dtype)).sum() for own in outputs
-    ]
-    return torch.stack([own.float().cpu() for own in sums]).sum() if sums else None
+    with torch.enable_grad():
+        sums = [signed_sum(own).cpu() for own in outputs]
+        return torch.stack(sums).sum() if sums else None
 
 
 def gradients_of(session: Session, root: torch.Tensor, functions: list[Any] | None = None) -> dict[str, torch.Tensor]:
@@ -135,12 +130,14 @@ def gradients_of(session: Session, root: torch.Tensor, functions: list[Any] | No
     names, tensors = zip(*session.parameters, strict=True)
     is_half = any(is_on and dtype == torch.float16 for _, is_on, dtype in session.autocast)
     scale = LOSS_SCALE if is_half and math.isfinite(float(root.detach())) else 1.0
+    with torch.enable_grad():
+        root = root * scale
     found: Sequence[torch.Tensor | None]
     # Functions of a program may use parameters that the graph does not show, reentrant checkpoints for example.
     if any(hasattr(one, "_forward_cls") for one in functions or functions_of(root.grad_fn)):
-        found = _accumulated(root * scale, list(tensors))
+        found = _accumulated(root, list(tensors))
     else:
-        found = torch.autograd.grad(root * scale, tensors, allow_unused=True)
+        found = torch.autograd.grad(root, tensors, allow_unused=True)
     return {
         name: gradient if scale == 1.0 else gradient / scale
         for name, gradient in zip(names, found, strict=True)
@@ -273,7 +270,7 @@ def _guess(functions: list[Any]) -> _Guess | None:
 
 
 def rms_of(values: torch.Tensor) -> float:
-    return float(values.float().square().mean().sqrt()) if values.numel() else 0.0
+    return float(values.abs().float().square().mean().sqrt()) if values.numel() else 0.0
 
 
 def sizes_of(tensors: list[torch.Tensor]) -> dict[torch.device, int]:
@@ -297,7 +294,7 @@ def finite(session: Session) -> Probe:
         numbers["nan"] += nan
         numbers["infinite"] += infinite
         # Logits of what is not allowed are often -inf.
-        is_mask = not tensor.is_complex() and infinite == int((tensor == -math.inf).sum())
+        is_mask = infinite == int((tensor == -math.inf).sum())
         if nan or (infinite and not (is_mask and found.loss is not None and math.isfinite(found.loss))):
             bad.append(f"{nan + infinite} of {tensor.numel()} elements of output {number + 1}")
     if found.loss is not None and not math.isfinite(found.loss):
@@ -442,7 +439,7 @@ def _cut_off(session: Session, parameters: list[tuple[str, torch.Tensor]]) -> li
                 spread = float(own.detach().float().std()) if own.numel() > 1 else 0.0
                 noise = torch.randn(own.shape, generator=random) * (spread or 0.1)
                 own.data.add_(noise.to(own.device, own.dtype))
-            return [own for own in tensors_in(session.run()) if own.is_floating_point()]
+            return [own.detach() for own in numbers_in(session.run())]
         finally:
             for number in chosen:
                 tensors[number].data.copy_(before[number])

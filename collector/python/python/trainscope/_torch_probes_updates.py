@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import itertools
 import math
 from collections.abc import Callable, Iterator
@@ -128,6 +129,10 @@ class _Copies:
     def __init__(self, session: Session) -> None:
         named = dict(named_parameters(session.model)[0])
         ours = {id(own): name for name, own in named.items()}
+        for own in session.optimizers:
+            closure = inspect.signature(type(own).step).parameters.get("closure")
+            if closure is not None and closure.default is inspect.Parameter.empty:
+                raise NotTried(f"{type(own).__name__} computes gradients itself")
         held = [own for one in session.optimizers for group in one.param_groups for own in group["params"]]
         states = [own for one in session.optimizers for own in tensors_in(list(one.state.values()))]
         # Copies of parameters and states, and the states of an optimizer that has none yet, Adam for example.
@@ -161,10 +166,7 @@ class _Copies:
             step: Callable[..., Any] = type(optimizer).step
             if getattr(step, "hooked", False):
                 step = step.__wrapped__  # type: ignore[attr-defined]
-            try:
-                step(optimizer)
-            except TypeError as error:
-                raise NotTried(f"{type(optimizer).__name__} needs more than gradients ({error})") from None
+            step(optimizer)
 
 
 class _Trial:

@@ -399,6 +399,107 @@ def test_wrappers_are_looked_through() -> None:
     assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == count
 
 
+class Doubled(torch.autograd.Function):
+    """A function of the program."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
+        return 2 * x
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
+        return 2 * gradient
+
+
+class Lying(nn.Linear):
+    """Pretends to be of another class."""
+
+    @property
+    def __class__(self) -> type:  # type: ignore[override]
+        return dict
+
+
+class Subclass(torch.Tensor):
+    """A tensor of the program."""
+
+
+def remade(self: Any, x: torch.Tensor) -> torch.Tensor:
+    self.head = nn.Linear(20, 10)
+    return self.head(x)
+
+
+def forces(self: Any, x: torch.Tensor) -> torch.Tensor:
+    x = x.detach().requires_grad_()
+    return torch.autograd.grad(self.body(x).sum(), x, create_graph=True)[0][:, :10] + self.body(x)
+
+
+def packed(self: Any, x: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+    sequences = nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+    return self.head(self.rnn(sequences)[1][0])
+
+
+def unusual(model: nn.Module, inputs: Any = None, optimizer: Any = None) -> Program:
+    return Program(model, vectors() if inputs is None else inputs, labels(), functional.cross_entropy, optimizer)
+
+
+UNUSUAL: dict[str, tuple[Any, set[str]]] = {
+    "lbfgs": (lambda: unusual(own := mlp(), optimizer=torch.optim.LBFGS(own.parameters())), set()),
+    "complex": (lambda: Program(nn.Linear(20, 10, dtype=torch.cfloat), vectors().cfloat()), set()),
+    "meta": (lambda: unusual(nn.Linear(20, 10, device="meta")), set()),
+    "own function": (lambda: unusual(Function(lambda self, x: Doubled.apply(self.body(x)), body=mlp())), set()),
+    "vmap": (lambda: unusual(Function(lambda self, x: torch.vmap(self.body)(x), body=mlp().eval())), set()),
+    "forces": (lambda: unusual(Function(forces, body=mlp())), set()),
+    "scripted": (lambda: unusual(torch.jit.script(mlp())), set()),
+    "several optimizers": (
+        lambda: unusual(own := mlp(), optimizer=[sgd(own[0]), adam(own[3])]), set()
+    ),
+    "a list with a tensor twice": (
+        lambda: unusual(Function(lambda self, x: self.body(x[0] + x[1]), body=mlp()), [own := vectors(), own]), set()
+    ),
+    "a mapping as one argument": (
+        lambda: unusual(Function(lambda self, x: self.body(x["a"]), body=mlp()), ({"a": vectors()},)), set()
+    ),
+    "packed": (
+        lambda: unusual(
+            Function(packed, rnn=nn.GRU(5, 8, batch_first=True), head=nn.Linear(8, 10)),
+            (rows(), torch.randint(3, 12, (16,))),
+        ),
+        set(),
+    ),
+    "nested": (
+        lambda: Program(
+            Function(lambda self, x: torch.stack([self.body(own).mean(0) for own in x.unbind()]), body=mlp()),
+            torch.nested.nested_tensor([vectors(3), vectors(5)], layout=torch.jagged),
+        ),
+        set(),
+    ),
+    "sparse": (
+        lambda: unusual(
+            Function(lambda self, a, x: self.body(torch.sparse.mm(a, x)), body=mlp()), (torch.eye(16).to_sparse(), vectors())
+        ),
+        set(),
+    ),
+    "lying class": (lambda: unusual(nn.Sequential(Lying(20, 10))), set()),
+    "tensor of the program": (lambda: unusual(mlp(), vectors().as_subclass(Subclass)), set()),
+    "parameters made at each call": (lambda: unusual(Function(remade, head=nn.Linear(20, 10))), {"reach"}),
+    "no parameters": (lambda: unusual(nn.Softmax(1)), set()),
+    "no samples": (lambda: Program(mlp(), vectors(0), labels(0), functional.cross_entropy), {"finite"}),
+    "labels beyond the classes": (lambda: unusual(nn.Linear(20, 2)), set()),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("has_gradients", [True, False], ids=["", "no_grad"])
+@pytest.mark.parametrize("name", UNUSUAL)
+def test_what_is_unusual_is_no_trouble(name: str, has_gradients: bool) -> None:
+    make, failed = UNUSUAL[name]
+    program = make()
+    with torch.set_grad_enabled(has_gradients):
+        report = preflight(program, one_batch=True)
+    assert {probe.name for probe in report.failed} == failed, f"{report}"
+    assert report.is_restored
+
+
 # Sentences.
 
 
