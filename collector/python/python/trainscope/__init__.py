@@ -51,6 +51,7 @@ from trainscope._current import (
     watch,
 )
 from trainscope._lost import TrainscopeWarning
+from trainscope._preflight import Preflight, Probe, preflight
 from trainscope.report import Report
 from trainscope.run import Run, Step, TrainingStopped
 from trainscope.tensorboard import SummaryWriter
@@ -73,6 +74,8 @@ def __getattr__(name: str) -> str:
 
 
 __all__ = [
+    "Preflight",
+    "Probe",
     "Report",
     "Run",
     "Step",
@@ -100,6 +103,7 @@ __all__ = [
     "log_tree",
     "note",
     "phase",
+    "preflight",
     "report",
     "scalar",
     "span",

@@ -86,6 +86,11 @@ def is_set(variable: str) -> bool:
     return os.environ.get(variable, "0") not in ("", "0")
 
 
+def wants_preflight() -> bool:
+    """`True` if `TRAINSCOPE_PREFLIGHT` is set, and not to `0`."""
+    return os.environ.get("TRAINSCOPE_PREFLIGHT", "0") not in ("", "0")
+
+
 def ranks_from_environment() -> tuple[int, int] | None:
     """Rank of this process and number of ranks, as its launcher has set them."""
     pairs = list(RANK_VARIABLES)

@@ -21,6 +21,25 @@ def _nothing(*_args: Any, **_kwargs: Any) -> None:
     """Does nothing: the hook of a copied model."""
 
 
+_pauses = 0
+
+
+@contextlib.contextmanager
+def paused() -> Iterator[None]:
+    """No hook of a watch does anything meanwhile."""
+    global _pauses
+    _pauses += 1
+    try:
+        yield
+    finally:
+        _pauses -= 1
+
+
+def is_paused() -> bool:
+    """True while probes run, whose passes are none of the training."""
+    return _pauses > 0
+
+
 class Hook:
     """Hook that calls a function with its owner, as long as there is one.
 
@@ -38,7 +57,7 @@ class Hook:
         self._args = args
 
     def __call__(self, *args: Any) -> None:
-        if torch.compiler.is_compiling():
+        if torch.compiler.is_compiling() or _pauses:
             return
         owner = self._owner()
         if owner is not None:

@@ -284,13 +284,16 @@ class Run(Recorder):
         first: int | None = None,
         graph: bool = True,
         curves: bool = True,
+        preflight: bool | Mapping[str, Any] | None = None,
     ) -> Watch | None:
         """Records statistics of a PyTorch model's weights, gradients and activations on selected steps.
 
         `gradients`: "update" as the optimizer gets them; "raw" after each backward pass, before all-reduce, clipping and
         unscaling; or False. `scaler`: a `GradScaler`, so that gradients are unscaled and skipped updates marked. `names`,
         `exclude`: patterns of tensors. `every`, `first`: steps; those of the run by default. `curves`: the learning rate
-        whenever it changes, and the norm of all gradients that the optimizer holds, as `learning_rate` and `grad_norm`.
+        whenever it changes, and the norm of all gradients that the optimizer holds, as `learning_rate` and `grad_norm`. `preflight`: probes the model
+        after the backward pass of the first batch, as `trainscope.preflight` does, whose options may be given as a mapping;
+        by default if TRAINSCOPE_PREFLIGHT is set.
         Costs 3 µs a tensor and reading its memory, on selected steps only. Does not keep the model alive and changes no
         result. `None` if the model cannot be watched, which is warned of.
         """
@@ -301,6 +304,7 @@ class Run(Recorder):
                 self, model, optimizer, scaler=scaler, weights=weights, gradients=gradients, activations=activations,
                 activation_gradients=activation_gradients, names=names, exclude=exclude, every=every, first=first,
                 graph=graph, curves=curves,
+                preflight=_options.wants_preflight() if preflight is None else preflight,
             )
         except Exception as error:
             self._count_invalid(f"watch: {text_of(error)}")

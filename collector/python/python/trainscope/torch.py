@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
@@ -39,6 +39,9 @@ from trainscope._torch_hooks import (
 from trainscope._torch_kept import KeptActivations
 from trainscope._torch_missing import has_activation, sentences_of
 from trainscope._torch_program import Program
+
+if TYPE_CHECKING:
+    from trainscope._torch_first_batch import FirstBatch
 
 __all__ = ["Watch", "graph_of"]
 
@@ -90,6 +93,7 @@ class Watch:
         graph: bool = True,
         curves: bool = True,
         hooks: bool = True,
+        preflight: bool | Mapping[str, Any] = False,
     ) -> None:
         if not isinstance(model, nn.Module):
             raise TypeError(f"watch needs a torch.nn.Module, not {type(model).__name__}")
@@ -159,6 +163,11 @@ class Watch:
                 self._scaler_step = ScalerStep(self, scaler)
                 scaler.step = self._scaler_step
             self.begin(self._now())
+        self._first_batch: FirstBatch | None = None
+        if preflight is not False:
+            from trainscope._torch_first_batch import FirstBatch
+
+            self._first_batch = FirstBatch(self, model, optimizer, {} if preflight is True else preflight)
         run._nodes([name for name, _ in self._modules(model)])
 
     # Questions.
@@ -251,6 +260,8 @@ class Watch:
         if self in _WATCHES:
             self._note_missing()
         _WATCHES.discard(self)
+        if self._first_batch is not None:
+            self._first_batch.close()
         self._program.close(self)
         self._remove_forward_hooks()
         self._set_target(None)
