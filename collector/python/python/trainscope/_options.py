@@ -71,9 +71,7 @@ def is_system_wanted() -> bool:
 
 def wants_capsule(at_hit: str | None) -> bool:
     """`True` if the step of a hit is to be written: by an option, or `TRAINSCOPE_CAPSULE`, which may come beside another."""
-    if os.environ.get("TRAINSCOPE_CAPSULE", "0") not in ("", "0"):
-        return True
-    return (at_hit or os.environ.get("TRAINSCOPE_AT_HIT")) == "capsule"
+    return is_set("TRAINSCOPE_CAPSULE") or (at_hit or os.environ.get("TRAINSCOPE_AT_HIT")) == "capsule"
 
 
 def is_quiet() -> bool:
@@ -88,7 +86,7 @@ def is_set(variable: str) -> bool:
 
 def wants_preflight() -> bool:
     """`True` if `TRAINSCOPE_PREFLIGHT` is set, and not to `0`."""
-    return os.environ.get("TRAINSCOPE_PREFLIGHT", "0") not in ("", "0")
+    return is_set("TRAINSCOPE_PREFLIGHT")
 
 
 def ranks_from_environment() -> tuple[int, int] | None:
