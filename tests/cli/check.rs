@@ -91,6 +91,7 @@ fn the_answer_has_the_promised_shape() {
         "node",
         "rank",
         "run",
+        "sentence",
         "severity",
         "step",
         "tensor",

@@ -184,7 +184,12 @@ const CASES: &[Case] = &[
             // The optimizer of another model, as of a discriminator.
             &["optimizer_parameters Adam#2 | held=8 of_model=0 others=8 missing=0"],
         ],
-        unknown: &[&["optimizer_parameters Adam | held=6"]],
+        unknown: &[
+            &["optimizer_parameters Adam | held=6"],
+            // Copies of bfloat16 weights in float32, and weights that the program updates by itself.
+            &["optimizer_parameters Adam | held=6 of_model=0 others=6 other_types=6 missing=6"],
+            &["optimizer_parameters Adam | held=6 of_model=4 others=2 missing=2 missing_changed=2"],
+        ],
     },
     Case {
         rule: Rule::GradientsNotCleared,
@@ -254,6 +259,7 @@ const CASES: &[Case] = &[
                 "optimizer_settings Adam~0 | lr=0.005 highest_lr=0.01 updates=200",
                 "optimizer_settings Adam~0 | lr=0 highest_lr=0.01 updates=400",
             ],
+            &["optimizer_settings Adam~0 | lr=0 highest_lr=0.01 highest_late_lr=0.005 updates=400"],
             // Restarts.
             &[
                 "optimizer_settings Adam~0 | lr=0.000001 highest_lr=0.01 updates=100",
@@ -510,6 +516,10 @@ fn faults_are_found_and_lookalikes_are_not() {
 #[test]
 fn what_may_be_meant_is_a_note() {
     for (facts, rule) in [
+        (
+            "reached | trainable=8 foreign=6 unregistered=0",
+            Rule::ParametersNotRegistered,
+        ),
         (
             "loss_function mse_loss | broadcast=1 outputs_shape=[64,~10] targets_shape=[10]",
             Rule::Broadcast,

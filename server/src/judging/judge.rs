@@ -75,7 +75,7 @@ pub struct Judgement {
 
 impl Judgement {
     /// Line of the program that a hit is about, by a fact or else by a graph.
-    pub(crate) fn source(&self, hit: &Hit) -> Option<&SourceLine> {
+    pub(crate) fn source<'a>(&'a self, hit: &'a Hit) -> Option<&'a SourceLine> {
         let of_fact = hit.source.as_deref();
         of_fact.or_else(|| self.sources.get(&hit.tensor))
     }

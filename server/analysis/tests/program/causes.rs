@@ -68,7 +68,10 @@ fn a_fact_explains_only_what_it_can_cause() {
     let kept = fact("gradients_kept | updates=45 kept=40");
     assert_eq!(first(&judged(&[kept], nan)), "gradients_not_cleared");
     let doubled = fact("loss_function cross_entropy | before=softmax");
-    assert_eq!(first(&judged(&[doubled.clone()], nan)), "loss_nan");
+    assert_eq!(
+        first(&judged(std::slice::from_ref(&doubled), nan)),
+        "loss_nan"
+    );
     assert_eq!(first(&judged(&[doubled], flat)), "loss_activation");
     // Without any other hit, it is the cause itself.
     let falls = |step: i64| 2.0 * 0.97_f64.powi(i32::try_from(step).unwrap_or(0));
@@ -166,9 +169,15 @@ fn a_growth_before_an_overflow_is_the_cause_of_it() {
 #[test]
 fn an_exception_matters_more_than_what_does_not_end_the_program() {
     let failed = fact("failure RuntimeError | message=shapes");
-    assert_eq!(first(&judged(&[failed.clone()], flat)), "program_failed");
+    assert_eq!(
+        first(&judged(std::slice::from_ref(&failed), flat)),
+        "program_failed"
+    );
     // It may be raised because of NaN.
-    assert_eq!(first(&judged(&[failed.clone()], nan)), "loss_nan");
+    assert_eq!(
+        first(&judged(std::slice::from_ref(&failed), nan)),
+        "loss_nan"
+    );
     let kept = fact("gradients_kept | updates=45 kept=40");
     assert_eq!(
         first(&judged(&[failed, kept], flat)),

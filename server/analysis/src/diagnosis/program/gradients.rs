@@ -61,7 +61,8 @@ fn not_reached(fact: &Fact<'_>) -> Option<Opinion> {
 }
 
 fn not_registered(fact: &Fact<'_>) -> Option<Opinion> {
-    let foreign = fact.number("foreign")?;
+    let hidden = fact.number("unregistered");
+    let foreign = fact.number("foreign")?.max(hidden.unwrap_or(0.0));
     if foreign < 1.0 {
         return Some(fact.fine(
             "all parameters that the loss reaches are in the model or in an optimizer",
@@ -69,12 +70,24 @@ fn not_registered(fact: &Fact<'_>) -> Option<Opinion> {
         ));
     }
     let (count, shape) = (counted(foreign), fact.text("foreign_shape"));
-    let (of, of_zh) = if shape.is_empty() {
+    let of = if fact.text("unregistered").is_empty() {
+        shape
+    } else {
+        fact.text("unregistered")
+    };
+    let (of, of_zh) = if of.is_empty() {
         (String::new(), String::new())
     } else {
-        (format!(" (such as {shape})"), format!("（如形状 {shape}）"))
+        (format!(" (such as {of})"), format!("（如 {of}）"))
     };
-    Some(fact.fault(
+    // Those that are in no attribute of the model may be of a fixed model, as that of a perceptual loss.
+    let state = if hidden == Some(0.0) {
+        State::Note
+    } else {
+        State::Fault
+    };
+    Some(fact.found(
+        state,
         format!(
             "the loss depends on {count} parameters{of} that are neither in the model nor in an optimizer: layers in a Python \
              list are not registered, use nn.ModuleList"

@@ -84,6 +84,11 @@ fn parameters(fact: &Fact<'_>, all: &[Fact<'_>]) -> Option<Opinion> {
     } else {
         listed
     };
+    // Copies of the weights in another type, whose values the program writes back, and updates without an optimizer.
+    let is_meant = fact.is("missing_changed") || fact.number("other_types") == Some(others);
+    if missing > 0.0 && others > 0.0 && is_meant {
+        return None;
+    }
     if missing > 0.0 && others > 0.0 {
         let count = counted(others);
         let (en, zh) = if fact.number("of_model") == Some(0.0) {
@@ -228,16 +233,18 @@ fn rate(fact: &Fact<'_>) -> Option<Opinion> {
         .number("updates")
         .filter(|updates| *updates > MIN_UPDATES)?;
     let (now, highest) = (fact.number("lr")?, fact.number("highest_lr")?);
-    let gone = fact
-        .seen
-        .low_since
-        .filter(|since| *since <= GONE_BY * updates);
-    let Some(since) = gone else {
+    let low_since = fact.seen.low_since;
+    let is_gone = match fact.number("highest_late_lr") {
+        Some(late) => late < GONE * highest,
+        None => low_since.is_some_and(|since| since <= GONE_BY * updates),
+    };
+    let since = low_since.unwrap_or(updates).min(GONE_BY * updates);
+    if !is_gone {
         return Some(fact.fine(
             "the learning rate is not gone before the end",
             "学习率没有提前消失",
         ));
-    };
+    }
     let (now, highest) = (brief(now), brief(highest));
     let (since, updates) = (counted(since.max(1.0)), counted(updates));
     Some(fact.fault(

@@ -171,7 +171,9 @@ fn is_skipped(run: &Run<'_>, rank: u32, step: i64) -> bool {
     }
     let weights = run
         .of_class(rank, Class::Weight)
-        .filter_map(|w| with_before(w, step.saturating_add(1)));
+        .filter_map(|w| with_before(w, step.saturating_add(1)))
+        // Between two looks that are apart, other updates change the weights.
+        .filter(|(before, _)| before.step >= step);
     let same: Vec<bool> = weights
         .map(|(before, now)| now.is_identical(before) == Some(true))
         .collect();

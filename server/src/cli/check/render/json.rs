@@ -7,6 +7,7 @@ use trainscope_analysis::watchpoint::{
     Cause, Coverage, Figures, Hit, Inconclusive, Missing, Verdict,
 };
 use trainscope_format::Severity;
+use trainscope_format::program::SourceLine;
 
 use super::super::report::Report;
 use crate::judging::judge::{Fault, Judgement};
@@ -70,6 +71,11 @@ struct JsonHit<'a> {
     node: Option<&'a str>,
     values: &'a Figures,
     thresholds: &'a Figures,
+    /// The finding in words.
+    sentence: &'a str,
+    /// Line of the program that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<&'a SourceLine>,
 }
 
 #[derive(Serialize)]
@@ -188,6 +194,8 @@ impl<'a> JsonHit<'a> {
             node: hit.node.as_deref(),
             values: &hit.values,
             thresholds: &hit.thresholds,
+            sentence: &hit.sentence.en,
+            source: run.source(hit),
         }
     }
 }

@@ -28,14 +28,15 @@ pub(crate) static PARAMETERS_NOT_REACHED: Condition = Condition {
 pub(crate) static PARAMETERS_NOT_REGISTERED: Condition = Condition {
     en: Prose {
         says: "parameters outside of the model",
-        checks: "The loss reaches parameters that are neither in a watched model nor in an optimizer.",
+        checks: "The loss reaches parameters that are neither in a watched model nor in an optimizer. A note if no attribute of the model \
+         holds them.",
         matters: "They are not trained, not saved and not moved to a device: mostly layers in a Python list or dictionary.",
         not_judged: "No fact of the backward passes was recorded (trainscope run, or run.watch).",
         advice: "Use nn.ModuleList, nn.ModuleDict or nn.ParameterList. If they belong to a fixed model, set requires_grad=False.",
     },
     zh: Prose {
         says: "参数不在模型中",
-        checks: "损失到达的参数既不在任何被观察的模型中，也不在任何优化器中。",
+        checks: "损失到达的参数既不在任何被观察的模型中，也不在任何优化器中。若模型的属性中也没有则为提示。",
         matters: "它们不会被训练、保存或移动到设备上：多半是放在 Python 列表或字典中的层。",
         not_judged: "没有记录反向传播的事实（trainscope run 或 run.watch）。",
         advice: "使用 nn.ModuleList、nn.ModuleDict 或 nn.ParameterList。若属于固定的模型，请设 requires_grad=False。",

@@ -13,7 +13,7 @@ pub(crate) static OPTIMIZER_PARAMETERS: Condition = Condition {
          by identity.",
         matters: "Parameters that no optimizer holds keep their initial values; those in two are updated twice.",
         not_judged: "No fact of an optimizer was recorded (trainscope run, or run.watch with the optimizer). Parameters of other \
-         models are no fault as long as every trainable one of the model is held.",
+         models are no fault as long as every trainable one of the model is held, nor copies of the weights in another type.",
         advice: "Make the optimizer after the model is complete: after replacing a head, moving it with .to(), or wrapping it.",
     },
     zh: Prose {
@@ -21,7 +21,7 @@ pub(crate) static OPTIMIZER_PARAMETERS: Condition = Condition {
         checks: "优化器持有不属于任何被观察模型的张量，而模型的可训练参数不在任何优化器中；或同一参数在两个参数组或两个同类优化器中。提示：\
          可训练参数不在任何优化器中，或另一类优化器持有相同参数（如包装器）。按对象身份比较张量。",
         matters: "不在任何优化器中的参数保持初始值；同时在两处的参数会被更新两次。",
-        not_judged: "没有记录优化器的事实（trainscope run，或带优化器的 run.watch）。只要模型的可训练参数都被持有，其他模型的参数不算问题。",
+        not_judged: "没有记录优化器的事实（trainscope run，或带优化器的 run.watch）。只要模型的可训练参数都被持有，其他模型的参数不算问题，权重的其他类型副本也不算。",
         advice: "在模型完整之后再创建优化器：替换输出层、用 .to() 移动或包装模型之后。",
     },
     ..of(Rule::OptimizerParameters)
