@@ -54,6 +54,7 @@ class OptimizerCurves:
         self._run = run
         self._rows = rows
         self._is_on = is_on
+        self._of_run = _OF_RUN.setdefault(run, weakref.WeakKeyDictionary())
 
     @guarded
     def record_rates(self, optimizer: Optimizer, step: int, *, is_look: bool) -> None:
@@ -113,7 +114,7 @@ class OptimizerCurves:
         """Curves of an optimizer; None if there are too many, or if nobody wants them."""
         if not self._is_on:
             return None
-        of_run = _OF_RUN.setdefault(self._run, weakref.WeakKeyDictionary())
+        of_run = self._of_run
         curves = of_run.get(optimizer)
         if curves is None:
             held = set(map(id, parameters_of(optimizer)))

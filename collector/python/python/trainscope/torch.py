@@ -97,12 +97,12 @@ class Watch:
     ) -> None:
         if not isinstance(model, nn.Module):
             raise TypeError(f"watch needs a torch.nn.Module, not {type(model).__name__}")
+        self._run = run
         self._model: weakref.ref[nn.Module] = weakref.ref(model)
         for other in list(_WATCHES):
             # Runs that are open at the same time may watch one model.
             if other._model() is None or (other._model() is model and other._run is run):
                 other.close()
-        self._run = run
         self._weights, self._activations, self._activation_gradients = weights, activations, activation_gradients
         self._gradients = "update" if gradients is True else gradients
         self._selection = Selection(run, names, exclude, every, first)
