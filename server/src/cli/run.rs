@@ -33,7 +33,7 @@ pub(super) struct RunFlags {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     every: Option<u64>,
 
-    /// Probe the model with its first batch before the training: the state of the training is as it was afterwards
+    /// Probe the model with its first batch; nothing of the training is changed
     #[arg(long)]
     preflight: bool,
 

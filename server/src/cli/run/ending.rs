@@ -108,10 +108,10 @@ fn nothing(launcher: &Launcher, folder: &Path, out: &mut dyn Write) -> io::Resul
 /// `signal 9 (KILL)`.
 fn name_of(number: u8) -> String {
     let name = Signal::from_named_raw(number.into()).map(|own| format!("{own:?}"));
-    match name
+    let name = name
         .as_deref()
-        .and_then(|own| own.strip_prefix("Signal::").or(Some(own)))
-    {
+        .map(|own| own.trim_matches('"').trim_start_matches("Signal::"));
+    match name {
         Some(name) => format!("signal {number} ({name})"),
         None => format!("signal {number}"),
     }
