@@ -42,6 +42,7 @@ from preflight_programs import (
     sgd,
     vectors,
 )
+from reading import statistics
 from recorded import nothing_lost
 from test_not_broken import DDP
 from torch import nn
@@ -749,3 +750,26 @@ def test_of_two_ranks_one_may_probe(tmp_path: Path) -> None:
     for rank in (0, 1):
         alone, watched = (torch.load(tmp_path / f"results-{kind}-{rank}") for kind in ("alone", "watched"))
         assert all(torch.equal(a, b) for a, b in zip(alone, watched, strict=True))
+
+
+def test_the_type_of_autocast_is_that_of_the_forward_pass(tmp_path: Path, facts: dict[str, dict[str, Any]]) -> None:
+    model, x, y = mlp(), vectors() * 1e5, labels()
+    optimizer = sgd(model, 0.0)
+    with trainscope.start(tmp_path, strict=True, quiet=True) as run:
+        run.watch(model, optimizer, preflight=True)
+        with torch.autocast("cpu", dtype=torch.float16):
+            loss = functional.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+    assert facts["precision"]["texts"]["result"] == "failed" and "float16" in facts["precision"]["texts"]["says"]
+
+
+def test_watches_see_nothing_of_the_passes(tmp_path: Path) -> None:
+    def count(folder: Path, **options: Any) -> tuple[int, int]:
+        seed(3)
+        program = classifier(cnn(), pictures())
+        train(folder, program, steps=3, **options)
+        rows_of = statistics(folder)
+        return len(rows_of), sum(len(own) for own in rows_of.values())
+
+    assert count(tmp_path / "probed", preflight=True) == count(tmp_path / "plain")
