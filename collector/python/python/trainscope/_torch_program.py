@@ -70,7 +70,11 @@ class _LossFact:
     numbers: dict[str, float]
     texts: dict[str, str]
     place: Place
+    function: str = ""
     targets: Targets = dataclasses.field(default_factory=Targets)
+    # The last pass that has it; one pass has several.
+    last_pass: int = 0
+    is_repeated: bool = False
 
 
 @dataclasses.dataclass
@@ -395,8 +399,10 @@ class Program(_torch_calls.Listener):
                 return None
             count = 1 + sum(known[0] == function for known in self._losses)
             place = self._place and (self._place[0], line_of_loss(*self._place[:2]), self._place[2])
-            fact = _LossFact(function if count == 1 else f"{function}#{count}", {"passes": 0}, {}, place)
-            self._losses[key] = fact
+            name = function if count == 1 else f"{function}#{count}"
+            fact = self._losses[key] = _LossFact(name, {"passes": 0}, {}, place, function)
+        fact.is_repeated |= fact.last_pass == self._passes
+        fact.last_pass = self._passes
         numbers["passes"] = fact.numbers["passes"] + 1
         for name in ("broadcast", "outputs_expanded"):
             numbers[name] = max(numbers.get(name, 0.0), fact.numbers.get(name, 0.0))
@@ -431,6 +437,8 @@ class Program(_torch_calls.Listener):
         self._optimizers.updated(optimizer)
         self._clipping.is_scaled = False
         for model in self._models_of(optimizer):
+            # Those of a closure came within the update.
+            model.reach.note_gradients()
             model.gradients.after_update()
             if model.mode is not None:
                 is_evaluation, name, _ = model.mode
@@ -536,6 +544,8 @@ class Program(_torch_calls.Listener):
         for fact in self._losses.values():
             self._facts.put("loss_function", fact.name, fact.numbers, fact.texts, _source_of(fact.place))
             numbers = fact.targets.numbers()
+            if self._are_sides(fact, numbers):
+                numbers = {"batches": numbers["batches"]}
             if numbers["batches"]:
                 self._facts.put("targets", fact.name, numbers, {}, _source_of(fact.place))
         for name, inputs in self._inputs.items():
@@ -553,10 +563,16 @@ class Program(_torch_calls.Listener):
             self._facts.put("seeds", "manual_seed", numbers, {}, _source_of(self._seed_place))
         for loader in self._loaders.values():
             numbers = {**loader.numbers, "passes": loader.passes, "iterations": loader.iterations}
+            numbers["training"] = float(loader.passes > 0)
             texts = {"sampler": loader.sampler}
             self._facts.put("data_loader", loader.subject, numbers, texts, _source_of(loader.place))
         if self._commit or is_end:
             self._put_environment()
+
+    def _are_sides(self, fact: _LossFact, numbers: Mapping[str, float]) -> bool:
+        """True if targets say which side samples come from, as in adversarial training: each loss has one of them."""
+        is_binary = fact.function.startswith("binary_cross_entropy") and len(self._optimizers) > 1
+        return (is_binary or fact.is_repeated) and numbers.get("batches_of_one_label") == numbers["batches"]
 
     def _collect_model(self, model: Model, *, is_end: bool) -> None:
         parameters = model.parameters()
