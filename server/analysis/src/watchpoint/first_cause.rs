@@ -228,9 +228,7 @@ fn learning_rate_before<'h>(hit: &Hit, flow: Flow, hits: &'h [Hit]) -> Option<(u
     );
     let jumped = |rate: &Hit| {
         let near = hit.step.saturating_sub(NEAR_STEPS)..=hit.step;
-        is(rate, &[&LEARNING_RATE_JUMP])
-            && rate.severity >= Severity::Warning
-            && near.contains(&rate.step)
+        is(rate, &[&LEARNING_RATE_JUMP]) && near.contains(&rate.step)
     };
     let is_implausible = |rate: &Hit| {
         is(rate, &[&LEARNING_RATE_RANGE])

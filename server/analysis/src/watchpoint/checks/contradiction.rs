@@ -28,7 +28,8 @@ pub(crate) fn contradiction(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> J
     let limit = watchpoint.limits.value(Key::ExcessGt);
     let mut found = Vec::new();
     let cost = run.knowledge.cost();
-    if cost.is_none() {
+    // A graph has the loss of the program, or one of its own making.
+    if cost.is_none() && run.knowledge.nodes.is_empty() {
         found.extend(beside_accuracy(run, watchpoint));
     }
     found.extend(doubled(run));
