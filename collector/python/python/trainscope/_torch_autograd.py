@@ -49,7 +49,8 @@ def name_of(node: Any) -> str:
     """Name of the function of PyTorch, in snake case: `log_softmax`; `parameter` for a leaf."""
     kind = type(node).__name__
     name = _snake(node.name() if kind in ("CppFunction", "Node") else kind)
-    if name == "matmul" and any(parent is not None and _is_of_parameter(parent) for parent, _ in node.next_functions):
+    # The weight of a layer is a leaf; one that is frozen is not in the graph.
+    if name == "matmul" and any(parent is None or _is_of_parameter(parent) for parent, _ in node.next_functions):
         return "linear"
     return name
 

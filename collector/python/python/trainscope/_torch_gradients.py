@@ -35,7 +35,8 @@ class Gradients:
         self._place: Place = None
         # The model was updated since the last pass; it is not known what became of the gradients.
         self._is_updated = self._is_unknown = False
-        self._has_gradients = False
+        # Gradients from before the last update are part of the next one; `None` if that is not known.
+        self._are_kept: bool | None = None
         self.updates = self.passes = self.kept = self.cleared_between = 0
         self.has_closure = False
         self._is_in_closure = False
@@ -53,7 +54,6 @@ class Gradients:
         gradients = self._gradients()
         self._before = [_state(gradient) for gradient in gradients]
         present = [gradient for gradient in gradients if gradient is not None]
-        self._has_gradients = bool(present)
         if not present:
             self._are_zero = True
         elif is_look or all(gradient.is_cpu for gradient in present):
@@ -71,12 +71,12 @@ class Gradients:
         if self._is_updated:
             self._made = 0
             self._is_updated = False
-            if not self._is_unknown and self._are_zero is not None:
-                self.updates += 1
-                self.kept += not self._are_zero
-        elif self._made and not self._is_unknown:
-            is_again = self._are_zero and place == self._place and weights == self._weights
-            self.cleared_between += bool(is_again)
+            self._are_kept = None if self._are_zero is None or self._is_unknown else not self._are_zero
+        elif self._made and self._are_zero and not self._is_unknown:
+            # What was there before the first pass, of another model's, is cleared for the second.
+            if not self._are_kept and place == self._place and weights == self._weights:
+                self.cleared_between += 1
+            self._are_kept = self._are_kept and False
         self._made += 1
         self.passes += 1
         self._place, self._weights = place, weights
@@ -89,6 +89,10 @@ class Gradients:
 
     def after_update(self, *, is_skipped: bool = False) -> None:
         """The model was updated, or the scaler has left the update out."""
+        if self._are_kept is not None and not is_skipped and not self._is_in_closure:
+            self.updates += 1
+            self.kept += self._are_kept
+        self._are_kept = None
         self._is_unknown = is_skipped or self._is_in_closure
         self._is_in_closure = False
         self._is_updated = True

@@ -190,10 +190,12 @@ def logits_of(node: Any) -> Edge | None:
         return main_parent(probabilities) if probabilities is not None and name_of(probabilities) == "softmax" else None
     if name == "sub":
         before = parents(node)
-        if len(before) == 2:
-            total = behind(before[1])[0][0]
-            if name_of(total) == "logsumexp" and any(edge[0] is before[0][0] for edge in parents(total)):
-                return before[0]
+        for total, other in (before, before[::-1]) if len(before) == 2 else ():
+            sum_of = behind(total)[0][0]
+            if name_of(sum_of) == "logsumexp":
+                logits = parents(sum_of)[0]
+                if behind(logits)[0][0] is behind(other)[0][0]:
+                    return logits
     return None
 
 
@@ -227,7 +229,8 @@ def _of_classes(node: Any, logits: Edge, path: tuple[Any, ...]) -> Loss | None:
     """A loss of logarithms of probabilities that is no call of `nll_loss`."""
     target: torch.Tensor | None = None
     function = "cross_entropy"
-    for above in reversed(path):
+    chosen = [one for edge in parents(node) for one in behind(edge)[1]] if name_of(node) == "sub" else []
+    for above in (*chosen, *reversed(path)):
         name = name_of(above)
         if name == "gather":
             target = saved(above, "index")

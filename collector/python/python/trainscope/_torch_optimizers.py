@@ -46,8 +46,8 @@ class Rate:
             self._buckets = [max(pair) for pair in pairs]
             self._length *= 2
             at = update // self._length
-        self._buckets += [self.last] * (at + 1 - len(self._buckets))
-        self._buckets[at] = max(self._buckets[at], rate)
+        self._buckets += [self.last] * (at - len(self._buckets))
+        self._buckets[at:] = [max([rate, *self._buckets[at:]])]
         if rate != self.last:
             ratio = rate / max(self.last, 1e-12)
             if ratio > self.jump and update >= 5:

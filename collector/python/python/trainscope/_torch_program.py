@@ -125,6 +125,8 @@ class Program(_torch_calls.Listener):
         self._models: list[Model] = []
         self._hooks: list[Any] = []
         self._optimizers = Optimizers()
+        # Models of an optimizer, and how many parameters it held then.
+        self._belonging: weakref.WeakKeyDictionary[Optimizer, tuple[int, list[Model]]] = weakref.WeakKeyDictionary()
         self._clipping = Clipping()
         self._losses: dict[tuple[Any, ...], _LossFact] = {}
         self._inputs: dict[str, Inputs] = {}
@@ -159,6 +161,7 @@ class Program(_torch_calls.Listener):
         """Begins to follow the model of a watch."""
         model = Model(watch)
         self._models.append(model)
+        self._belonging.clear()
         inner = unwrapped(optimizer)
         if inner is not None:
             self._optimizers.know(inner)
@@ -191,6 +194,7 @@ class Program(_torch_calls.Listener):
         self._later.poll(wait=True)
         self._collect(is_end=True)
         self._models = [model for model in self._models if model not in closed]
+        self._belonging.clear()
         self._made_by.clear()
         if not self._models and self._environment is not None:
             self._environment.join(1.0)
@@ -255,6 +259,7 @@ class Program(_torch_calls.Listener):
         for model in self._models:
             model.gradients.before_pass(is_look)
             model.mode = model.settings.mode(model.module)
+            model.settings.begin(model.module)
         if is_look:
             with torch.no_grad():
                 self._read_graph([one for one in roots if isinstance(one, torch.Tensor)])
@@ -364,8 +369,8 @@ class Program(_torch_calls.Listener):
         for name in ("broadcast", "outputs_expanded"):
             numbers[name] = max(numbers.get(name, 0.0), fact.numbers.get(name, 0.0))
         fact.numbers |= numbers
-        module = texts["module"] or fact.texts.get("module", "")
-        fact.texts |= texts | {"module": module}
+        # Shapes and modules that were known once stay.
+        fact.texts |= {name: text or fact.texts.get(name, "") for name, text in texts.items()}
         note = None if self.lines is None or node is None else self.lines.of_sequence(sequence_of(node))
         if note is not None:
             fact.place = note.place
@@ -408,11 +413,16 @@ class Program(_torch_calls.Listener):
             self._facts.write()
 
     def _models_of(self, optimizer: Optimizer) -> list[Model]:
-        """Models that an optimizer updates, or was given with."""
-        if len(self._models) == 1:
-            return self._models
-        held = {id(one) for one in parameters_of(optimizer)}
-        return [model for model in self._models if self._belongs(model, optimizer, held)]
+        """Models that an optimizer updates, or was given with; for the only one that there is, the only model."""
+        count = sum(len(group["params"]) for group in optimizer.param_groups)
+        known = self._belonging.get(optimizer)
+        if known is None or known[0] != count or self._is_look:
+            held = {id(one) for one in parameters_of(optimizer)}
+            models = [model for model in self._models if self._belongs(model, optimizer, held)]
+            if not models and len(self._models) == 1 and len(self._optimizers.items()) == 1:
+                models = self._models[:]
+            self._belonging[optimizer] = known = (count, models)
+        return known[1]
 
     @staticmethod
     def _belongs(model: Model, optimizer: Optimizer, held: set[int]) -> bool:
@@ -540,8 +550,7 @@ class Program(_torch_calls.Listener):
 
     def _collect_optimizer(self, optimizer: Optimizer, known: Known) -> None:
         models = {id(one): name for model in self._models for name, one in model.parameters()}
-        held = {id(one) for one in parameters_of(optimizer)}
-        own = [one for model in self._models if self._belongs(model, optimizer, held) for one in model.parameters()]
+        own = [one for model in self._models_of(optimizer) for one in model.parameters()]
         source = _source_of(known.place)
         if known.updates:
             numbers, missing = self._optimizers.parameter_numbers(optimizer, known, models, own)

@@ -34,7 +34,12 @@ class Settings:
         self._first: tuple[str, str] = ("", "")
         self._rows: dict[str, _Rows] = {}
         self._pairs: list[_Pair] | None = None
-        self.has_modes = False
+        self.has_modes = self._is_collected = False
+
+    def begin(self, model: nn.Module | None) -> None:
+        """Notes, once, which weights are equal before the training changes them."""
+        if self._pairs is None and model is not None:
+            self._pairs = _pairs_of(model, self._prefix)
 
     def mode(self, model: nn.Module | None) -> tuple[bool, str, str] | None:
         """Whether the model is in evaluation mode, and the first module of it that behaves otherwise then."""
@@ -74,10 +79,10 @@ class Settings:
             facts.put("embedding", name, rows.numbers())
         if model is None:
             return
-        if self._pairs is None:
-            self._pairs = _pairs_of(model, self._prefix)
+        if not self._is_collected:
+            self._is_collected = True
             self._collect_settings(model, facts)
-        for pair in self._pairs:
+        for pair in self._pairs or ():
             facts.put("tied", pair.name, pair.numbers())
 
     def _collect_settings(self, model: nn.Module, facts: Facts) -> None:
@@ -145,7 +150,7 @@ class _Pair:
 
 
 def _pairs_of(model: nn.Module, prefix: str) -> list[_Pair]:
-    """Embeddings and linear layers whose weights have the same shape and are not the same tensor."""
+    """Embeddings and linear layers whose weights are equal and not the same tensor."""
     embeddings: list[tuple[str, Any]] = []
     linear: list[tuple[str, Any]] = []
     for name, module in named_modules(model):
@@ -158,4 +163,4 @@ def _pairs_of(model: nn.Module, prefix: str) -> list[_Pair]:
         for second, other in linear
         if one.shape == other.shape and one is not other and one.dtype == other.dtype
     ]
-    return pairs[:MAX_PAIRS]
+    return [pair for pair in pairs if pair.numbers()["equal"]][:MAX_PAIRS]
