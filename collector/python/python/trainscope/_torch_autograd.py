@@ -16,12 +16,12 @@ Edge = tuple[Any, int]
 _NAMES = {
     "addmm": "linear", "mkldnn_linear": "linear", "sparse_addmm": "linear",
     "mm": "matmul", "bmm": "matmul", "mv": "matmul", "dot": "matmul", "baddbmm": "matmul", "addbmm": "matmul",
-    "nll_loss2_d": "nll_loss", "nll_loss_nd": "nll_loss", "safe_softmax": "softmax", "log_sigmoid": "logsigmoid",
+    "nll_loss2d": "nll_loss", "nll_loss_nd": "nll_loss", "safe_softmax": "softmax", "log_sigmoid": "logsigmoid",
     "native_layer_norm": "layer_norm", "native_group_norm": "group_norm", "native_dropout": "dropout",
     "native_batch_norm": "batch_norm", "cudnn_batch_norm": "batch_norm", "miopen_batch_norm": "batch_norm",
     "batch_norm_with_update": "batch_norm", "rsub": "sub", "convolution": "conv", "convolution_overrideable": "conv",
     "mkldnn_convolution": "conv", "linalg_vector_norm": "norm", "log_softmax_backward_data": "log_softmax",
-    "accumulate_grad": "parameter", "special_xlog1py": "xlog1py",
+    "max_pool2d_with_indices": "max_pool2d", "max_pool3d_with_indices": "max_pool3d", "accumulate_grad": "parameter", "special_xlog1py": "xlog1py",
 }  # fmt: skip
 
 PASSING = frozenset(
@@ -40,6 +40,7 @@ JOINING = frozenset({"cat", "stack"})
 def _snake(name: str) -> str:
     name = re.sub(r"Backward(Full|Implicit)?\d*$", "", name.rpartition("::")[2])
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).strip("_").lower()
+    snake = re.sub(r"(\d)_d(?=_|$)", r"\1d", snake)
     if snake.startswith("scaled_dot_product"):
         return "scaled_dot_product_attention"
     return _NAMES.get(snake, snake)

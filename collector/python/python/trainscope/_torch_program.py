@@ -7,6 +7,7 @@ the training is changed or kept.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import os
 import sys
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
 FIRST_PASSES = 6
 """Backward passes from the first on that are looked at."""
 
+LOOKS_READ = 12
+"""Looked-at steps, at which everything is read, before it is every fourth one: what changes late changes for long."""
+
 MAX_PASSES_OF_STEP = 4
 """Backward passes of one step that are looked at."""
 
@@ -66,7 +70,11 @@ class _LossFact:
     numbers: dict[str, float]
     texts: dict[str, str]
     place: Place
+    function: str = ""
     targets: Targets = dataclasses.field(default_factory=Targets)
+    # The last pass that has it; one pass has several.
+    last_pass: int = 0
+    is_repeated: bool = False
 
 
 @dataclasses.dataclass
@@ -96,6 +104,9 @@ class Model:
         self.updates = self.in_evaluation = self.partly = 0
         self.mode: tuple[bool, str, str] | None = None
         self.place: Place = None
+        # The looked-at step of the last look, how many there were, and whether everything is read in this one.
+        self._look_step, self._looks = -1, 0
+        self.is_read = True
 
     @property
     def watch(self) -> Watch | None:
@@ -106,6 +117,18 @@ class Model:
         watch = self.watch
         return None if watch is None else watch.model
 
+    def reads(self) -> bool:
+        """True if this step is looked at, and everything is read."""
+        watch = self.watch
+        step = -1 if watch is None else watch._look_step
+        if step < 0:
+            return False
+        if step != self._look_step:
+            self._look_step = step
+            self._looks += 1
+            self.is_read = self._looks <= LOOKS_READ or self._looks % 4 == 0
+        return self.is_read
+
     def parameters(self) -> list[tuple[str, torch.Tensor]]:
         """Parameters with their full names, without those that are not initialized yet."""
         module = self.module
@@ -113,6 +136,11 @@ class Model:
             return []
         named = named_parameters(module)[0]
         return [(self.prefix + name, one) for name, one in named if not nn.parameter.is_lazy(one)]
+
+    def holds_any(self, held: set[int]) -> bool:
+        """True if one of the parameters is among those with these identities."""
+        module = self.module
+        return module is not None and any(id(one) in held for one in module.parameters())
 
 
 class Program(_torch_calls.Listener):
@@ -123,6 +151,7 @@ class Program(_torch_calls.Listener):
         self._facts = Facts(run)
         self._later = Later()
         self._models: list[Model] = []
+        self._most_models = 0
         self._hooks: list[Any] = []
         self._optimizers = Optimizers()
         # Models of an optimizer, and how many parameters it held then.
@@ -140,6 +169,7 @@ class Program(_torch_calls.Listener):
         self._seed_values = set[int]()
         self._passes = self._passes_of_step = 0
         self._place: Place = None
+        # Everything is read in this step; a backward pass is under way.
         self._is_look = self._is_in_pass = False
         self._environment: threading.Thread | None = None
         self._commit: dict[str, str] = {}
@@ -161,6 +191,7 @@ class Program(_torch_calls.Listener):
         """Begins to follow the model of a watch."""
         model = Model(watch)
         self._models.append(model)
+        self._most_models = max(self._most_models, len(self._models))
         self._belonging.clear()
         inner = unwrapped(optimizer)
         if inner is not None:
@@ -212,6 +243,8 @@ class Program(_torch_calls.Listener):
     @guarded
     def before_model(self, watch: Watch, module: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         """Reads the inputs of a model."""
+        if not any([model.reads() for model in self._models if model.watch is watch]):
+            return
         if len(self._made_by) > MAX_NODES:
             self._made_by.clear()
         first: torch.Tensor | None = None
@@ -230,9 +263,12 @@ class Program(_torch_calls.Listener):
     @guarded
     def after_module(self, name: str, module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
         """Notes which functions of the graph are the outputs of a module, and the rows of an embedding."""
-        for tensor in tensors_in(output):
-            if tensor.grad_fn is not None:
-                self._made_by.setdefault(sequence_of(tensor.grad_fn), name)
+        if not any(model.is_read for model in self._models):
+            return
+        for tensor in [output] if isinstance(output, torch.Tensor) else tensors_in(output):
+            function = tensor.grad_fn
+            if function is not None:
+                self._made_by.setdefault(sequence_of(function), name)
         if isinstance(module, nn.Embedding) and module.weight.requires_grad and args:
             for model in self._models:
                 if name.startswith(model.prefix) and isinstance(args[0], torch.Tensor):
@@ -251,8 +287,8 @@ class Program(_torch_calls.Listener):
         self._passes += 1
         self._passes_of_step += 1
         self._place = _source.place_of(sys._getframe(2))
-        is_watched = any(model.watch is not None and model.watch._look_step >= 0 for model in self._models)
-        is_look = self._passes <= FIRST_PASSES or (is_watched and self._passes_of_step <= MAX_PASSES_OF_STEP)
+        is_read = any([model.reads() for model in self._models]) and self._passes_of_step <= MAX_PASSES_OF_STEP
+        is_look = self._passes <= FIRST_PASSES or is_read
         self._is_look |= is_look
         if self._loader is not None:
             self._loader.passes += 1
@@ -323,7 +359,7 @@ class Program(_torch_calls.Listener):
         }
         if loss.classes:
             numbers |= {"classes": loss.classes, "dimension": loss.dimension, "dimensions": len(loss.outputs_shape or ())}
-        key = (loss.function, before, texts["before_that"], self._place)
+        key = (loss.function, before, self._place)
         fact = self._fact_of(key, loss.function, numbers, texts, loss.node)
         if fact is None:
             return
@@ -363,8 +399,10 @@ class Program(_torch_calls.Listener):
                 return None
             count = 1 + sum(known[0] == function for known in self._losses)
             place = self._place and (self._place[0], line_of_loss(*self._place[:2]), self._place[2])
-            fact = _LossFact(function if count == 1 else f"{function}#{count}", {"passes": 0}, {}, place)
-            self._losses[key] = fact
+            name = function if count == 1 else f"{function}#{count}"
+            fact = self._losses[key] = _LossFact(name, {"passes": 0}, {}, place, function)
+        fact.is_repeated |= fact.last_pass == self._passes
+        fact.last_pass = self._passes
         numbers["passes"] = fact.numbers["passes"] + 1
         for name in ("broadcast", "outputs_expanded"):
             numbers[name] = max(numbers.get(name, 0.0), fact.numbers.get(name, 0.0))
@@ -399,6 +437,8 @@ class Program(_torch_calls.Listener):
         self._optimizers.updated(optimizer)
         self._clipping.is_scaled = False
         for model in self._models_of(optimizer):
+            # Those of a closure came within the update.
+            model.reach.note_gradients()
             model.gradients.after_update()
             if model.mode is not None:
                 is_evaluation, name, _ = model.mode
@@ -428,7 +468,7 @@ class Program(_torch_calls.Listener):
     def _belongs(model: Model, optimizer: Optimizer, held: set[int]) -> bool:
         watch = model.watch
         given = None if watch is None or watch._optimizer is None else watch._optimizer()
-        return given is optimizer or any(id(one) in held for _, one in model.parameters())
+        return given is optimizer or model.holds_any(held)
 
     # Calls.
 
@@ -504,6 +544,8 @@ class Program(_torch_calls.Listener):
         for fact in self._losses.values():
             self._facts.put("loss_function", fact.name, fact.numbers, fact.texts, _source_of(fact.place))
             numbers = fact.targets.numbers()
+            if self._are_sides(fact, numbers):
+                numbers = {"batches": numbers["batches"]}
             if numbers["batches"]:
                 self._facts.put("targets", fact.name, numbers, {}, _source_of(fact.place))
         for name, inputs in self._inputs.items():
@@ -521,10 +563,16 @@ class Program(_torch_calls.Listener):
             self._facts.put("seeds", "manual_seed", numbers, {}, _source_of(self._seed_place))
         for loader in self._loaders.values():
             numbers = {**loader.numbers, "passes": loader.passes, "iterations": loader.iterations}
+            numbers["training"] = float(loader.passes > 0)
             texts = {"sampler": loader.sampler}
             self._facts.put("data_loader", loader.subject, numbers, texts, _source_of(loader.place))
         if self._commit or is_end:
             self._put_environment()
+
+    def _are_sides(self, fact: _LossFact, numbers: Mapping[str, float]) -> bool:
+        """True if targets say which side samples come from, as in adversarial training: each loss has one of them."""
+        is_binary = fact.function.startswith("binary_cross_entropy") and len(self._optimizers) > 1
+        return (is_binary or fact.is_repeated) and numbers.get("batches_of_one_label") == numbers["batches"]
 
     def _collect_model(self, model: Model, *, is_end: bool) -> None:
         parameters = model.parameters()
@@ -535,7 +583,7 @@ class Program(_torch_calls.Listener):
             numbers = {
                 "updates": gradients.updates, "passes": gradients.passes, "kept": gradients.kept,
                 "cleared_between": gradients.cleared_between, "closure": float(gradients.has_closure),
-                "models": len(self._models), "optimizers": len(self._optimizers),
+                "models": self._most_models, "optimizers": len(self._optimizers),
             }  # fmt: skip
             self._facts.put("gradients_kept", model.name, numbers, {}, _source_of(model.place))
         if self._optimizers.updates >= UPDATES_BEFORE_FACTS or is_end:
@@ -573,14 +621,20 @@ def _shown(shape: tuple[int, ...] | None) -> str:
     return "" if shape is None else str(list(shape))
 
 
+@functools.lru_cache(maxsize=256)
+def _names_of(forward: Any) -> list[str]:
+    """Names of the parameters of the method `forward` of a class."""
+    try:
+        return list(inspect.signature(forward).parameters)[1:]
+    except (TypeError, ValueError):
+        return []
+
+
 def _named_inputs(
     module: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Iterator[tuple[str, torch.Tensor]]:
     """Tensors that a model is called with, without labels, by the names of its parameters."""
-    try:
-        names = list(inspect.signature(module.forward).parameters)
-    except (TypeError, ValueError):
-        names = []
+    names = _names_of(type(module).forward)
     named = [(names[at] if at < len(names) else str(at), value) for at, value in enumerate(args)]
     for name, value in [*named, *kwargs.items()]:
         if "label" in name or "target" in name:

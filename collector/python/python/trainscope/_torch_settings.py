@@ -114,11 +114,9 @@ class _Rows:
     def add(self, indices: torch.Tensor | None) -> None:
         if indices is None or indices.is_floating_point() or not indices.numel():
             return
-        flat = indices.reshape(-1)[:MAX_ROWS].long()
-        if int(flat.min()) < 0 or int(flat.max()) >= len(self._used):
-            return
         self._looks += 1
-        self._used[flat] = True
+        # The embedding has refused others.
+        self._used[indices.reshape(-1)[:MAX_ROWS].long()] = True
         if self._padding is not None:
             self._used[self._padding] = False
 

@@ -415,6 +415,8 @@ def test_one_part_of_adversarial_networks_tells_of_the_others_optimizer(record: 
     # Of the discriminator, the pass of the generator comes first, whose gradients are cleared before they count.
     assert (kept["optimizers"], kept["kept"], kept["cleared_between"]) == (2, 0, 0)
     assert facts["reached", ""].numbers["foreign"] == 0
+    # Which side a sample comes from is no label to learn.
+    assert all("classes_seen" not in fact.numbers for (kind, _), fact in facts.items() if kind == "targets")
 
 
 # Parameters in optimizers.
@@ -899,8 +901,8 @@ def test_loaders_and_the_passes_that_are_made_with_their_batches(record: Any) ->
     facts = record(train)
     first, second = facts["data_loader", "TensorDataset"], facts["data_loader", "TensorDataset#2"]
     expected = {"batch_size": 10, "shuffle": 1, "drop_last": 1, "workers": 0, "batches": 4, "passes": 8, "iterations": 2}
-    assert first.numbers == expected and first.texts["sampler"] == "RandomSampler"
-    assert {"passes": 0, "shuffle": 0, "batches": 2}.items() <= second.numbers.items()
+    assert first.numbers == {**expected, "training": 1} and first.texts["sampler"] == "RandomSampler"
+    assert {"passes": 0, "shuffle": 0, "batches": 2, "training": 0}.items() <= second.numbers.items()
 
 
 def test_the_environment_is_recorded_without_secrets(record: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -952,6 +954,159 @@ def test_lines_of_losses_in_other_programs(tmp_path: Path, code: str, expected: 
     file.write_text(code)
     at = next((number for number, line in enumerate(code.splitlines(), 1) if "backward" in line), 1)
     assert line_of_loss(str(file), at) == expected
+
+
+# Other libraries call `backward` in their own ways.
+
+
+def test_lightning_shows_its_loss_and_its_loader(record: Any, tmp_path: Path) -> None:
+    pytorch_lightning = pytest.importorskip("pytorch_lightning")
+    from trainscope.lightning import TrainscopeCallback
+
+    class Module(pytorch_lightning.LightningModule):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.net = classifier(nn.Softmax(dim=1))
+            self.unused = nn.Linear(2, 2)
+
+        def training_step(self, batch: Any, _number: int) -> torch.Tensor:
+            return functional.cross_entropy(self.net(batch[0]), batch[1])
+
+        def configure_optimizers(self) -> torch.optim.Optimizer:
+            return torch.optim.Adam(self.parameters(), 1e-3)
+
+    def train(_run: trainscope.Run) -> None:
+        options = {name: False for name in ("logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary")}
+        trainer = pytorch_lightning.Trainer(
+            max_epochs=2, accelerator="cpu", callbacks=[TrainscopeCallback(tmp_path / "lightning")], **options
+        )
+        trainer.fit(Module(), DataLoader(TensorDataset(torch.randn(32, 6), torch.randint(0, 5, (32,))), 8))
+
+    facts = record(train)
+    assert facts["loss_function", "cross_entropy"].texts["before"] == "softmax"
+    assert facts["reached", ""].texts["not_reached"] == "unused.weight, unused.bias"
+    assert facts["optimizer_parameters", "Adam"].numbers["missing"] == 0
+    assert facts["optimizer_settings", "Adam 0"].numbers["lr"] == 1e-3
+    assert facts["data_loader", "TensorDataset"].numbers["passes"] == 8
+    assert ("gradients_kept", "") not in facts or facts["gradients_kept", ""].numbers["kept"] == 0
+
+
+def test_the_trainer_shows_labels_that_are_shifted_by_the_model(record: Any, tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    from trainscope.huggingface import TrainscopeCallback
+
+    class Rows(torch.utils.data.Dataset):  # type: ignore[type-arg]
+        def __len__(self) -> int:
+            return 32
+
+        def __getitem__(self, row: int) -> dict[str, torch.Tensor]:
+            words = torch.randint(0, 32, (8,), generator=torch.Generator().manual_seed(row))
+            return {"input_ids": words, "labels": words}
+
+    def train(_run: trainscope.Run) -> None:
+        config = transformers.GPT2Config(vocab_size=32, n_positions=8, n_embd=16, n_layer=1, n_head=2)
+        arguments = transformers.TrainingArguments(
+            str(tmp_path / "out"), max_steps=6, per_device_train_batch_size=4, gradient_accumulation_steps=2, use_cpu=True,
+            report_to=[], save_strategy="no", disable_tqdm=True,
+        )
+        transformers.Trainer(
+            transformers.GPT2LMHeadModel(config), arguments, train_dataset=Rows(),
+            callbacks=[TrainscopeCallback(tmp_path / "trainer", every=1)],
+        ).train()
+
+    facts = record(train)
+    assert facts["loss_function", "cross_entropy"].texts["before"] == "linear"
+    targets = facts["targets", "cross_entropy"].numbers
+    assert targets["equal_1"] > 0.99 and targets["equal_0"] < 0.5
+    kept = facts["gradients_kept", ""].numbers
+    assert kept["passes"] == 12 and kept["kept"] == kept["cleared_between"] == 0
+    assert facts["clipping", "clip_grad_norm_"].numbers["calls"] == 6
+    assert all(fact.numbers["without_gradient"] == 0 for (kind, _), fact in facts.items() if kind == "reached")
+
+
+def test_accelerate_shows_its_loss(record: Any) -> None:
+    accelerate = pytest.importorskip("accelerate")
+
+    def train(run: trainscope.Run) -> None:
+        accelerator = accelerate.Accelerator(cpu=True, gradient_accumulation_steps=2)
+        model = classifier(nn.Sigmoid())
+        loader = DataLoader(TensorDataset(torch.randn(64, 6), torch.rand(64, 5).round()), 4, shuffle=True)
+        model, optimizer, loader = accelerator.prepare(model, torch.optim.AdamW(model.parameters(), 1e-3), loader)
+        run.watch(model, optimizer)
+        for x, y in loader:
+            with accelerator.accumulate(model):
+                loss = nn.BCEWithLogitsLoss()(model(x), y)
+                accelerator.backward(loss)
+                accelerator.clip_grad_norm_(model.parameters(), 1.0)
+                optimizer.step()
+                optimizer.zero_grad()
+
+    facts = record(train)
+    fact = facts["loss_function", "binary_cross_entropy_with_logits"]
+    assert fact.texts["before"] == "sigmoid"
+    assert "loss = nn.BCEWithLogitsLoss()" in fact.source.excerpt.splitlines()[fact.source.line - fact.source.first_line]
+    kept = facts["gradients_kept", ""].numbers
+    assert (kept["passes"], kept["kept"], kept["cleared_between"]) == (16, 0, 0)
+    assert facts["clipping", "clip_grad_norm_"].numbers["clipped"] <= facts["clipping", "clip_grad_norm_"].numbers["calls"]
+
+
+def test_unusual_models_and_optimizers_are_read(record: Any) -> None:
+    class Odd(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.lazy = nn.LazyLinear(4)
+            self.sparse = nn.Embedding(10, 4, sparse=True)
+            self.complex = nn.Parameter(torch.randn(4, dtype=torch.complex64))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            hidden = self.lazy(x) + self.sparse(torch.randint(0, 10, (16,)))
+            result: torch.Tensor = (hidden * self.complex).abs()
+            return result
+
+    def train(run: trainscope.Run) -> None:
+        model = Odd()
+        dense = None
+        run.watch(model)
+        for _ in range(STEPS):
+            outputs = model(torch.randn(16, 6))
+            if dense is None:
+                sparse = torch.optim.SparseAdam([model.sparse.weight], 1e-2)
+                dense = torch.optim.Adam([model.lazy.weight, model.lazy.bias, model.complex], 1e-2)
+            dense.zero_grad()
+            sparse.zero_grad()
+            torch.autograd.backward([outputs.mean(), outputs.square().mean()])
+            dense.step()
+            sparse.step()
+        torch.func.grad(lambda w: torch.func.functional_call(model, {"complex": w}, torch.randn(16, 6)).sum())(model.complex.detach())
+
+    facts = record(train)
+    assert facts["reached", ""].numbers["trainable"] == facts["reached", ""].numbers["reached"] == 4
+    assert facts["optimizer_parameters", "Adam"].numbers["missing"] == 0
+    assert facts["embedding", "sparse"].numbers["rows_with_gradient"] == 10
+
+
+def test_a_compiled_model_has_no_graph_break_that_was_not_there(record: Any) -> None:
+    import torch._dynamo
+
+    def count(run: trainscope.Run | None) -> tuple[int, int]:
+        torch._dynamo.reset()
+        torch._dynamo.utils.counters.clear()
+        model = classifier(nn.Softmax(dim=1))
+        compiled = torch.compile(model, backend="eager")
+        optimizer = torch.optim.SGD(model.parameters(), 0.1)
+        if run is not None:
+            run.watch(model, optimizer)
+        for _ in range(4):
+            optimizer.zero_grad()
+            functional.cross_entropy(compiled(torch.randn(16, 6)), labels()).backward()
+            optimizer.step()
+        counters = torch._dynamo.utils.counters
+        return sum(counters["graph_break"].values()), counters["stats"]["unique_graphs"]
+
+    seen: list[tuple[int, int]] = []
+    facts = record(lambda run: seen.append(count(run)))
+    assert seen == [count(None)]
+    assert facts["reached", ""].numbers["without_gradient"] == 0
 
 
 # Nothing is changed, kept or left behind.
