@@ -287,7 +287,8 @@ class NotFinite(_torch_calls.Listener):
         """Begins to copy numbers from their device."""
         if numbers.device.type == "cuda" and len(self._flags) < MAX_FLAGS:
             host = pinned(numbers)
-            event = torch.cuda.Event()  # type: ignore[no-untyped-call]
+            make: Any = torch.cuda.Event
+            event = make()
             event.record(torch.cuda.current_stream(numbers.device))
             self._flags.append(_Flag(host, event, edges, self._run._step()))
         elif numbers.device.type != "cuda" and edges is not None:
