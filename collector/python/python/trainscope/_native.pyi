@@ -260,19 +260,6 @@ class Recorder:
         `snapshots`: (step, parameters). `loss` gets the bytes of each parameter in single precision, and returns a number.
         With a seed, the directions are random, and only the last snapshot counts.
         """
-    def _write_fact(
-        self,
-        kind: str,
-        subject: str,
-        numbers: list[tuple[str, float]],
-        texts: list[tuple[str, str]],
-        source: tuple[str, int, str, int, str] | None,
-        step: int | None,
-    ) -> None:
-        """Records a fact of the program.
-
-        `source`: file, line, function, first line of the excerpt and the excerpt.
-        """
     def _raw_event(self, event: bytes) -> None:
         """Records one serialized `Event` as it is."""
     def _session_start(self, step: int) -> None:

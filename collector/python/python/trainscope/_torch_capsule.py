@@ -242,7 +242,7 @@ def _local(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _size(tensor: torch.Tensor) -> int:
-    return tensor.numel() * tensor.element_size()
+    return int(tensor.numel() * tensor.element_size())
 
 
 def _tensors(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:
@@ -393,7 +393,10 @@ class Capsule:
         """Context manager for the forward pass: autocast as it was in the step."""
         settings = self.settings
         dtype = getattr(torch, settings["autocast_dtype"])
-        return torch.autocast(settings["device"], dtype=dtype, enabled=bool(settings["autocast"]))
+        context: contextlib.AbstractContextManager[Any] = torch.autocast(
+            settings["device"], dtype=dtype, enabled=bool(settings["autocast"])
+        )
+        return context
 
     def _tensor(self, name: str) -> torch.Tensor:
         entry = self._entries[name]

@@ -614,12 +614,12 @@ def _inputs(node: Any) -> list[Key]:
 
 
 def _bytes_of(tensor: torch.Tensor) -> int:
-    return tensor.numel() * tensor.element_size()
+    return int(tensor.numel() * tensor.element_size())
 
 
 def address_of(tensor: torch.Tensor) -> int:
     try:
-        return tensor.untyped_storage().data_ptr()
+        return int(tensor.untyped_storage().data_ptr())
     except (RuntimeError, NotImplementedError):
         return 0
 

@@ -21,6 +21,9 @@ from trainscope import _source
 MAX_NOTES = 50_000
 """Calls that are noted in one step; what comes later has no line."""
 
+MAX_DEPTH = 64
+"""Deepest nesting of modules with lines: the hooks cost one call of Python's limit of 1,000 for each."""
+
 # Modules that take another path in evaluation, with other rounding, if any mode sees their functions.
 _WITH_FAST_PATH = (nn.MultiheadAttention, nn.TransformerEncoderLayer, nn.TransformerEncoder)
 
@@ -108,12 +111,16 @@ class Lines:
 
         Compiled functions would be compiled again: with them nothing is noted.
         """
-        self._names.update({id(module): name for name, module in modules})
+        named = list(modules)
+        self._names.update({id(module): name for name, module in named})
         if self.is_on and self._thread == threading.get_ident():
             return
         self.leave()
         if has_compiled():
             self.reason = "torch.compile gives no lines"
+            return
+        if any(name.count(".") > MAX_DEPTH for name, _ in named):
+            self.reason = "its modules are nested too deep"
             return
         self.reason = ""
         self._thread = threading.get_ident()

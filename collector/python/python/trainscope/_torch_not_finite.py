@@ -102,6 +102,10 @@ class NotFinite(_torch_calls.Listener):
         self._is_done = False
         self._flags: list[_Flag] = []
         self._inputs: dict[int, str] = {}
+        # The first output of a module that has a NaN, until the backward pass.
+        self._output: torch.Tensor | None = None
+        # Operations, lines and passes that are recorded: each once.
+        self._recorded: set[tuple[Any, ...]] = set()
 
     @property
     def _run(self) -> Any:
@@ -139,6 +143,19 @@ class NotFinite(_torch_calls.Listener):
                 self._inputs[address_of(tensor)] = f"{key}:{number}" if number else key
 
     @guarded
+    def after_module(self, output: Any) -> None:
+        """Looks for NaN in the outputs of a module that are in memory, in a looked-at forward pass."""
+        if not self._is_looked or self._output is not None or self._findings >= MAX_FINDINGS:
+            return
+        for tensor in tensors_in(output):
+            if type(tensor) is torch.Tensor and tensor.is_cpu and tensor.grad_fn is not None and _is_readable(tensor):
+                plain = tensor.detach()
+                # Of infinities the sum may be NaN, too.
+                if tensor.is_floating_point() and math.isnan(plain.sum()) and bool(torch.isnan(plain).any()):
+                    self._output = tensor
+                    return
+
+    @guarded
     def before_backward(self, roots: tuple[Any, ...]) -> None:
         """Looks at the losses, and at a looked-at step hooks the functions that lead to them."""
         self.lines.leave()
@@ -159,6 +176,9 @@ class NotFinite(_torch_calls.Listener):
                 self._search(bad[0])
             elif self._is_looked:
                 self.wants_look = False
+                output, self._output = self._output, None
+                if losses and output is not None and (finding := find(output, self._known())) is not None:
+                    self.record(finding, self._run._step(), is_loss_finite=True)
                 if self._findings < MAX_FINDINGS:
                     self.gradients.begin(losses)
 
@@ -187,6 +207,7 @@ class NotFinite(_torch_calls.Listener):
         self.lines.clear()
         self.gradients.end()
         self._inputs.clear()
+        self._output = None
 
     # The loss.
 
@@ -206,13 +227,15 @@ class NotFinite(_torch_calls.Listener):
             self.wants_look = False
             return
         self._searches += 1
-        known = Known(self.lines if self._is_looked else None, self.names(), self._inputs)
-        finding = find(loss, known)
+        finding = find(loss, self._known())
         is_consequence = finding is not None and finding.inputs_from.startswith("parameter") and self._findings > 0
         if finding is not None and not is_consequence:
             self.record(finding, self._run._step())
         self._is_done = self._is_looked
         self.wants_look = not self._is_looked and self._searches < MAX_SEARCHES
+
+    def _known(self) -> Known:
+        return Known(self.lines if self._is_looked else None, self.names(), self._inputs)
 
     def names(self) -> dict[int, str]:
         """Names of the parameters of all watched models, by identity."""
@@ -223,17 +246,20 @@ class NotFinite(_torch_calls.Listener):
                 names[id(parameter)] = watch._prefix + name
         return names
 
-    def record(self, finding: Finding, step: int) -> None:
+    def record(self, finding: Finding, step: int, *, is_loss_finite: bool = False) -> None:
         """Records a finding as a fact of the run."""
         self._wants_capsule = self.capsules is not None
-        if self._findings >= MAX_FINDINGS:
+        key = finding.operation, finding.place, finding.is_backward
+        if self._findings >= MAX_FINDINGS or key in self._recorded:
             return
+        self._recorded.add(key)
         self._findings += 1
         counts = {
             "not_finite": finding.not_finite,
             "elements": finding.elements,
             "bad_inputs": finding.bad_inputs,
             "smallest_other": finding.smallest_other,
+            "is_loss_finite": int(is_loss_finite or finding.is_backward),
             "left_out": finding.left_out,
             "is_complete": int(finding.is_complete),
         }
@@ -261,7 +287,8 @@ class NotFinite(_torch_calls.Listener):
         """Begins to copy numbers from their device."""
         if numbers.device.type == "cuda" and len(self._flags) < MAX_FLAGS:
             host = pinned(numbers)
-            event = torch.cuda.Event()  # type: ignore[no-untyped-call]
+            make: Any = torch.cuda.Event
+            event = make()
             event.record(torch.cuda.current_stream(numbers.device))
             self._flags.append(_Flag(host, event, edges, self._run._step()))
         elif numbers.device.type != "cuda" and edges is not None:

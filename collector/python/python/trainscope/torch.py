@@ -683,6 +683,8 @@ class Watch:
                 self._called_without.add(name)
             return
         self._program.after_module(name, module, args, output)
+        if self._is_forward and not self._run._phase:
+            self._not_finite.after_module(output)
         if self._trace is not None and self._trace.leave(name, module, output) and module._modules:
             self._inner_leaves.add(module)
         if not self._activations or not self._is_leaf(module):

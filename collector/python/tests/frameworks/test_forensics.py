@@ -324,6 +324,18 @@ def test_an_operation_in_a_module_names_it(begin: Begin) -> None:
     assert [(fact.operation, fact["module"]) for fact in facts] == [("sqrt", "head")]
 
 
+def test_an_output_of_a_module_that_has_a_nan_under_a_finite_loss(begin: Begin) -> None:
+    torch.manual_seed(0)
+    run, facts = begin()
+    model = nn.Sequential(Net(lambda x: (x - x.max()).sqrt()), nn.Identity())
+    trained(run, model, lambda y: torch.where(y.isnan(), torch.zeros(()), y).mean(), batches(1))
+    found = [(fact.operation, fact["module"], fact["pass"], fact["is_loss_finite"]) for fact in facts]
+    assert found == [("sqrt", "0.head", "forward", 1), ("sqrt", "0.head", "backward", 1)]
+    run, facts = begin()
+    trained(run, Net(lambda x: x.masked_fill(x < 0, -torch.inf)), lambda y: y.exp().mean(), batches(3))
+    assert not facts
+
+
 def test_data_that_is_not_finite_is_said_to_be_data(begin: Begin) -> None:
     run, facts = begin()
     (x,) = batches(1)
