@@ -380,8 +380,9 @@ def _begins_with_zero(name: str, parameter: torch.Tensor) -> bool:
 
 def _inner(model: nn.Module) -> nn.Module:
     """The module in wrappers of `torch.compile` and DDP. Raises NotTried where a pass needs other processes."""
-    while isinstance(inner := model._modules.get("_orig_mod"), nn.Module):
-        model = inner
+    while "_orig_mod" in model._modules:
+        wrapped: Any = model._modules["_orig_mod"]
+        model = wrapped
     if not (torch.distributed.is_available() and torch.distributed.is_initialized()):
         return model
     if torch.distributed.get_world_size() == 1:
