@@ -192,7 +192,7 @@ def _is_part(whole: float, value: float) -> bool:
         nearest = 2.0 ** round(torch.tensor(ratio).log2().item())
     else:
         nearest = 1 / min(MAX_PARTS, max(1, round(1 / ratio))) if ratio > 0 else 0.0
-    return abs(ratio - nearest) <= SAME * nearest
+    return bool(abs(ratio - nearest) <= SAME * nearest)
 
 
 def _lasts(operation: str) -> tuple[Callable[[torch.Tensor], torch.Tensor], ...]:

@@ -381,7 +381,8 @@ def _begins_with_zero(name: str, parameter: torch.Tensor) -> bool:
 def _inner(model: nn.Module) -> nn.Module:
     """The module in wrappers of `torch.compile` and DDP. Raises NotTried where a pass needs other processes."""
     while "_orig_mod" in model._modules:
-        model = model._orig_mod  # type: ignore[assignment]
+        wrapped: Any = model._modules["_orig_mod"]
+        model = wrapped
     if not (torch.distributed.is_available() and torch.distributed.is_initialized()):
         return model
     if torch.distributed.get_world_size() == 1:

@@ -184,7 +184,7 @@ def _check(tensors: list[torch.Tensor]) -> None:
 
 
 def _is_without_elements(tensor: torch.Tensor) -> bool:
-    return tensor.is_meta or nn.parameter.is_lazy(tensor)
+    return bool(tensor.is_meta or nn.parameter.is_lazy(tensor))
 
 
 def _around(tensor: torch.Tensor) -> list[Any]:
@@ -424,7 +424,7 @@ class _Stream(_Kept):
 
 def _are_equal(a: Any, b: Any) -> bool:
     if isinstance(a, torch.Tensor):
-        return torch.equal(a, b)
+        return bool(torch.equal(a, b))
     if isinstance(a, (tuple, list)):
         return len(a) == len(b) and all(_are_equal(x, y) for x, y in zip(a, b, strict=True))
     if isinstance(a, dict):
@@ -445,9 +445,9 @@ class _Tensor(_Kept):
     def _has_memory(self) -> bool:
         now, before = self.tensor, self._memory
         if now.layout != torch.strided or before.layout != torch.strided:
-            return now.layout == before.layout
+            return bool(now.layout == before.layout)
         same = now.dtype == before.dtype and now.shape == before.shape and now.stride() == before.stride()
-        return same and now.data_ptr() == before.data_ptr()
+        return bool(same and now.data_ptr() == before.data_ptr())
 
     def is_same(self) -> bool:
         tensor = self.tensor
@@ -481,12 +481,12 @@ def are_bits_equal(a: torch.Tensor, b: torch.Tensor) -> bool:
     if a.layout == torch.sparse_coo:
         return torch.equal(a._indices(), b._indices()) and are_bits_equal(a._values(), b._values())
     if a.layout != torch.strided or a.is_quantized:
-        return torch.equal(a, b)
+        return bool(torch.equal(a, b))
     if a.is_complex():
         a, b = torch.view_as_real(a.resolve_conj()), torch.view_as_real(b.resolve_conj())
     if a.is_floating_point() and a.element_size() in _WORDS:
         a, b = a.contiguous().view(_WORDS[a.element_size()]), b.contiguous().view(_WORDS[b.element_size()])
-    return torch.equal(a, b)
+    return bool(torch.equal(a, b))
 
 
 class RandomStates(_Kept):

@@ -165,7 +165,8 @@ def other_values(tensor: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
 
 def unique(tensor: torch.Tensor) -> torch.Tensor:
     """Values that occur, in their order."""
-    found: torch.Tensor = tensor.unique()  # type: ignore[no-untyped-call]
+    # `Tensor.unique` has no types.
+    found: torch.Tensor = torch.unique(tensor)
     return found
 
 
@@ -490,4 +491,4 @@ def _size(values: torch.Tensor) -> float:
 
 
 def _rounding(values: torch.Tensor) -> float:
-    return ROUNDINGS * torch.finfo(values.dtype).eps
+    return float(ROUNDINGS * torch.finfo(values.dtype).eps)

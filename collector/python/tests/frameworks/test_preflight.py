@@ -498,7 +498,7 @@ def test_what_is_unusual_is_no_trouble(name: str, has_gradients: bool) -> None:
     with torch.set_grad_enabled(has_gradients):
         report = preflight(program, one_batch=True)
     assert {probe.name for probe in report.failed} == failed, f"{report}"
-    assert report.is_restored
+    assert report.is_restored and (report.passes > 1 or name == "meta")
 
 
 # Sentences.
