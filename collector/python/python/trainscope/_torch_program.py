@@ -371,7 +371,7 @@ class Program(_torch_calls.Listener):
                 fact.numbers |= {"outputs_rms": rms_of(outputs), "targets_rms": rms_of(target)}
             if target is not None and target.is_floating_point():
                 fact.numbers["negative_targets"] = share_of_negative(target)
-            if logarithms is not None and not loss_is_wide(logarithms):
+            if logarithms is not None:
                 size = range_of_rows(logarithms, dimension)
                 if size is not None:
                     fact.numbers["range"] = max(size, fact.numbers.get("range", 0.0))
@@ -606,11 +606,6 @@ class Program(_torch_calls.Listener):
             self._facts.put("optimizer_parameters", known.name, numbers, texts, source)
             for subject, numbers, texts in self._optimizers.settings(optimizer, known):
                 self._facts.put("optimizer_settings", subject, numbers, texts, source)
-
-
-def loss_is_wide(logarithms: torch.Tensor) -> bool:
-    """True if there are too many elements to be read."""
-    return logarithms.numel() > 1 << 16
 
 
 def _source_of(place: Place) -> _source.Source | None:
