@@ -1,4 +1,4 @@
-//! `trainscope run`: the command is as without it, and what its processes recorded is said at the end.
+//! `trainscope run`: the command is as without it, and the screen at the end judges the runs of its processes.
 //!
 //! Shell scripts stand for trainings; programs of Python are in `collector/python/tests/frameworks/test_run.py`.
 
@@ -14,16 +14,16 @@ use crate::support::lab::{Lab, workspace_root};
 use crate::support::server::program;
 use crate::support::wait::wait_for;
 
-/// What a shell script did, started by `trainscope run`.
-struct Done {
+/// The end of a shell script that `trainscope run` has started.
+struct Outcome {
     status: i32,
     out: String,
     err: String,
 }
 
-fn run(lab: &Lab, flags: &[&str], words: &[&str]) -> Done {
+fn run(lab: &Lab, flags: &[&str], words: &[&str]) -> Outcome {
     let output = command(lab, flags, words).output().unwrap();
-    Done {
+    Outcome {
         status: output.status.code().unwrap(),
         out: String::from_utf8(output.stdout).unwrap(),
         err: String::from_utf8(output.stderr).unwrap(),
@@ -37,7 +37,7 @@ fn command(lab: &Lab, flags: &[&str], words: &[&str]) -> Command {
     command
 }
 
-fn shell(lab: &Lab, script: &str) -> Done {
+fn shell(lab: &Lab, script: &str) -> Outcome {
     run(lab, &["--out", "a"], &["sh", "-c", script])
 }
 

@@ -41,7 +41,7 @@ pub(super) struct RunFlags {
     #[arg(long)]
     capsule: bool,
 
-    /// What the training does at the first error that is found
+    /// Behaviour of the training at the first error that is found
     #[arg(long, value_name = "WHAT", value_enum)]
     at_hit: Option<AtHit>,
 

@@ -317,7 +317,7 @@ def _replace(owner: Any, name: str, call: Callable[..., Any]) -> Callable[[], No
     setattr(owner, name, call)
 
     def restore() -> None:
-        # What another has put around it since stays.
+        # A wrapper that another has put around it since stays.
         if vars(owner).get(name) is call:
             setattr(owner, name, original)
 

@@ -1,4 +1,4 @@
-"""What the processes below `trainscope run` tell it, and each other: files in the folder `TRAINSCOPE_LAUNCHER`."""
+"""Messages of the processes below `trainscope run` to it, and to each other: files in the folder `TRAINSCOPE_LAUNCHER`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def tell(name: str, text: str = "") -> None:
     """Leaves a text for `trainscope run`; nothing without one."""
     folder = os.environ.get(FOLDER)
     if folder:
-        # The one that is told may have ended.
+        # `trainscope run` may have ended.
         with contextlib.suppress(OSError), open(os.path.join(folder, name), "w", encoding="utf-8") as file:
             file.write(text)
 

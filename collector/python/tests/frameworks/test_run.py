@@ -97,7 +97,7 @@ def event_files(folder: Path) -> list[Path]:
 
 
 def facts(folder: Path) -> bytes:
-    """What was written, for texts that are in a record of it."""
+    """Bytes of all event files, for texts that are in a record."""
     return b"".join(file.read_bytes() for file in event_files(folder))
 
 
@@ -327,7 +327,7 @@ def test_the_folder_of_a_writer_is_noted(tmp_path: Path) -> None:
         ("import torch", ["-S"], "-S makes Python ignore what would record it"),
     ],
 )
-def test_it_is_said_why_nothing_was_recorded(tmp_path: Path, text: str, arguments: list[str], said: str) -> None:
+def test_the_screen_says_why_nothing_was_recorded(tmp_path: Path, text: str, arguments: list[str], said: str) -> None:
     path = script(tmp_path, text)
     done = recorded(tmp_path, *arguments, path.name)
     assert said in " ".join(done.stderr.split()), done.stderr

@@ -29,9 +29,9 @@ const HANDED_ON: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2]
 
 /// The end of the command.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ended(ExitStatus);
+pub(super) struct CommandEnd(ExitStatus);
 
-impl Ended {
+impl CommandEnd {
     /// Exit status, as a shell gives it.
     pub(super) fn status(self) -> u8 {
         let by_signal = self.signal().map(|own| own.wrapping_add(BY_SIGNAL));
@@ -49,7 +49,7 @@ impl Ended {
 ///
 /// It is in the process group of this one, so that the terminal's signals (Ctrl-C, Ctrl-Z, a change of size) reach it without
 /// our help. Those that another process sends to this one are handed on.
-pub(super) fn run(command: &mut Command) -> Result<Ended, Mistake> {
+pub(super) fn run(command: &mut Command) -> Result<CommandEnd, Mistake> {
     let mut child = command
         .spawn()
         .map_err(|error| not_started(command.get_program(), &error))?;
@@ -62,7 +62,7 @@ pub(super) fn run(command: &mut Command) -> Result<Ended, Mistake> {
     let status = child.wait();
     has_ended.store(true, Ordering::Release);
     status
-        .map(Ended)
+        .map(CommandEnd)
         .map_err(|error| Mistake::new(2, format!("the end of the command is not known: {error}")))
 }
 

@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::Signal;
 
-use super::command::Ended;
-use super::launcher::{Launcher, Recorded};
+use super::command::CommandEnd;
+use super::launcher::{Launcher, RunRecord};
 use super::page;
 use crate::cli::check;
 use crate::cli::style::{QUIET, STRONG};
 use crate::cli::{CommandError, words};
 
 /// Says what was recorded. `ended`: the end of the command, if this process has run it.
-pub(super) fn say(launcher: &Launcher, out: &Path, ended: Option<&Ended>) {
+pub(super) fn say(launcher: &Launcher, out: &Path, ended: Option<&CommandEnd>) {
     let recorded = launcher.recorded();
     let folders: BTreeSet<PathBuf> = recorded.iter().map(|own| shown(&own.folder)).collect();
     let folders: Vec<PathBuf> = folders.into_iter().filter(|own| own.is_dir()).collect();
@@ -29,7 +29,7 @@ pub(super) fn say(launcher: &Launcher, out: &Path, ended: Option<&Ended>) {
             let name = name_of(signal);
             writeln!(screen, "  {QUIET}The command was ended by {name}.{QUIET:#}")?;
         }
-        let alive: Vec<&Recorded> = recorded.iter().filter(|own| own.is_alive()).collect();
+        let alive: Vec<&RunRecord> = recorded.iter().filter(|own| own.is_alive()).collect();
         // In `python -m trainscope run` it is the one that says this.
         if let (Some(first), Some(_)) = (alive.first(), ended) {
             writeln!(
@@ -78,7 +78,7 @@ fn common(folders: &[PathBuf]) -> &Path {
     }
 }
 
-/// Why nothing was recorded.
+/// Writes the reason for which nothing was recorded.
 fn nothing(launcher: &Launcher, folder: &Path, out: &mut dyn Write) -> io::Result<()> {
     let imported = launcher.imported();
     let why = if launcher.has("missing") {

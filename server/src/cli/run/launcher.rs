@@ -1,4 +1,4 @@
-//! What this process and the Python processes of the command tell each other: files in a temporary folder.
+//! Messages between this process and the Python processes of the command: files in a temporary folder.
 
 use std::ffi::OsString;
 use std::fs;
@@ -24,7 +24,7 @@ pub(super) struct Launcher {
 
 /// A run that a process has recorded.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Recorded {
+pub(super) struct RunRecord {
     pub(super) folder: PathBuf,
     pub(super) process: i32,
 }
@@ -89,17 +89,16 @@ impl Launcher {
         all
     }
 
-    /// What the processes have recorded, without the same folder twice.
-    pub(super) fn recorded(&self) -> Vec<Recorded> {
-        let mut all: Vec<Recorded> = self
+    /// The runs that the processes have recorded.
+    pub(super) fn recorded(&self) -> Vec<RunRecord> {
+        let mut all: Vec<RunRecord> = self
             .names()
             .into_iter()
             .filter_map(|name| {
                 let process = name.strip_prefix("run-")?.parse().ok()?;
                 let file = self.path.join(&name);
-                let is_short = fs::metadata(&file).is_ok_and(|own| own.len() <= MAX_PATH_BYTES);
-                let folder = is_short.then(|| fs::read_to_string(file).ok()).flatten()?;
-                Some(Recorded {
+                let folder = crate::files::read_text(&file, MAX_PATH_BYTES).ok()?;
+                Some(RunRecord {
                     folder: PathBuf::from(folder),
                     process,
                 })
@@ -110,7 +109,7 @@ impl Launcher {
     }
 
     fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
+        let entries = self.path.read_dir().into_iter().flatten().flatten();
         entries
             .filter_map(|entry| entry.file_name().into_string().ok())
             .collect()
@@ -118,7 +117,7 @@ impl Launcher {
 
     /// Ends it. The folder stays while a process of the command still records: its children look into it.
     pub(super) fn leave(self) {
-        let is_used = self.recorded().iter().any(Recorded::is_alive);
+        let is_used = self.recorded().iter().any(RunRecord::is_alive);
         if let Some(own) = self.own
             && is_used
         {
@@ -127,9 +126,12 @@ impl Launcher {
     }
 }
 
-impl Recorded {
+impl RunRecord {
     /// True while the process is there.
     pub(super) fn is_alive(&self) -> bool {
-        Pid::from_raw(self.process).is_some_and(|pid| test_kill_process(pid).is_ok())
+        let process = Some(self.process).filter(|own| *own > 0);
+        process
+            .and_then(Pid::from_raw)
+            .is_some_and(|pid| test_kill_process(pid).is_ok())
     }
 }

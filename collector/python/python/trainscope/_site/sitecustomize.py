@@ -23,7 +23,7 @@ FRAMEWORKS = (
     "torch.utils.tensorboard.writer",
     "tensorboardX.writer",
 )
-"""Modules after whose import the package `trainscope` is told."""
+"""Modules whose imports the package `trainscope` learns of."""
 
 
 class Waiting:
