@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use trainscope_analysis::diagnosis::{Framework, Remark};
 use trainscope_analysis::dump::own_source;
 use trainscope_analysis::watchpoint::{
-    Context, Damage, Findings, Hit, Needs, Observation, Surroundings, Watchpoints,
+    Context, Damage, Findings, Needs, Observation, Surroundings, Watchpoints,
 };
 use trainscope_api::runs::RunProfile;
 use trainscope_format::program::SourceLine;
@@ -23,6 +23,7 @@ use super::events::{EventRecords, Listener as _};
 pub(crate) use super::fault::Fault;
 use super::observer::{Observer, Unreadable};
 use super::profiles::JudgedProfiles;
+use super::state::line_of;
 use crate::discovery::runs::{EventSource, RunFiles, TensorSource};
 use crate::reader::{Buffers, Feeds};
 use crate::tensor_files::contents::SharedNames;
@@ -71,14 +72,6 @@ pub struct Judgement {
     pub(crate) profile: Option<RunProfile>,
     /// Source lines in the training's own code that compute the tensors with hits, if a graph has them.
     pub(crate) sources: FxHashMap<Arc<str>, SourceLine>,
-}
-
-impl Judgement {
-    /// Line of the program that a hit is about, by a fact or else by a graph.
-    pub(crate) fn source<'a>(&'a self, hit: &'a Hit) -> Option<&'a SourceLine> {
-        let of_fact = hit.source.as_deref();
-        of_fact.or_else(|| self.sources.get(&hit.tensor))
-    }
 }
 
 /// Remark on a truncated file that is the newest of its rank.
@@ -518,12 +511,7 @@ impl Judging {
             let node = hit.tensor.split(':').next().unwrap_or_default();
             let source = by_name.get(node).and_then(|source| own_source(source));
             if let Some((file, line)) = source {
-                let source = SourceLine {
-                    file: file.to_owned(),
-                    line: line.into(),
-                    ..SourceLine::default()
-                };
-                sources.insert(Arc::clone(&hit.tensor), source);
+                sources.insert(Arc::clone(&hit.tensor), line_of(file, line));
             }
         }
         sources

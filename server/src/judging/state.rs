@@ -6,6 +6,9 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
+use trainscope_analysis::watchpoint::Hit;
+use trainscope_format::program::SourceLine;
+
 use super::hit_list::Listing;
 use super::judge::Judgement;
 use crate::discovery::base::Base;
@@ -52,6 +55,23 @@ impl Deref for JudgedRun {
 
     fn deref(&self) -> &Judgement {
         &self.judgement
+    }
+}
+
+impl Judgement {
+    /// Line of the program that a hit is about, by a fact or else by a graph.
+    pub(crate) fn source<'a>(&'a self, hit: &'a Hit) -> Option<&'a SourceLine> {
+        let of_fact = hit.source.as_deref();
+        of_fact.or_else(|| self.sources.get(&hit.tensor))
+    }
+}
+
+/// A line of a graph's source.
+pub(super) fn line_of(file: &str, line: u32) -> SourceLine {
+    SourceLine {
+        file: file.to_owned(),
+        line: line.into(),
+        ..SourceLine::default()
     }
 }
 
