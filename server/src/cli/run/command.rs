@@ -24,6 +24,9 @@ const NOT_FOUND: u8 = 127;
 /// Added to the number of the signal that ended a command.
 const BY_SIGNAL: u8 = 128;
 
+/// Longest description of a process by the system.
+const MAX_STATUS_BYTES: u64 = 1 << 16;
+
 /// Signals that are handed on.
 const HANDED_ON: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
 
@@ -50,13 +53,19 @@ impl CommandEnd {
 /// It is in the process group of this one, so that the terminal's signals (Ctrl-C, Ctrl-Z, a change of size) reach it without
 /// our help. Those that another process sends to this one are handed on.
 pub(super) fn run(command: &mut Command) -> Result<CommandEnd, Mistake> {
+    // Those that are ignored, as by `nohup`, stay ignored, here and in the command. The others wait for its start.
+    let ignored = ignored();
+    let handed_on = HANDED_ON
+        .iter()
+        .filter(|own| ignored >> (**own - 1) & 1 == 0);
+    let signals = SignalsInfo::<WithOrigin>::new(handed_on)
+        .map_err(|error| Mistake::new(2, format!("signals cannot be received: {error}")))?;
     let mut child = command
         .spawn()
         .map_err(|error| not_started(command.get_program(), &error))?;
     let has_ended = Arc::new(AtomicBool::new(false));
-    // After the start: signals that are ignored, as by `nohup`, stay ignored in the command.
     if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        hand_on(pid, &has_ended)
+        hand_on(signals, pid, &has_ended)
             .map_err(|error| Mistake::new(2, format!("signals cannot be received: {error}")))?;
     }
     let status = child.wait();
@@ -67,8 +76,11 @@ pub(super) fn run(command: &mut Command) -> Result<CommandEnd, Mistake> {
 }
 
 /// Hands signals on, on a thread of its own. After the end of the command they end this process.
-fn hand_on(pid: Pid, has_ended: &Arc<AtomicBool>) -> io::Result<()> {
-    let mut signals = SignalsInfo::<WithOrigin>::new(HANDED_ON)?;
+fn hand_on(
+    mut signals: SignalsInfo<WithOrigin>,
+    pid: Pid,
+    has_ended: &Arc<AtomicBool>,
+) -> io::Result<()> {
     let has_ended = Arc::clone(has_ended);
     std::thread::Builder::new().spawn(move || {
         for origin in &mut signals {
@@ -85,6 +97,15 @@ fn hand_on(pid: Pid, has_ended: &Arc<AtomicBool>) -> io::Result<()> {
         }
     })?;
     Ok(())
+}
+
+/// Signals that this process ignores, as bits from that of signal 1 on; 0 where the system does not say it.
+fn ignored() -> u64 {
+    let status = crate::files::read_text(Path::new("/proc/self/status"), MAX_STATUS_BYTES);
+    let status = status.unwrap_or_default();
+    let bits = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    bits.and_then(|own| u64::from_str_radix(own.trim(), 16).ok())
+        .unwrap_or(0)
 }
 
 /// False for a signal of the terminal, which the command got itself.
