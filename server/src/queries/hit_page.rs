@@ -133,6 +133,7 @@ mod tests {
             thresholds: Figures::default(),
             measure: None,
             sentence: trainscope_analysis::watchpoint::Sentence::default(),
+            source: None,
         };
         (0..30).map(hit).collect()
     }

@@ -140,11 +140,7 @@ fn card(facts: &ProgramFacts, findings: Option<&Findings>, i18n: I18n) -> AnyVie
     let command = environment.map(|fact| fact.text("command").to_owned());
     let columns = COLUMNS.iter().map(|column| {
         let of_rule = |rule: &&'static str| remarks.iter().find(|own| own.rule == **rule);
-        let rows: Vec<&Remark> = column
-            .rules
-            .iter()
-            .filter_map(of_rule)
-            .collect();
+        let rows: Vec<&Remark> = column.rules.iter().filter_map(of_rule).collect();
         one(column, facts, &rows, i18n)
     });
     view! {
