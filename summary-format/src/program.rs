@@ -13,9 +13,9 @@ pub const MAX_EXCERPT_BYTES: usize = 6400;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ProgramFact {
-    /// What was measured: `loss_function`, `optimizer_settings`, …
+    /// Kind of the measurement: `loss_function`, `optimizer_settings`, …
     pub kind: String,
-    /// What it was measured of: a function, a module, a class of optimizers; empty for the program.
+    /// Object of the measurement: a function, a module, a class of optimizers; empty for the program.
     pub subject: String,
     /// Numbers by name. Those that count do so from the start of the program.
     pub numbers: Vec<(String, f64)>,

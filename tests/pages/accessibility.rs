@@ -12,8 +12,12 @@ use crate::support::{Browser, Lab, wait_for};
 const AXE: &str = "TRAINSCOPE_AXE";
 
 /// Each page, and what is there when it is complete.
-const PAGES: [(&str, &str); 19] = [
-    ("/", "a[href$='/run/mlp/overflow/overview']"),
+const PAGES: [(&str, &str); 20] = [
+    ("/?q=mlp", "a[href$='/run/mlp/overflow/overview']"),
+    (
+        "/run/program/log-of-zero/overview",
+        "[data-part=program] dt",
+    ),
     ("/lineage", "canvas"),
     ("/compare?runs=mlp/healthy,mlp/overflow", "table"),
     ("/run/mlp/overflow/overview", "[data-card=graphs] dt"),

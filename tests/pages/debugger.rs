@@ -120,11 +120,12 @@ async fn two_clicks_lead_to_each_cause(server: &Server, least_runs: usize) {
             })
             .await;
         browser.wait_for_element(FIRST_CAUSE).await;
-        // A tensor has its elements, a scalar its curve; hyper-parameters and profiles have neither.
+        // A tensor has its elements, a scalar its curve, a fact its line; hyper-parameters and profiles have neither.
         let found = first_cause(server, id);
         let is_about_settings =
             found.hit.condition == "settings" || run.kinds.contains_key("traces");
-        let values = format!("{CLASSES}, {INSPECTOR} a[href*=scalars]");
+        let values =
+            format!("{CLASSES}, {INSPECTOR} a[href*=scalars], {INSPECTOR} [data-part=excerpt]");
         browser
             .wait_for(&format!("what is known of {cause} in {id}"), async || {
                 (is_about_settings || browser.count(&values).await > 0).then_some(())

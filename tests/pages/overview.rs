@@ -29,7 +29,7 @@ async fn the_verdict_leads_to_the_debugger() {
     copy_folder(&workspace_root().join("sample-runs"), &folder);
     let server = lab.start_on(&[&folder], &[]);
     let browser = Browser::open().await;
-    browser.goto(&server, "/").await;
+    browser.goto(&server, "/?q=mlp").await;
     browser.click("a[href='/run/mlp/overflow/overview']").await;
     wait_for_verdict(&browser, "train/").await;
     // The matrix shows the first NaN, in tensors and in the loss; the guide names it.

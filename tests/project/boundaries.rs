@@ -261,7 +261,7 @@ fn ids_of_conditions_are_written_in_the_catalogue_alone() {
             let inside = path.strip_prefix(&root).unwrap().to_str().unwrap();
             // Rules of the guided diagnosis, and those about profiles, have the names of their conditions.
             let names_them = inside.starts_with("server/analysis/src/watchpoint/catalogue/")
-                || inside == "server/analysis/src/diagnosis.rs"
+                || inside == "server/analysis/src/diagnosis/rule.rs"
                 || inside == "server/analysis/src/trace/advice/rule.rs";
             if names_them || path.iter().any(|part| part == "tests") {
                 continue;

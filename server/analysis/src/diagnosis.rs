@@ -15,7 +15,7 @@ use crate::context::Context;
 pub use crate::text::Sentence;
 pub use recording::Framework;
 pub(crate) use rule::Causes;
-pub use rule::Rule;
+pub use rule::{Part, Rule};
 
 pub(crate) mod loss;
 mod model;

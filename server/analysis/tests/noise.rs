@@ -97,7 +97,7 @@ const KINDS: [Noise; 6] = [
                 .map(|step| at(step) * (2.0 + 0.5 * normal.next()))
                 .collect()
         },
-        true_of_it: &[],
+        true_of_it: &["reward_falls"],
     },
     Noise {
         name: "decaying noise around 0",

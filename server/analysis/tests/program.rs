@@ -211,6 +211,11 @@ fn sentences_have_the_numbers() {
             ],
         ),
         (
+            "operation_not_finite log | without_line=its~step~was~not~looked~at",
+            Rule::OperationNotFinite,
+            &["its line is not known", "`every=1`"],
+        ),
+        (
             "inputs x | largest_rms=4254 smallest_rms=0.001",
             Rule::InputScale,
             &["from 0.001 to 4,254", "normalize them"],

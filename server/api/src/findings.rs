@@ -9,6 +9,7 @@ use trainscope_format::{Severity, SourceLine};
 
 pub mod guide;
 
+use crate::program::ProgramPart;
 use guide::{GuideRow, Topic};
 
 /// Hits of one answer by default.
@@ -401,6 +402,9 @@ pub struct Remark {
     pub sentence: Words,
     /// The first graph node concerned.
     pub node: Option<String>,
+    /// Part of the program that the rule is about; `null` for other rules.
+    #[serde(default)]
+    pub part: Option<ProgramPart>,
     /// Line of the program, if a fact of it names one.
     #[serde(default)]
     pub source: Option<SourceLine>,

@@ -1,4 +1,4 @@
-//! `GET /api/program`: what the collector has seen of the training program.
+//! `GET /api/program`: facts of the training program, as its collector has seen it.
 
 use std::collections::BTreeMap;
 
@@ -29,9 +29,9 @@ pub struct RecordedFact {
     pub first_step: i64,
     /// Step of the newest record of it, which this is.
     pub step: i64,
-    /// What was measured: `loss_function`, `optimizer_settings`, …
+    /// Kind of the measurement: `loss_function`, `optimizer_settings`, …
     pub kind: String,
-    /// What it was measured of; empty for the program.
+    /// Object of the measurement; empty for the program.
     pub subject: String,
     /// Numbers by name.
     #[cfg_attr(feature = "openapi", schema(value_type = BTreeMap<String, crate::openapi::Float>))]
@@ -40,6 +40,23 @@ pub struct RecordedFact {
     pub texts: BTreeMap<String, String>,
     /// Line of the program that it comes from.
     pub source: Option<SourceLine>,
+}
+
+/// Part of the program that a rule is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum ProgramPart {
+    /// Parameters, and what the loss reaches of them.
+    Model,
+    /// Optimizers and their settings.
+    Optimizer,
+    /// Loss functions.
+    Loss,
+    /// Batches, labels and loaders.
+    Data,
+    /// Passes and updates.
+    Loop,
 }
 
 impl RecordedFact {

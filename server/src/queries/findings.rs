@@ -10,6 +10,7 @@ use trainscope_api::findings::{
     UnreadTensor, Verdict, WatchpointResult, Words,
 };
 use trainscope_api::guide::{GuideRow, RowState, Topic};
+use trainscope_api::program::ProgramPart;
 use trainscope_format::Severity;
 use trainscope_format::float::Float;
 
@@ -355,6 +356,13 @@ fn remark(own: &diagnosis::Remark) -> Remark {
         },
         sentence: words(&own.sentence),
         node: own.node.clone(),
+        part: own.rule.part().map(|part| match part {
+            diagnosis::Part::Model => ProgramPart::Model,
+            diagnosis::Part::Optimizer => ProgramPart::Optimizer,
+            diagnosis::Part::Loss => ProgramPart::Loss,
+            diagnosis::Part::Data => ProgramPart::Data,
+            diagnosis::Part::Loop => ProgramPart::Loop,
+        }),
         source: own.source.as_deref().cloned(),
         places: own.places,
         record: own.record.to_owned(),

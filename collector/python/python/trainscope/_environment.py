@@ -1,4 +1,4 @@
-"""Where a training runs: its command, versions and commit."""
+"""The environment of a training: its command, versions and commit."""
 
 from __future__ import annotations
 

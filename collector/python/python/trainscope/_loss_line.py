@@ -39,7 +39,7 @@ def _names_at(tree: ast.AST, line: int) -> set[str]:
         if not node.lineno <= line <= (node.end_lineno or node.lineno) or "backward" not in node.func.attr:
             continue
         owner = node.func.value
-        # `accelerator.backward(loss)`, `scaler.scale(loss).backward()`: what is passed is meant.
+        # In `accelerator.backward(loss)` and `scaler.scale(loss).backward()`: the argument is meant.
         parts = node.args[:1] or (owner.args if isinstance(owner, ast.Call) else [owner])
         return set().union(*(_names_in(part) for part in parts))
     return set()

@@ -26,7 +26,7 @@ MAX_BYTES = 4 << 20
 MAX_FILES = 4096
 """File names whose judgement is remembered."""
 
-# Where the process began: names of files in frames may be relative to it.
+# Working directory at the start: names of files in frames may be relative to it.
 _START = os.getcwd()
 
 

@@ -252,7 +252,7 @@ def _text(value: Any) -> str:
 
 def _nvidia(nvml: Any, number: int, handle: Any) -> Reader:
     def values() -> Values:
-        # What an accelerator does not support is an error of that value.
+        # A value that an accelerator does not support is an error of that value alone.
         return _read(
             [
                 lambda: {f"gpu_{number}_percent": float(nvml.nvmlDeviceGetUtilizationRates(handle).gpu)},

@@ -1,4 +1,4 @@
-"""What a training learns from: figures of its inputs and targets, over the batches that were looked at."""
+"""Figures of the inputs and targets of a training, over the batches that were looked at."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Inputs:
                 self._smallest = min(self._smallest, float(sizes.min()))
 
     def numbers(self) -> Numbers:
-        """What was measured."""
+        """The fact."""
         numbers = {"batches": float(self._batches), "different": float(len(self._hashes))}
         if self._largest > 0:
             numbers |= {"largest_rms": self._largest, "smallest_rms": self._smallest}
@@ -119,7 +119,7 @@ class Targets:
         self._sums.add(features, values)
 
     def numbers(self) -> Numbers:
-        """What was measured."""
+        """The fact."""
         numbers: Numbers = {"batches": self._batches}
         if self._labels:
             most = int(self._counts.argmax())

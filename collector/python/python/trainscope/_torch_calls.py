@@ -19,7 +19,7 @@ from torch.utils.data import DataLoader
 
 
 class Listener:
-    """What the calls are told to. Methods may raise nothing; those that are not overridden do nothing."""
+    """Receiver of the observed calls. Methods may raise nothing; those that are not overridden do nothing."""
 
     def before_backward(self, roots: tuple[Any, ...]) -> None:
         """A backward pass of the program begins, from these tensors: not one inside of another."""
@@ -107,7 +107,7 @@ class _Patch:
             self._set.append((owner, name, original, made[original]))
 
     def remove(self) -> None:
-        """Puts it back. Where another has replaced it since, that one goes on to call ours, which tells nobody."""
+        """Puts it back. Where another has replaced it since, that one goes on to call ours, which then has no receiver."""
         for owner, name, original, ours in self._set:
             if owner.__dict__.get(name) is ours:
                 setattr(owner, name, original)

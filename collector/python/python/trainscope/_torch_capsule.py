@@ -351,7 +351,7 @@ class Capsule:
 
     @property
     def targets(self) -> tuple[torch.Tensor, ...]:
-        """What loss functions of PyTorch compared the outputs with; empty if the program computed its loss by itself."""
+        """Targets that loss functions of PyTorch compared the outputs with; empty if the program computed its loss by itself."""
         return tuple(self._decoded(self._about["targets"]).values())
 
     def load(self, model: nn.Module) -> nn.Module:

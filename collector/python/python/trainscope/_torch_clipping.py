@@ -92,7 +92,7 @@ class Clipping:
             self._products.append(norm * self._scale)
 
     def numbers(self) -> tuple[dict[str, float], dict[str, str]]:
-        """What was measured; nothing without a call and without a scaler."""
+        """The fact; nothing without a call and without a scaler."""
         if not self.calls and math.isnan(self._scale):
             return {}, {}
         numbers: dict[str, float] = {

@@ -111,7 +111,7 @@ class OptimizerCurves:
             self._run.scalar(name, norm * scale * (1.0 if factor is None else float(factor)), step)
 
     def _curves_of(self, optimizer: Optimizer) -> _Curves | None:
-        """Curves of an optimizer; None if there are too many, or if nobody wants them."""
+        """Curves of an optimizer; None if there are too many, or if the watch has none."""
         if not self._is_on:
             return None
         of_run = self._of_run

@@ -66,7 +66,7 @@ class Finding(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What is known beside the graph: lines, names of parameters by identity, names of inputs by address of their memory."""
+    """Knowledge beside the graph: lines, names of parameters by identity, names of inputs by address of their memory."""
 
     lines: Lines | None = None
     names: Mapping[int, str] = {}
@@ -76,7 +76,7 @@ class Known(NamedTuple):
 def find(output: torch.Tensor, known: Known = Known()) -> Finding | None:
     """The first operation in the forward pass that explains an output that is not finite; `None` if its graph does not.
 
-    Saved tensors are read, never unpacked by hooks; results that nobody has kept are computed again from what is kept.
+    Saved tensors are read, never unpacked by hooks; results that were not kept are computed again from what is kept.
     """
     if output.grad_fn is None:
         return None
@@ -84,7 +84,7 @@ def find(output: torch.Tensor, known: Known = Known()) -> Finding | None:
     with (
         torch.no_grad(), torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch(), warnings.catch_warnings()
     ):  # fmt: skip
-        # What is computed again has warned before.
+        # A function that is computed again has warned before.
         warnings.simplefilter("ignore")
         autocasts = [device for device in devices if torch.is_autocast_enabled(device)]
         for device in autocasts:
@@ -390,7 +390,7 @@ class _Search:
         )
 
     def _of_constant(self, finding: Finding, node: Any) -> Finding:
-        """A constant that nobody has kept went into this function, or into one before it: it may be to blame."""
+        """A constant that was not kept went into this function, or into one before it: it may be to blame."""
         note = None if self._known.lines is None else self._known.lines.first_unrecorded()
         if note is not None:
             return finding._replace(

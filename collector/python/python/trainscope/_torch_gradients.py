@@ -28,7 +28,7 @@ class Gradients:
     def __init__(self) -> None:
         self._samples: list[weakref.ref[torch.Tensor]] = []
         self._before: list[Any] = []
-        # `None` where it was not asked.
+        # `None` before it was asked for.
         self._are_zero: bool | None = True
         self._made = 0
         self._weights: list[Any] = []
@@ -73,7 +73,7 @@ class Gradients:
             self._is_updated = False
             self._are_kept = None if self._are_zero is None or self._is_unknown else not self._are_zero
         elif self._made and self._are_zero and not self._is_unknown:
-            # What was there before the first pass, of another model's, is cleared for the second.
+            # Gradients of another model that were there before the first pass are cleared for the second.
             if not self._are_kept and place == self._place and weights == self._weights:
                 self.cleared_between += 1
             self._are_kept = self._are_kept and False

@@ -180,7 +180,7 @@ def _is_repeated(target: torch.Tensor, outputs: torch.Tensor) -> bool:
 
 
 def logits_of(node: Any) -> Edge | None:
-    """What the logarithms of probabilities are computed from, if a function gives such: `log_softmax`, also as
+    """Function that the logarithms of probabilities are computed from, if there is one: `log_softmax`, also as
     the logarithm of `softmax`, and as difference to `logsumexp`."""
     name = name_of(node)
     if name == "log_softmax":
@@ -275,7 +275,7 @@ def _is_difference_of_constant(above: Any, node: Any) -> bool:
 
 
 def _divergence_of_probabilities(node: Any, path: tuple[Any, ...]) -> Loss | None:
-    """`kl_div` whose input are probabilities: `constant - target * probabilities`, `target * (constant - probabilities)`."""
+    """`kl_div` of probabilities in place of their logarithms: `constant - target * probabilities`, `target * (constant - probabilities)`."""
     names = [name_of(above) for above in path]
     factors = [above for above, name in zip(path, names, strict=True) if name == "mul" and _constant(above) is not None]
     differences = [

@@ -1,4 +1,4 @@
-"""What the optimizers of a training hold, and with which settings they update it."""
+"""Parameters that the optimizers of a training hold, and the settings of their updates."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Optimizers:
     def __init__(self) -> None:
         self._known: weakref.WeakKeyDictionary[Optimizer, Known] = weakref.WeakKeyDictionary()
         self._names: dict[str, int] = {}
-        # What some parameters were when they were looked at first.
+        # Some parameters as they were when they were looked at first.
         self._marks: dict[int, tuple[weakref.ref[torch.Tensor], Any]] = {}
         self.updates = self._seen = 0
 

@@ -54,7 +54,7 @@ MAX_NODES = 100_000
 """Functions of a graph that are followed to find the parameters that a loss reaches."""
 
 MAX_SUBJECTS = 8
-"""Loss functions, inputs and loaders of one training that are told apart."""
+"""Loss functions, inputs and loaders of one training that are kept apart."""
 
 UPDATES_BEFORE_FACTS = 2
 """Updates after which it is known which optimizers there are."""
@@ -64,7 +64,7 @@ Place = tuple[str, int, str] | None
 
 @dataclasses.dataclass
 class _LossFact:
-    """What is known of one loss function over the passes."""
+    """State of one loss function over the passes."""
 
     name: str
     numbers: dict[str, float]
@@ -91,7 +91,7 @@ class _Loader:
 
 
 class Model:
-    """What is followed of one watched model."""
+    """State of one watched model."""
 
     def __init__(self, watch: Watch) -> None:
         self._watch = weakref.ref(watch)

@@ -68,7 +68,7 @@ class Reach:
     def numbers(
         self, parameters: list[tuple[str, torch.Tensor]], held: set[int], module: nn.Module | None
     ) -> tuple[dict[str, float], dict[str, str]]:
-        """What is known; nothing before a graph was followed. `held`: parameters in optimizers."""
+        """The facts; nothing before a graph was followed. `held`: parameters in optimizers."""
         if not self._is_known:
             return {}, {}
         trained = [(name, one) for name, one in parameters if one.requires_grad]

@@ -42,7 +42,7 @@ class Settings:
             self._pairs = _pairs_of(model, self._prefix)
 
     def mode(self, model: nn.Module | None) -> tuple[bool, str, str] | None:
-        """Whether the model is in evaluation mode, and the first module of it that behaves otherwise then."""
+        """True if the model is in evaluation mode, and the first module of it that behaves otherwise then."""
         if model is None:
             return None
         if self._modal is None:

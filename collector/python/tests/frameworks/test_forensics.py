@@ -53,8 +53,8 @@ LABELS = torch.tensor([0, 1, 2])
 IGNORED = torch.tensor([-100, -100, -100])
 NONE = torch.zeros(3, 4, dtype=torch.bool)
 
-# The operation (or several that say the same) and a loss of a matrix of 3 rows and 4 columns without zeros, the smallest of
-# which is 0.5. Each stands on one line, which the finding has to name.
+# The operation (or several that say the same) and a loss of a matrix of 3 rows and 4 columns without zeros; its smallest element
+# is 0.5. Each is on one line: the finding has to name it.
 FORWARD: dict[str, tuple[str, Loss]] = {
     "log of 0": ("log", lambda x: zeros(x).log().mean()),
     "log of softmax": ("log", lambda x: -(x * 500).softmax(1).log().mean()),
@@ -256,7 +256,7 @@ def test_there_are_thirty_operations() -> None:
     assert len(FORWARD) >= 30 and len({operation for operation, _ in [*FORWARD.values(), *BACKWARD.values()]}) >= 30
 
 
-# What is said.
+# Sentences.
 
 
 class Net(nn.Module):
@@ -305,7 +305,7 @@ def batches(count: int, factor: float = 1.0) -> list[T]:
     return [torch.randn(5, 4, generator=generator) * factor for _ in range(count)]
 
 
-def test_numbers_module_and_origin_are_said(begin: Begin) -> None:
+def test_numbers_module_and_origin_are_named(begin: Begin) -> None:
     torch.manual_seed(0)
     run, facts = begin()
     model = Net(lambda x: (x * 1000).softmax(1))
@@ -336,7 +336,7 @@ def test_an_output_of_a_module_that_has_a_nan_under_a_finite_loss(begin: Begin) 
     assert not facts
 
 
-def test_data_that_is_not_finite_is_said_to_be_data(begin: Begin) -> None:
+def test_data_that_is_not_finite_is_called_data(begin: Begin) -> None:
     run, facts = begin()
     (x,) = batches(1)
     x[1, 2] = torch.nan
@@ -346,7 +346,7 @@ def test_data_that_is_not_finite_is_said_to_be_data(begin: Begin) -> None:
     assert fact["reason"].startswith("1 of 20 elements of data: input are not finite")
 
 
-def test_a_parameter_that_is_not_finite_is_said_to_be_one(begin: Begin) -> None:
+def test_a_parameter_that_is_not_finite_is_called_one(begin: Begin) -> None:
     run, facts = begin()
     model = Net(lambda y: y)
     with torch.no_grad():
@@ -387,7 +387,7 @@ def test_saved_tensors_that_were_changed_are_left_out_and_counted(begin: Begin) 
     assert fact["left_out"] == 1 and fact.operation in ("log", "mean") and "log" in fact.get("between", "") + fact["reason"]
 
 
-def test_what_is_beyond_the_limit_of_bytes_is_said_to_be_left_out(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_beyond_the_limit_of_bytes_is_left_out_and_counted(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forensics, "MAX_BYTES", 100)
     _, _, facts = one_step(begin, lambda x: (x.repeat(100, 1) * 0).log().mean())
     assert [fact["is_complete"] for fact in facts] == [0]
@@ -435,7 +435,7 @@ def test_regions_of_torch_compile_give_no_lines(begin: Begin) -> None:
     torch._dynamo.eval_frame.cached_backends.clear()
 
 
-# What must not break.
+# Results and programs stay the same.
 
 
 class Random(nn.Module):

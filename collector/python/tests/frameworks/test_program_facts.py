@@ -415,7 +415,7 @@ def test_one_part_of_adversarial_networks_tells_of_the_others_optimizer(record: 
     # Of the discriminator, the pass of the generator comes first, whose gradients are cleared before they count.
     assert (kept["optimizers"], kept["kept"], kept["cleared_between"]) == (2, 0, 0)
     assert facts["reached", ""].numbers["foreign"] == 0
-    # Which side a sample comes from is no label to learn.
+    # The side that a sample comes from is no label to learn.
     assert all("classes_seen" not in fact.numbers for (kind, _), fact in facts.items() if kind == "targets")
 
 
@@ -453,7 +453,7 @@ def test_an_optimizer_of_the_other_network_misses_its_own(record: Any) -> None:
     assert all(sound["optimizer_parameters", name].numbers["others"] == 0 for name in ("Adam", "Adam#2"))
 
 
-def test_copies_in_another_type_are_told_from_an_older_model(record: Any) -> None:
+def test_copies_in_another_type_are_no_older_model(record: Any) -> None:
     def train(run: trainscope.Run) -> None:
         model = classifier().bfloat16()
         masters = [one.detach().float().requires_grad_() for one in model.parameters()]

@@ -28,7 +28,7 @@ const MAX_CHARACTERS: usize = 240;
 
 /// The first and the last fact of a kind and subject.
 #[derive(Clone, Debug)]
-struct Seen {
+struct SeenFact {
     first: (i64, ProgramFact),
     /// The newest one, if there are several.
     last: Option<(i64, ProgramFact)>,
@@ -41,7 +41,7 @@ struct Seen {
 /// Facts of a program, by kind, subject and rank.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Facts {
-    seen: BTreeMap<(String, String, u32), Seen>,
+    seen: BTreeMap<(String, String, u32), SeenFact>,
     len_bytes: usize,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Facts {
 struct Fact<'a> {
     rank: u32,
     subject: &'a str,
-    seen: &'a Seen,
+    seen: &'a SeenFact,
 }
 
 impl Facts {
@@ -89,7 +89,7 @@ impl Facts {
         self.len_bytes += len_bytes;
         let mut low_since = None;
         optimizer::note_rate(&mut low_since, fact);
-        let seen = Seen {
+        let seen = SeenFact {
             first: (step, fact.clone()),
             last: None,
             count: 1,

@@ -116,6 +116,62 @@ rules! {
     ProgramFailed = "program_failed", Recorded, End, "End of the program", "程序的结束";
 }
 
+/// Part of the program that a rule is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Parameters, and what the loss reaches of them.
+    Model,
+    /// Optimizers and their settings.
+    Optimizer,
+    /// Loss functions.
+    Loss,
+    /// Batches, labels and loaders.
+    Data,
+    /// Passes and updates.
+    Loop,
+}
+
+impl Rule {
+    /// Part of the program that it is about; `None` for rules about graphs alone, and for what ended the program.
+    pub const fn part(self) -> Option<Part> {
+        Some(match self {
+            Self::ParametersNotReached
+            | Self::ParametersNotRegistered
+            | Self::NothingLoaded
+            | Self::TieBroken
+            | Self::EmbeddingOneRow => Part::Model,
+            Self::Settings
+            | Self::OptimizerParameters
+            | Self::LearningRateGone
+            | Self::UpdateRoundedAway => Part::Optimizer,
+            Self::LossActivation
+            | Self::Broadcast
+            | Self::LossWithoutGradient
+            | Self::TargetScale => Part::Loss,
+            Self::OneLabel
+            | Self::LabelsShifted
+            | Self::LabelInFeatures
+            | Self::InputScale
+            | Self::Shuffling
+            | Self::RepeatedBatch
+            | Self::SeededInLoop => Part::Data,
+            Self::EvaluationMode
+            | Self::GradientsNotCleared
+            | Self::GradientsClearedBetween
+            | Self::ClippedBeforeUnscaling
+            | Self::ClippedNothing
+            | Self::LossScaleCollapsed => Part::Loop,
+            Self::UnusedParameters
+            | Self::UselessBias
+            | Self::LinearLayers
+            | Self::Scaling
+            | Self::OperationNotFinite
+            | Self::PreflightProbe
+            | Self::ProgramFailed => return None,
+        })
+    }
+}
+
 /// Rules in the order in which their faults are named as the cause of another hit: those whose faults make others first.
 const FIRST: [Rule; 29] = [
     Rule::LossWithoutGradient,

@@ -297,6 +297,7 @@ async fn the_description_is_whole_and_valid() {
         (paths::COMPARE, &["get"]),
         (paths::COMPARE_MAP, &["get"]),
         (paths::BLOB, &["get"]),
+        (paths::PROGRAM, &["get"]),
         (paths::LIVE, &["get"]),
         (paths::OPENAPI, &["get"]),
     ];

@@ -21,8 +21,13 @@ pub(crate) fn source_excerpt(source: &SourceLine) -> AnyView {
     let rows: Vec<AnyView> = rows.collect();
     let has_rows = !rows.is_empty();
     view! {
-        <p class="small source"><code>{place}</code> <span class="ink3">{function}</span></p>
-        {has_rows.then(|| view! { <div class="code excerpt">{rows}</div> })}
+        <p class="small source"><code>{place}</code> " " <span class="ink3">{function}</span></p>
+        {has_rows.then(|| view! { <div class="excerpt" data-part="excerpt">{rows}</div> })}
     }
     .into_any()
+}
+
+/// The last part of a path.
+pub(crate) fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
 }

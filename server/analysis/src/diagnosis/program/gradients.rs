@@ -96,14 +96,14 @@ fn not_registered(fact: &Fact<'_>) -> Option<Opinion> {
     ))
 }
 
-/// True where the parts of an update are not in one place, so that its passes cannot be told apart.
-fn is_told_apart(fact: &Fact<'_>) -> bool {
+/// True where the parts of an update are not in one place, so that its passes cannot be distinguished.
+fn is_distinguished(fact: &Fact<'_>) -> bool {
     !fact.is("closure") && fact.number("models").is_none_or(|models| models <= 1.0)
 }
 
 fn kept(fact: &Fact<'_>) -> Option<Opinion> {
     let (updates, kept) = (fact.number("updates")?, fact.number("kept")?);
-    if !is_told_apart(fact) || updates < MIN_KEPT {
+    if !is_distinguished(fact) || updates < MIN_KEPT {
         return None;
     }
     if kept < MIN_KEPT.max(MOST * updates) {
@@ -124,7 +124,7 @@ fn kept(fact: &Fact<'_>) -> Option<Opinion> {
 
 fn cleared(fact: &Fact<'_>) -> Option<Opinion> {
     let (updates, cleared) = (fact.number("updates")?, fact.number("cleared_between")?);
-    if !is_told_apart(fact) || updates < MIN_KEPT {
+    if !is_distinguished(fact) || updates < MIN_KEPT {
         return None;
     }
     if cleared < MIN_KEPT.max(updates) {

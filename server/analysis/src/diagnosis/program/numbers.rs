@@ -37,6 +37,9 @@ pub(super) fn judge(facts: &Facts, all: &mut Vec<(Rule, Opinion)>) {
     }
 }
 
+/// Reason of the collector for a line that is not known between two looks.
+const NOT_LOOKED_AT: &str = "its step was not looked at";
+
 /// The first of the operation's facts: later ones follow from it.
 fn operation(fact: &Fact<'_>) -> Opinion {
     let first = &fact.seen.first.1;
@@ -90,6 +93,21 @@ fn operation(fact: &Fact<'_>) -> Opinion {
         add((
             "; the search was not complete".to_owned(),
             "；搜索不完整".to_owned(),
+        ));
+    }
+    let without_line = text("without_line");
+    if first.source.is_none() && !without_line.is_empty() {
+        let (how, how_zh) = if without_line == NOT_LOOKED_AT {
+            (
+                "; `every=1` notes the lines of all steps",
+                "；`every=1` 会记录每个迭代的行",
+            )
+        } else {
+            ("", "")
+        };
+        add((
+            format!("; its line is not known: {without_line}{how}"),
+            format!("；未知其所在行：{without_line}{how_zh}"),
         ));
     }
     let bad = number("bad_inputs").unwrap_or(0.0);

@@ -97,10 +97,9 @@ fn beside_accuracy(run: &Run<'_>, watchpoint: &Watchpoint) -> Vec<NewHit> {
     for loss in run.scalars(Meaning::Loss).filter(|own| !own.is_relative()) {
         let lower = loss.tag.to_ascii_lowercase();
         let is_meant = words_of(&lower).iter().any(|word| NEGATIVE.contains(word));
-        let mut accuracies = run.scalars(Meaning::Accuracy);
-        let accuracy = accuracies
-            .find(|own| own.rank == loss.rank)
-            .filter(|_| !is_meant);
+        let accuracy = run
+            .scalar(loss.rank, Meaning::Accuracy)
+            .filter(|own| own.rank == loss.rank && !is_meant);
         let is_below = |point: &(i64, f64)| watchpoint.limits.is_below(Key::LossLt, point.1);
         let (Some(accuracy), Some((step, value))) = (accuracy, loss.points().find(is_below)) else {
             continue;
@@ -134,7 +133,7 @@ fn beside_accuracy(run: &Run<'_>, watchpoint: &Watchpoint) -> Vec<NewHit> {
 
 /// Minimum number of points of a loss that ends at the floor of a double softmax. Chosen.
 const MIN_FLOOR_POINTS: usize = 50;
-/// Numbers of classes that are told from a first loss: with two, a floor of 0.31 is like any other loss.
+/// Numbers of classes that a first loss shows: with two, a floor of 0.31 is like any other loss.
 const CLASSES: std::ops::RangeInclusive<f64> = 3.0..=1000.0;
 /// Relative distance of the first loss from the logarithm of the number of classes. Chosen: outputs are nearly equal.
 const AT_CHANCE: f64 = 0.02;
@@ -143,6 +142,8 @@ const BELOW_FLOOR: f64 = 0.01;
 const ABOVE_FLOOR: f64 = 0.35;
 /// Accuracy from which on a cross-entropy is far below that floor. Chosen.
 const GOOD: f64 = 0.8;
+/// Parts of a loss whose levels are compared: fifths. Chosen.
+const LEVELS: usize = 5;
 /// Share of the largest fall from a fifth to the next, up to which the last one has slowed down. Chosen.
 const SLOWED: f64 = 0.6;
 
@@ -154,8 +155,9 @@ fn doubled(run: &Run<'_>) -> Vec<NewHit> {
         .scalars(Meaning::Loss)
         .filter(|own| own.len() >= MIN_FLOOR_POINTS)
     {
-        let mut accuracies = run.scalars(Meaning::Accuracy);
-        let accuracy = accuracies.find(|own| own.rank == loss.rank);
+        let accuracy = run
+            .scalar(loss.rank, Meaning::Accuracy)
+            .filter(|own| own.rank == loss.rank);
         let first = median(loss.values.iter().copied().take(FEWEST)).unwrap_or(0.0);
         let classes = first.exp().round();
         let is_at_chance = (first / classes.ln() - 1.0).abs() < AT_CHANCE;
@@ -163,10 +165,10 @@ fn doubled(run: &Run<'_>) -> Vec<NewHit> {
             continue;
         };
         let floor = (classes - 1.0 + std::f64::consts::E).ln() - 1.0;
-        let fifth = loss.len().div_ceil(5);
+        let part = loss.len().div_ceil(LEVELS);
         let levels: Vec<f64> = loss
             .values
-            .chunks(fifth)
+            .chunks(part)
             .filter_map(|of| median(of.iter().copied()))
             .collect();
         let falls: Vec<f64> = levels.windows(2).map(|w| w[0] - w[1]).collect();
@@ -174,7 +176,7 @@ fn doubled(run: &Run<'_>) -> Vec<NewHit> {
             continue;
         };
         let steepest = falls.iter().copied().fold(0.0, f64::max);
-        let from = loss.steps[loss.len() - loss.len().min(fifth)];
+        let from = loss.steps[loss.len() - loss.len().min(part)];
         let right = median(accuracy.since(from).map(|point| point.1)).unwrap_or(0.0);
         let wrong = 1.0 - right;
         let most = -right * right.ln() - wrong * wrong.max(f64::MIN_POSITIVE).ln()

@@ -12,7 +12,7 @@ use crate::watchpoint::model::measure::Measure;
 use crate::watchpoint::model::new_hit::{NewHit, number, percent, warning_if};
 use crate::watchpoint::model::run::{Run, chance, is_float};
 use crate::watchpoint::model::scalars::{FEWEST, median};
-use crate::watchpoint::model::subject::{Class, Family};
+use crate::watchpoint::model::subject::Class;
 use crate::watchpoint::model::tensor::Tensor;
 
 /// Root mean square of inputs above which they are suspicious. Chosen: normalized ones have 1, pixels up to 255.
@@ -163,16 +163,7 @@ pub(crate) fn repeated(run: &Run<'_>, index: u32, watchpoint: &Watchpoint) -> Ju
 
 /// True if the model normalises its inputs itself.
 fn is_normalised(run: &Run<'_>, input: &Tensor) -> bool {
-    normalises_inputs(run, input.rank)
-}
-
-/// True if the first layer of the model is a normalisation.
-pub(crate) fn normalises_inputs(run: &Run<'_>, rank: u32) -> bool {
-    let layers = run.of_class(rank, Class::Activation);
-    let first = layers
-        .filter(|t| !matches!(run.family(t), Family::Identity | Family::Dropout))
-        .min_by_key(|t| run.flow(t));
-    first.is_some_and(|t| matches!(run.family(t), Family::BatchNorm | Family::OtherNorm))
+    design::normalises_inputs(run, input.rank)
 }
 
 fn is_far_from_guessing(run: &Run<'_>, rank: u32) -> bool {

@@ -3,11 +3,12 @@
 
 use trainscope_format::Severity;
 
-use super::{Evidence, Judgement, data};
+use super::{Evidence, Judgement};
 use crate::diagnosis::{Remark, Rule, State};
 use crate::watchpoint::model::condition::Watchpoint;
 use crate::watchpoint::model::new_hit::NewHit;
 use crate::watchpoint::model::run::{PROGRAM_FLOW, Run};
+use crate::watchpoint::model::subject::{Class, Family};
 
 /// The faults and notes of the rule of the condition. All but those about an event apply to all steps of the run.
 pub(crate) fn remarked(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement {
@@ -45,7 +46,7 @@ fn hit_of(run: &Run<'_>, remark: &Remark, watchpoint: &Watchpoint) -> Option<New
         }
     };
     // A model that normalises its inputs takes them as they are.
-    let is_excused = rule == Rule::InputScale && data::normalises_inputs(run, rank);
+    let is_excused = rule == Rule::InputScale && normalises_inputs(run, rank);
     Some(NewHit {
         last_step,
         node: node.map(Into::into),
@@ -59,4 +60,13 @@ fn hit_of(run: &Run<'_>, remark: &Remark, watchpoint: &Watchpoint) -> Option<New
         source: remark.source.clone(),
         ..NewHit::of_name(&tensor.into(), (rank, step), PROGRAM_FLOW, Evidence::NONE)
     })
+}
+
+/// True if the first layer of the model is a normalisation.
+pub(crate) fn normalises_inputs(run: &Run<'_>, rank: u32) -> bool {
+    let layers = run.of_class(rank, Class::Activation);
+    let first = layers
+        .filter(|t| !matches!(run.family(t), Family::Identity | Family::Dropout))
+        .min_by_key(|t| run.flow(t));
+    first.is_some_and(|t| matches!(run.family(t), Family::BatchNorm | Family::OtherNorm))
 }

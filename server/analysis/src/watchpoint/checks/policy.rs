@@ -1,5 +1,8 @@
 //! Updates of a policy in reinforcement learning: too large, or without effect.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use trainscope_format::{Severity, digits};
 
 use super::{Evidence, Judgement};
@@ -106,18 +109,28 @@ pub(crate) fn posterior_collapse(run: &Run<'_>, _: u32, watchpoint: &Watchpoint)
     let of_losses = run
         .scalars(Meaning::Loss)
         .filter(|own| has_word(&own.tag, &["kl", "kld"]));
+    let divergences: Vec<&Series> = run.scalars(Meaning::Divergence).chain(of_losses).collect();
+    if divergences.is_empty() {
+        return Judgement::default();
+    }
+    let known = run.series().map(|own| (own.rank, &own.tag));
+    let others = run.others().map(|own| (own.rank, &own.tag));
+    let tags = known.chain(others);
+    let reconstructions: Vec<_> = tags
+        .filter(|(_, tag)| has_word(tag, &RECONSTRUCTION))
+        .collect();
+    // Of each rank two: one may be the divergence itself.
+    let mut beside: BTreeMap<u32, Vec<&Arc<str>>> = BTreeMap::new();
+    for (rank, tag) in reconstructions {
+        let own = beside.entry(rank).or_default();
+        if own.len() < 2 {
+            own.push(tag);
+        }
+    }
     let mut found = Vec::new();
-    for series in run.scalars(Meaning::Divergence).chain(of_losses) {
-        let known = run
-            .series()
-            .filter(|own| own.rank == series.rank)
-            .map(|own| &own.tag);
-        let others = run
-            .others()
-            .filter(|own| own.rank == series.rank)
-            .map(|own| &own.tag);
-        let mut tags = known.chain(others);
-        let is_beside = tags.any(|tag| tag != &series.tag && has_word(tag, &RECONSTRUCTION));
+    for series in divergences {
+        let own = beside.get(&series.rank);
+        let is_beside = own.is_some_and(|own| own.iter().any(|tag| **tag != series.tag));
         if series.len() < points
             || !is_beside
             || series.values.iter().any(|value| !value.is_finite())

@@ -91,6 +91,7 @@ mod tests {
             places: 0,
             record: String::new(),
             source: None,
+            part: None,
         }
     }
 

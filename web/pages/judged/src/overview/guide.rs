@@ -12,6 +12,7 @@ use trainscope_format::Severity;
 use super::checks;
 use super::hyperparameters::named;
 use super::model::{Model, by_count, curve_of};
+use super::program;
 use super::undecided::undecided;
 use trainscope_web_kit::components::{Icon, IconName, severity_icon};
 use trainscope_web_kit::format;
@@ -482,7 +483,12 @@ fn next_page(
 
 /// Most probable remedy.
 fn advice(model: Model, i18n: I18n) -> Option<AnyView> {
-    let words = advice_of(model.findings.get()?.as_ref())?;
+    let found = model.findings.get()?;
+    // It is beside the line of the program, where there is one.
+    if program::source_of(&found).is_some() {
+        return None;
+    }
+    let words = advice_of(&found)?;
     Some(
         view! {
             <p class="adv">

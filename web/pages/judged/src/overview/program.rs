@@ -7,12 +7,12 @@ mod probes;
 mod texts;
 
 use trainscope_api::findings::{Findings, Remark, RemarkState};
-use trainscope_api::program::ProgramFacts;
+use trainscope_api::program::{ProgramFacts, ProgramPart};
 use trainscope_format::SourceLine;
 
 use super::checks;
 use super::model::Model;
-use crate::excerpt::source_excerpt;
+use crate::excerpt::{file_name, source_excerpt};
 use trainscope_web_kit::components::{Icon, IconName};
 use trainscope_web_kit::i18n::{I18n, use_i18n};
 use trainscope_web_kit::prelude::*;
@@ -20,83 +20,57 @@ use trainscope_web_kit::prelude::*;
 use figures::Figure;
 use texts::{Both, TEXTS};
 
-/// A column of the card: what the facts say, and the rules whose results stand below it.
+/// A column of the card: figures of the facts, and the results of the rules over that part below them.
 struct Column {
     title: Both,
     figures: fn(&ProgramFacts) -> Vec<Figure>,
-    rules: &'static [&'static str],
+    part: ProgramPart,
 }
 
 const COLUMNS: [Column; 5] = [
     Column {
         title: TEXTS.model,
         figures: figures::of_model,
-        rules: &[
-            "parameters_not_reached",
-            "parameters_not_registered",
-            "nothing_loaded",
-            "tie_broken",
-            "embedding_one_row",
-        ],
+        part: ProgramPart::Model,
     },
     Column {
         title: TEXTS.optimizer,
         figures: figures::of_optimizers,
-        rules: &[
-            "settings",
-            "optimizer_parameters",
-            "learning_rate_gone",
-            "update_rounded_away",
-        ],
+        part: ProgramPart::Optimizer,
     },
     Column {
         title: TEXTS.losses,
         figures: figures::of_losses,
-        rules: &[
-            "loss_activation",
-            "broadcast",
-            "loss_without_gradient",
-            "target_scale",
-        ],
+        part: ProgramPart::Loss,
     },
     Column {
         title: TEXTS.data,
         figures: figures::of_data,
-        rules: &[
-            "one_label",
-            "labels_shifted",
-            "label_in_features",
-            "input_scale",
-            "shuffling",
-            "seeded_in_loop",
-        ],
+        part: ProgramPart::Data,
     },
     Column {
         title: TEXTS.passes,
         figures: figures::of_passes,
-        rules: &[
-            "evaluation_mode",
-            "gradients_not_cleared",
-            "gradients_cleared_between",
-            "clipped_before_unscaling",
-            "clipped_nothing",
-            "loss_scale_collapsed",
-        ],
+        part: ProgramPart::Loop,
     },
 ];
+
+/// Line of the first cause, if the lines around it were recorded.
+pub(super) fn source_of(found: &Findings) -> Option<&SourceLine> {
+    let source = found.first_cause.as_ref()?.hit.source.as_ref()?;
+    (!source.excerpt.is_empty()).then_some(source)
+}
 
 /// The line of the first cause with what to do; nothing if no line is known.
 pub(super) fn cause(model: Model) -> AnyView {
     let i18n = use_i18n();
     let card = move || {
         let found = model.findings.get()?;
-        let cause = found.first_cause.as_ref()?;
-        let source = cause
-            .hit
-            .source
+        let source = source_of(&found)?;
+        let advice = found
+            .first_cause
             .as_ref()
-            .filter(|own| !own.excerpt.is_empty())?;
-        let advice = i18n.words(&cause.advice);
+            .map(|own| i18n.words(&own.advice));
         Some(view! {
             <div class="at-line" data-part="cause">
                 <section class="card">
@@ -131,16 +105,13 @@ pub(super) fn view(model: Model) -> AnyView {
 
 fn card(facts: &ProgramFacts, findings: Option<&Findings>, i18n: I18n) -> AnyView {
     let remarks = findings.map(|own| &*own.remarks).unwrap_or_default();
-    let is_found = |remark: &&Remark| {
-        let mut all = COLUMNS.iter().flat_map(|column| column.rules);
-        remark.state >= RemarkState::Fault && all.any(|rule| *rule == remark.rule)
-    };
+    let is_found = |remark: &&Remark| remark.part.is_some() && remark.state >= RemarkState::Fault;
     let found = remarks.iter().filter(is_found).count();
     let environment = facts.facts.iter().find(|fact| fact.kind == "environment");
     let command = environment.map(|fact| fact.text("command").to_owned());
     let columns = COLUMNS.iter().map(|column| {
-        let of_rule = |rule: &&'static str| remarks.iter().find(|own| own.rule == **rule);
-        let rows: Vec<&Remark> = column.rules.iter().filter_map(of_rule).collect();
+        let rows = remarks.iter().filter(|own| own.part == Some(column.part));
+        let rows: Vec<&Remark> = rows.collect();
         one(column, facts, &rows, i18n)
     });
     view! {
@@ -206,7 +177,6 @@ fn row(remark: &Remark, i18n: I18n) -> AnyView {
 
 /// Name of the file and line; the path is shown when it is pointed at.
 pub(super) fn place_of(source: &SourceLine) -> AnyView {
-    let name = source.file.rsplit(['/', '\\']).next().unwrap_or_default();
-    let text = format!("{name}:{}", source.line);
+    let text = format!("{}:{}", file_name(&source.file), source.line);
     view! { <code title=source.file.clone()>{text}</code> }.into_any()
 }

@@ -5,6 +5,7 @@ use trainscope_api::runs::Run;
 use trainscope_api::scalars::NonFiniteClass;
 
 use super::model::{Model, curve_of};
+use crate::excerpt::file_name;
 use trainscope_web_kit::components::{Icon, IconName, severity_icon};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::{I18n, use_i18n};
@@ -110,6 +111,11 @@ fn sentence(model: Model, findings: &Findings, i18n: I18n) -> AnyView {
     };
     let href = route::debugger_href(&model.run(), "hit", &cause.hit.key());
     let words = i18n.words_of(&cause.sentence, &cause.hit.tensor);
+    // The whole path is above the line itself.
+    let words = match &cause.hit.source {
+        Some(source) => words.replace(&source.file, file_name(&source.file)),
+        None => words,
+    };
     let name = format::short_name(&cause.hit.tensor);
     let (before, after) = words.split_once(&name).unwrap_or(("", words.as_str()));
     let tensor = (after.len() < words.len()).then(|| {
