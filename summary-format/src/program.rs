@@ -41,6 +41,17 @@ pub struct SourceLine {
     pub excerpt: String,
 }
 
+impl SourceLine {
+    /// A line of a file of which no more is known.
+    pub fn at(file: &str, line: u32) -> Self {
+        Self {
+            file: file.to_owned(),
+            line: line.into(),
+            ..Self::default()
+        }
+    }
+}
+
 impl ProgramFact {
     /// Name of its records: the kind, and the subject after a colon.
     pub fn tag(&self) -> String {

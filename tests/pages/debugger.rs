@@ -124,8 +124,7 @@ async fn two_clicks_lead_to_each_cause(server: &Server, least_runs: usize) {
         let found = first_cause(server, id);
         let is_about_settings =
             found.hit.condition == "settings" || run.kinds.contains_key("traces");
-        let values =
-            format!("{CLASSES}, {INSPECTOR} a[href*=scalars], {INSPECTOR} [data-part=excerpt]");
+        let values = format!("{CLASSES}, {INSPECTOR} a[href*=scalars], [data-part=excerpt]");
         browser
             .wait_for(&format!("what is known of {cause} in {id}"), async || {
                 (is_about_settings || browser.count(&values).await > 0).then_some(())

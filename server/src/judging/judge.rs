@@ -23,7 +23,6 @@ use super::events::{EventRecords, Listener as _};
 pub(crate) use super::fault::Fault;
 use super::observer::{Observer, Unreadable};
 use super::profiles::JudgedProfiles;
-use super::state::line_of;
 use crate::discovery::runs::{EventSource, RunFiles, TensorSource};
 use crate::reader::{Buffers, Feeds};
 use crate::tensor_files::contents::SharedNames;
@@ -511,7 +510,7 @@ impl Judging {
             let node = hit.tensor.split(':').next().unwrap_or_default();
             let source = by_name.get(node).and_then(|source| own_source(source));
             if let Some((file, line)) = source {
-                sources.insert(Arc::clone(&hit.tensor), line_of(file, line));
+                sources.insert(Arc::clone(&hit.tensor), SourceLine::at(file, line));
             }
         }
         sources

@@ -66,15 +66,6 @@ impl Judgement {
     }
 }
 
-/// A line of a graph's source.
-pub(super) fn line_of(file: &str, line: u32) -> SourceLine {
-    SourceLine {
-        file: file.to_owned(),
-        line: line.into(),
-        ..SourceLine::default()
-    }
-}
-
 impl JudgedRun {
     pub(crate) fn of(
         judgement: Judgement,

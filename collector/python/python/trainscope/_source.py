@@ -27,7 +27,11 @@ MAX_FILES = 4096
 """File names whose judgement is remembered."""
 
 # Working directory at the start: names of files in frames may be relative to it.
-_START = os.getcwd()
+try:
+    _START = os.getcwd()
+except OSError:
+    # It was removed.
+    _START = os.sep
 
 
 class Source(NamedTuple):

@@ -77,7 +77,7 @@ def leave(listener: Listener) -> None:
 
 
 def _living() -> Iterator[Listener]:
-    """Listeners of this process, outside of what `torch.compile` traces and of calls that are told of already."""
+    """Listeners of this process, outside of what `torch.compile` traces and of calls that are observed already."""
     if getattr(_thread, "depth", 0) or os.getpid() != _process:
         return
     for reference in list(_listeners):

@@ -184,7 +184,7 @@ class _Search:
         # True: all elements are finite. Where it is not known, there is no entry.
         self._finite: dict[Key, bool] = {}
         self._finite_leaves: dict[int, bool] = {}
-        # Outputs taken for finite, because of a constant that nobody has kept.
+        # Outputs taken for finite, because of a constant that was not kept.
         self._presumed: set[Key] = set()
         # Origin of a view whose elements come from data or a parameter that is not finite.
         self._from_leaf: dict[Key, tuple[str, torch.Tensor]] = {}

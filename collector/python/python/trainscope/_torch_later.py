@@ -34,8 +34,8 @@ class Later:
             return
         copies = [None if one is None else _copy(one.detach()) for one in readable]
         event = None
-        if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
-            event = torch.cuda.Event()  # type: ignore[no-untyped-call]
+        if torch.cuda.is_initialized():
+            event = torch.cuda.Event()
             event.record()
         self._waiting.append((event, copies, then))
 

@@ -396,7 +396,7 @@ class Gradients:
                 numbers.append(torch.linalg.vector_norm(gradient, torch.inf).float())
                 edges.append(Edge(at, target, *self._described(self._nodes[at])))
             # The sum is the faster one of the two, and may overflow.
-            elif not math.isfinite(gradient.sum()) and not is_finite(gradient):
+            elif not math.isfinite(abs(gradient.sum())) and not is_finite(gradient):
                 finding = self._origins.get(at) or self._finding(self._nodes[at], gradient, incoming)
                 self._origins[target] = self._origins[at] = finding
                 if target == _LEAF:

@@ -99,7 +99,7 @@ class Settings:
 def _does_nothing(module: nn.Module) -> bool:
     """True for a module that is the same in both modes."""
     if isinstance(module, _DropoutNd):
-        return module.p == 0
+        return bool(module.p == 0)
     return isinstance(module, _BatchNorm) and not module.track_running_stats
 
 
@@ -139,7 +139,7 @@ class _Pair:
         if first is None or second is None or not is_readable(first) or not is_readable(second):
             return False
         every = max(1, len(first) // ROWS_COMPARED)
-        return torch.equal(first.detach()[::every], second.detach()[::every])
+        return bool(torch.equal(first.detach()[::every], second.detach()[::every]))
 
     def numbers(self) -> dict[str, float]:
         if self._is_equal:

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, TypeVar
 
-from trainscope import _landscape, _options
+from trainscope import _landscape, _options, _source
 from trainscope._lost import guarded, text_of, warn
 from trainscope._native import Recorder
 from trainscope.report import Report
@@ -446,8 +446,7 @@ class Run(Recorder):
     @guarded
     def _record_failure(self, error: BaseException) -> None:
         """Records the type, message and line of an exception that ends the training."""
-        from trainscope import _source
-
+        # Nothing is imported here: Python would forget that the program ends by an interrupt.
         place = _source.of_traceback(error.__traceback__)
         try:
             message = str(error)

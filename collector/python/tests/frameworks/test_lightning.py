@@ -118,7 +118,7 @@ def test_batches_of_one_update_share_a_step_and_a_loss(tmp_path: Path) -> None:
 def test_a_nan_is_found_at_its_step_and_layer(tmp_path: Path) -> None:
     fit(Module(spoil_at=3), 6, callbacks=[TrainscopeCallback(tmp_path / "run", every=1)])
     cause = first_cause(tmp_path / "run")
-    assert (cause["step"], cause["tensor"]) == (3, "spoiled")
+    assert (cause["step"], cause["condition"], cause["tensor"]) == (3, "operation_not_finite", "mul")
 
 
 def test_logged_metrics_are_recorded_each_step_and_those_of_validations_at_the_last(tmp_path: Path) -> None:

@@ -599,7 +599,8 @@ def test_rates_over_the_training(record: Any) -> None:
 
     numbers = record(lambda run: train(run, 0.5, 30))["optimizer_settings", "AdamW 0"].numbers
     assert numbers["highest_lr"] == numbers["first_lr"] == 0.01 and numbers["decoupled"] == 1
-    assert numbers["highest_late_lr"] == pytest.approx(0.01 * 0.5**15) and numbers["jump"] == 1
+    # Not every step is read.
+    assert 0.01 * 0.5**15 <= numbers["highest_late_lr"] <= 0.01 * 0.5**14 and numbers["jump"] == 1
     numbers = record(lambda run: train(run, 20.0, 9))["optimizer_settings", "AdamW 0"].numbers
     assert numbers["jump"] == pytest.approx(20) and numbers["jump_at"] == 5 and numbers["weight_decay"] == 0.1
 

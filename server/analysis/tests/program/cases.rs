@@ -99,11 +99,6 @@ pub(super) const CASES: &[Case] = &[
                 "optimizer_parameters Adam | held=6 of_model=4 others=2 missing=2 missing=head.weight,head.bias",
             ],
             &["optimizer_parameters Adam | held=6 of_model=0 others=6 missing=6"],
-            &["optimizer_parameters SGD | held=6 of_model=6 others=0 missing=0 twice=2"],
-            &[
-                "optimizer_parameters Adam | held=6 missing=0 twice=6",
-                "optimizer_parameters Adam#2 | held=6 missing=0 twice=6",
-            ],
         ],
         sound: &[
             &["optimizer_parameters Adam | held=6 of_model=6 others=0 missing=0 twice=0"],

@@ -26,7 +26,7 @@ const FAULTS: [&str; 8] = [
 ];
 
 pub(super) fn judge(facts: &Facts, all: &mut Vec<(Rule, Opinion)>) {
-    for fact in facts.of("operation_not_finite") {
+    for fact in facts.of(Rule::OperationNotFinite.name()) {
         all.push((Rule::OperationNotFinite, operation(&fact)));
     }
     for fact in facts.of("probe") {

@@ -4,7 +4,7 @@ use trainscope_format::ProgramFact;
 use trainscope_format::digits::brief;
 
 use super::{Fact, Facts, and_others, counted, shown};
-use crate::diagnosis::{Opinion, Rule, State};
+use crate::diagnosis::{Opinion, Rule};
 
 /// Share of its highest value below which a learning rate trains nothing any more. Chosen: schedules end at 0 to a hundredth.
 const GONE: f64 = 1e-3;
@@ -58,9 +58,8 @@ pub(super) fn note_rate(since: &mut Option<f64>, fact: &ProgramFact) {
 }
 
 pub(super) fn judge(facts: &Facts, all: &mut Vec<(Rule, Opinion)>) {
-    let held: Vec<Fact<'_>> = facts.of("optimizer_parameters").collect();
-    for fact in &held {
-        all.extend(parameters(fact, &held).map(|own| (Rule::OptimizerParameters, own)));
+    for fact in facts.of("optimizer_parameters") {
+        all.extend(parameters(&fact).map(|own| (Rule::OptimizerParameters, own)));
     }
     for fact in facts.of("optimizer_settings") {
         all.extend(settings(&fact).map(|own| (Rule::Settings, own)));
@@ -73,7 +72,7 @@ pub(super) fn judge(facts: &Facts, all: &mut Vec<(Rule, Opinion)>) {
 }
 
 /// Parameters of others in place of the model's; the same ones twice.
-fn parameters(fact: &Fact<'_>, all: &[Fact<'_>]) -> Option<Opinion> {
+fn parameters(fact: &Fact<'_>) -> Option<Opinion> {
     let (held, missing) = (fact.number("held")?, fact.number("missing")?);
     let others = fact.number("others").unwrap_or(0.0);
     let name = shown(fact.plain());
@@ -109,19 +108,10 @@ fn parameters(fact: &Fact<'_>, all: &[Fact<'_>]) -> Option<Opinion> {
     let twice = fact.number("twice").unwrap_or(0.0);
     if twice > 0.0 {
         let count = counted(twice);
-        // A wrapper such as SAM or Lookahead holds the parameters of the optimizer inside of it.
-        let is_wrapped = all
-            .iter()
-            .any(|own| own.plain() != fact.plain() && own.is("twice"));
-        let state = if is_wrapped {
-            State::Note
-        } else {
-            State::Fault
-        };
-        return Some(fact.found(
-            state,
-            format!("{count} parameters of the optimizer {name} are in two groups or in two optimizers: they are updated twice"),
-            format!("优化器 {name} 的 {count} 个参数同时在两个参数组或两个优化器中：会被更新两次"),
+        // A second optimizer may replace the first one, or be within it, as with SAM and Lookahead.
+        return Some(fact.note(
+            format!("{count} parameters of the optimizer {name} are in another optimizer too: if both make updates, they are updated twice"),
+            format!("优化器 {name} 的 {count} 个参数也在另一个优化器中：若两者都更新，则会被更新两次"),
         ));
     }
     if missing > 0.0 {
