@@ -259,8 +259,12 @@ fn ids_of_conditions_are_written_in_the_catalogue_alone() {
     for folder in ["server/analysis/src", "server/api/src", "server/src", "web"] {
         for path in rust_files(&root.join(folder)) {
             let inside = path.strip_prefix(&root).unwrap().to_str().unwrap();
-            // Rules of the guided diagnosis, and those about profiles, have the names of their conditions.
-            let names_them = inside.starts_with("server/analysis/src/watchpoint/catalogue/")
+            // Rules of the guided diagnosis, and those about profiles, have the names of their conditions; some kinds of
+            // facts have the name of the condition that they decide.
+            let reads_facts = inside.starts_with("server/analysis/src/diagnosis/program/")
+                || inside.starts_with("web/pages/judged/src/overview/program/");
+            let names_them = reads_facts
+                || inside.starts_with("server/analysis/src/watchpoint/catalogue/")
                 || inside == "server/analysis/src/diagnosis/rule.rs"
                 || inside == "server/analysis/src/trace/advice/rule.rs";
             if names_them || path.iter().any(|part| part == "tests") {
