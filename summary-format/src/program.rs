@@ -50,6 +50,12 @@ impl SourceLine {
             ..Self::default()
         }
     }
+
+    /// Lines of the excerpt with their numbers. Numbers of a damaged file stay at the highest one.
+    pub fn lines(&self) -> impl Iterator<Item = (u64, &str)> {
+        let lines = (0_u64..).zip(self.excerpt.lines());
+        lines.map(|(at, line)| (self.first_line.saturating_add(at), line))
+    }
 }
 
 impl ProgramFact {

@@ -4,16 +4,10 @@ use trainscope_format::ProgramFact;
 use trainscope_format::hparams::HparamValue;
 
 /// Numbers of a group of an optimizer that are settings.
-const OF_OPTIMIZER: [&str; 6] = [
-    "weight_decay",
-    "momentum",
-    "beta1",
-    "beta2",
-    "eps",
-    "decoupled",
-];
-/// Numbers of a data loader that are settings, with the names that PyTorch gives them. 0 and 1 are no and yes for the last two.
+const OF_OPTIMIZER: [&str; 5] = ["weight_decay", "momentum", "beta1", "beta2", "eps"];
+/// Numbers of a data loader that are settings, with the names that PyTorch gives them.
 const OF_LOADER: [(&str, &str); 2] = [("batch_size", "batch_size"), ("workers", "num_workers")];
+/// Settings of a data loader that are 0 or 1.
 const OF_LOADER_YES_NO: [&str; 2] = ["shuffle", "drop_last"];
 /// Texts about the environment.
 const OF_ENVIRONMENT: [&str; 4] = ["command", "python", "torch", "commit"];

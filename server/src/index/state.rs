@@ -92,16 +92,10 @@ impl SourceState {
                     self.lost_records = self.lost_records.saturating_add(loss.records);
                 }
                 Body::Hparams(Hparams::SessionStart(start)) => {
-                    self.note_hparams(start.values.iter().cloned());
+                    note(&mut self.hparams, start.values.iter().cloned());
                 }
-                Body::Lineage(lineage) => self.note_hparams(of_lineage(lineage)),
-                Body::Program(fact) => {
-                    for (name, value) in settings_of(fact) {
-                        if self.of_program.len() < MAX_HPARAMS {
-                            self.of_program.insert(name, value);
-                        }
-                    }
-                }
+                Body::Lineage(lineage) => note(&mut self.hparams, of_lineage(lineage)),
+                Body::Program(fact) => note(&mut self.of_program, settings_of(fact)),
                 _ => {}
             }
         }
@@ -135,14 +129,6 @@ impl SourceState {
         }
     }
 
-    fn note_hparams(&mut self, values: impl IntoIterator<Item = (String, HparamValue)>) {
-        for (name, value) in values {
-            if self.hparams.len() < MAX_HPARAMS || self.hparams.contains_key(&name) {
-                self.hparams.insert(name, value);
-            }
-        }
-    }
-
     /// Updates the size of the file: if it has increased, the file is being written.
     pub(crate) fn resize(&mut self, len_bytes: u64) {
         self.has_grown |= (1..len_bytes).contains(&self.len_bytes);
@@ -161,6 +147,18 @@ impl SourceState {
                 .open_damage
                 .as_ref()
                 .map_or(0, |damage| damage.len_bytes)
+    }
+}
+
+/// Adds settings, or replaces their values.
+fn note(
+    known: &mut BTreeMap<String, HparamValue>,
+    values: impl IntoIterator<Item = (String, HparamValue)>,
+) {
+    for (name, value) in values {
+        if known.len() < MAX_HPARAMS || known.contains_key(&name) {
+            known.insert(name, value);
+        }
     }
 }
 

@@ -106,11 +106,6 @@ def _ranks() -> dict[str, Any] | None:
 recording = Recording()
 
 
-def watch_options() -> dict[str, Any]:
-    """Arguments of `watch` that `trainscope run` has given."""
-    return {"preflight": True} if _options.is_set("TRAINSCOPE_PREFLIGHT") else {}
-
-
 def imported(name: str, module: Any) -> None:
     """Begins to observe a framework that was imported."""
     if name == "torch":

@@ -21,7 +21,7 @@ from torch.nn.modules.module import register_module_forward_pre_hook
 from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
-from trainscope import _auto, _launch, _source, _torch_calls
+from trainscope import _launch, _source, _torch_calls
 from trainscope._auto_losses import Losses
 from trainscope._lost import guarded
 from trainscope._torch_hooks import Hook, parameters_of, unwrapped
@@ -195,7 +195,7 @@ class Observer(_torch_calls.Listener):
                 other.close()
         scaler = None if self._scaler is None else self._scaler()
         before = set(module._forward_pre_hooks)
-        watch = run.watch(module, optimizer, scaler=scaler, **_auto.watch_options())
+        watch = run.watch(module, optimizer, scaler=scaler)
         if watch is None:
             return
         self._begin(watch, optimizer)

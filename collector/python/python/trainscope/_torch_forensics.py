@@ -97,7 +97,7 @@ def find(output: torch.Tensor, known: Known = Known()) -> Finding | None:
 
 
 def nodes_of(roots: Iterable[Any], limit: int = MAX_NODES) -> list[Any]:
-    """Functions of a graph that lead to these, at most so many."""
+    """Functions of a graph that lead to these, at most `limit`."""
     nodes: dict[Any, None] = {root: None for root in roots if root is not None}
     waiting = list(nodes)
     while waiting and len(nodes) < limit:

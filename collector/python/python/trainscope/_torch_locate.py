@@ -38,7 +38,7 @@ class Place:
 
 
 class Kept(TorchFunctionMode):
-    """Keeps the results of all functions of a pass, as far as memory allows."""
+    """Keeps the results of all functions of a pass, until the memory for them is used up."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -166,7 +166,7 @@ def _text(file: str) -> str:
 
 
 def check_memory(sizes: dict[torch.device, int]) -> None:
-    """Raises TooLarge if so many bytes are more than copies may take on a device."""
+    """Raises TooLarge if copies of these sizes in bytes are too large for a device."""
     for device, size in sizes.items():
         limit = int(SHARE_OF_FREE_MEMORY * free_memory(device))
         if size > limit:

@@ -26,8 +26,8 @@ LARGEST_MAP = 16
 """Samples in the map of dependences."""
 
 MAX_LATER = 0.99
-"""Share of targets that are equal to inputs at other positions, from which on they are meant to be: as in the rule of the
-program's targets. The rest is padding."""
+"""Minimum share of targets equal to inputs at other positions that is no chance: as in the rule about labels that are shifted.
+The rest is padding."""
 
 SAME_LOSS = 0.01
 """Relative difference of a loss and one that was computed here for it to be the same: rounding of 16-bit types."""

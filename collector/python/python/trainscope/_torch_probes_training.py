@@ -452,7 +452,7 @@ def _cut_off(session: Session, parameters: list[tuple[str, torch.Tensor]]) -> li
     everything = list(range(len(tensors)))
     if not depends(everything):
         return []
-    # Halves, until a few are left that can be named, as far as the passes allow.
+    # Halves, until a few are left that can be named, or no pass is left.
     chosen = everything
     try:
         while len(chosen) > 1:

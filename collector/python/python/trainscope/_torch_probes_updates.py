@@ -193,7 +193,7 @@ class _Trial:
                 group["lr"] = new
 
     def losses(self, number: int) -> Iterator[float]:
-        """Losses before each of so many updates, and after the last one."""
+        """Losses before each of `number` updates, and after the last one."""
         session = self._session
         for _ in range(number):
             output = session.run(evaluates=False, gradients=True, is_extra=True)
@@ -212,13 +212,19 @@ class _Trial:
             own.data.copy_(before)
 
 
-def one_batch(session: Session) -> Probe:
-    """On request: can one batch be learned?"""
+def _pass_with_loss(session: Session) -> Pass:
+    """The pass of the training, with a loss, gradients and an optimizer that can be tried."""
     found = training_pass(session)
     if found.loss is None:
         raise NotTried(found.reason)
     if not session.optimizers or not found.gradients:
         raise NotTried("no optimizer of PyTorch was given" if not session.optimizers else "there is no gradient: see reach")
+    return found
+
+
+def one_batch(session: Session) -> Probe:
+    """On request: can one batch be learned?"""
+    found = _pass_with_loss(session)
     if not found.loss > 0:
         raise NotTried(f"the loss is {found.loss:.3g}: it has no tenth to fall to")
     best: tuple[float, float, list[float]] = (math.inf, 0.0, [])
@@ -271,11 +277,7 @@ def _floor(session: Session, found: Pass) -> float:
 
 def rates(session: Session) -> Probe:
     """On request: the loss while the learning rate rises from update to update."""
-    found = training_pass(session)
-    if found.loss is None:
-        raise NotTried(found.reason)
-    if not session.optimizers or not found.gradients:
-        raise NotTried("no optimizer of PyTorch was given" if not session.optimizers else "there is no gradient: see reach")
+    found = _pass_with_loss(session)
     trial = _Trial(session)
     in_use = trial.rate
     factor = (HIGHEST_RATE / LOWEST_RATE) ** (1 / (NUMBER_OF_RATES - 1))

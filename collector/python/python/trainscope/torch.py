@@ -682,6 +682,12 @@ class Watch:
             if module.training and not torch.is_grad_enabled():
                 self._called_without.add(name)
             return
+        # Else each attribute of a tensor that is read would pass through the mode that notes lines.
+        with torch._C.DisableTorchFunction():
+            self._see_output(name, module, args, output)
+
+    def _see_output(self, name: str, module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
+        """Reads what a module has returned."""
         self._program.after_module(name, module, args, output)
         if self._is_forward and not self._run._phase:
             self._not_finite.after_module(output)

@@ -7,8 +7,7 @@ use trainscope_web_kit::prelude::*;
 pub(crate) fn source_excerpt(source: &SourceLine) -> AnyView {
     let place = format!("{}:{}", source.file, source.line);
     let function = source.function.clone();
-    let numbers = source.first_line..;
-    let rows = numbers.zip(source.excerpt.lines()).map(|(number, line)| {
+    let rows = source.lines().map(|(number, line)| {
         let is_it = number == source.line;
         view! {
             <div class:on=is_it>

@@ -12,7 +12,7 @@ use crate::diagnosis::{Opinion, Rule, State};
 /// Multiples of the outputs' root mean square, or of 1 if that is larger, above which targets are out of reach of a
 /// freshly initialized model: its updates would have to carry the outputs there. Chosen.
 const FAR_TARGETS: f64 = 100.0;
-/// Share of negative targets from which on an output that is never negative is no choice but a fault. Chosen: a
+/// Minimum share of negative targets for which an output that is never negative is a fault and no choice. Chosen: a
 /// measured quantity like a price has none.
 const NEGATIVE_TARGETS: f64 = 0.05;
 

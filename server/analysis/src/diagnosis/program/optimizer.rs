@@ -12,7 +12,7 @@ const GONE: f64 = 1e-3;
 const GONE_BY: f64 = 0.5;
 /// Minimum number of updates for a judgement of the course of the rate. Chosen.
 const MIN_UPDATES: f64 = 20.0;
-/// Weight decay of Adam, as L2, from which on it rules the update: with `AdamW` 0.01 to 0.1 is usual, which acts some
+/// Minimum weight decay of Adam, as L2, that dominates the update: with `AdamW` 0.01 to 0.1 is usual, which acts about a
 /// thousand times less (Loshchilov and Hutter 2019). Chosen.
 const L2_OF_ADAM: f64 = 0.05;
 /// Momentum of a batch normalisation above which its statistics are those of the last batch: 0.1 is the default, and

@@ -85,9 +85,9 @@ const NEGATIVE: [&str; 10] = [
     "sim",
     "objective",
 ];
-/// The least value of a loss that is the negative of a cosine.
+/// Minimum of a loss that is the negative of a cosine.
 const LEAST_COSINE: f64 = -1.0;
-/// First level from which on a loss is no negative cosine, which is about 0 at first. Chosen.
+/// First level above which a loss is no negative cosine, which begins near 0. Chosen.
 const POSITIVE: f64 = 0.1;
 
 /// Losses of an unknown formula that are negative beside an accuracy: a classifier minimises a cross-entropy, or a
@@ -119,7 +119,7 @@ fn beside_accuracy(run: &Run<'_>, watchpoint: &Watchpoint) -> Vec<NewHit> {
         let (tag, accuracy, lowest) = (&loss.tag, &accuracy.tag, number(lowest));
         found.push(hit.called(Severity::Warning).saying(
             format!(
-                "{tag} is negative at {below} of {all} points (least {lowest}) beside {accuracy}, and no cross-entropy and no KL \
+                "{tag} is negative at {below} of {all} points (minimum {lowest}) beside {accuracy}, and no cross-entropy and no KL \
                  divergence is: targets are outside of 0 to 1, or probabilities are given where log-probabilities are expected"
             ),
             format!(
@@ -140,7 +140,7 @@ const AT_CHANCE: f64 = 0.02;
 /// Distances of a loss from the floor: below it by rounding alone, above it at the end. Chosen.
 const BELOW_FLOOR: f64 = 0.01;
 const ABOVE_FLOOR: f64 = 0.35;
-/// Accuracy from which on a cross-entropy is far below that floor. Chosen.
+/// Minimum accuracy at which a cross-entropy is far below that floor. Chosen.
 const GOOD: f64 = 0.8;
 /// Parts of a loss whose levels are compared: fifths. Chosen.
 const LEVELS: usize = 5;

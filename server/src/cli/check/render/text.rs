@@ -164,8 +164,7 @@ const EXCERPT_COLUMNS: usize = 120;
 
 /// Prints the lines around a source line as they were when it ran, that line marked.
 fn excerpt(out: &mut dyn Write, source: &SourceLine) -> io::Result<()> {
-    let lines = (source.first_line..).zip(source.excerpt.lines());
-    let lines: Vec<(u64, &str)> = lines.take(EXCERPT_LINES).collect();
+    let lines: Vec<(u64, &str)> = source.lines().take(EXCERPT_LINES).collect();
     let width = lines.last().map_or(0, |own| own.0.to_string().len());
     for (number, line) in lines {
         let line = line.replace('\t', "    ");
@@ -363,5 +362,18 @@ mod tests {
                 "11      opt.step()"
             ]
         );
+    }
+
+    #[test]
+    fn line_numbers_of_a_hostile_file_are_printed_and_nothing_overflows() {
+        let mut out = anstream::StripStream::new(Vec::new());
+        let source = SourceLine {
+            first_line: u64::MAX,
+            excerpt: "a\nb\nc".to_owned(),
+            ..SourceLine::default()
+        };
+        excerpt(&mut out, &source).unwrap();
+        let text = String::from_utf8(out.into_inner()).unwrap();
+        assert_eq!(text.matches(&u64::MAX.to_string()).count(), 3);
     }
 }

@@ -1,6 +1,6 @@
 //! The program: what the collector has seen of model, optimizer, loss, data and modes, and what the rules say of each.
 //!
-//! The card is there if facts were recorded, or if a rule about the program has found something.
+//! The card is there if facts were recorded.
 
 mod figures;
 mod probes;
@@ -136,13 +136,22 @@ fn card(facts: &ProgramFacts, findings: Option<&Findings>, i18n: I18n) -> AnyVie
 }
 
 fn one(column: &Column, facts: &ProgramFacts, rows: &[&Remark], i18n: I18n) -> AnyView {
-    let worst = rows.iter().map(|own| own.state).max();
-    let (class, icon) = checks::sign(worst.unwrap_or(RemarkState::Unknown));
+    let (class, icon) = checks::sign(state_of(rows.iter().map(|own| own.state)));
     let figures = (column.figures)(facts)
         .into_iter()
         .map(|own| own.view(i18n));
-    let judged = rows.iter().filter(|own| own.state != RemarkState::Unknown);
-    let judged = judged.map(|own| row(own, i18n));
+    let (unjudged, judged): (Vec<&Remark>, Vec<&Remark>) = rows
+        .iter()
+        .partition(|own| own.state == RemarkState::Unknown);
+    let judged = judged.into_iter().map(|own| row(own, i18n));
+    let titles: Vec<String> = unjudged.iter().map(|own| i18n.words(&own.title)).collect();
+    let open = (!titles.is_empty()).then(|| {
+        view! {
+            <p class="micro ink3" title=titles.join(i18n.texts().overview.gap)>
+                {texts::unjudged(titles.len(), i18n)}
+            </p>
+        }
+    });
     view! {
         <div>
             <h3>
@@ -153,9 +162,21 @@ fn one(column: &Column, facts: &ProgramFacts, rows: &[&Remark], i18n: I18n) -> A
             </h3>
             <dl class="kv">{figures.collect::<Vec<AnyView>>()}</dl>
             <ul>{judged.collect::<Vec<AnyView>>()}</ul>
+            {open}
         </div>
     }
     .into_any()
+}
+
+/// The worst result of a column. Rules that were not judged are no reason for a tick.
+fn state_of(mut states: impl Iterator<Item = RemarkState> + Clone) -> RemarkState {
+    let worst = states.clone().max().unwrap_or(RemarkState::Unknown);
+    let is_whole = !states.any(|own| own == RemarkState::Unknown);
+    if is_whole || worst > RemarkState::Fine {
+        worst
+    } else {
+        RemarkState::Unknown
+    }
 }
 
 fn row(remark: &Remark, i18n: I18n) -> AnyView {
@@ -179,4 +200,23 @@ fn row(remark: &Remark, i18n: I18n) -> AnyView {
 pub(super) fn place_of(source: &SourceLine) -> AnyView {
     let text = format!("{}:{}", file_name(&source.file), source.line);
     view! { <code title=source.file.clone()>{text}</code> }.into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_judged_is_no_tick() {
+        use RemarkState::{Fault, Fine, Note, Unknown};
+        for (states, expected) in [
+            (&[][..], Unknown),
+            (&[Fine, Fine], Fine),
+            (&[Fine, Unknown], Unknown),
+            (&[Note, Unknown], Note),
+            (&[Fine, Fault, Unknown], Fault),
+        ] {
+            assert_eq!(state_of(states.iter().copied()), expected, "{states:?}");
+        }
+    }
 }

@@ -56,7 +56,6 @@ fn row(fact: &RecordedFact, class: &'static str, icon: IconName, i18n: I18n) -> 
             </span>
             <span>
                 <b>{name(&fact.subject, i18n)}</b>
-                " "
                 {fact.text("says").to_owned()}
                 " "
                 {fact.source.as_ref().map(place_of)}
@@ -95,10 +94,7 @@ const NAMES: [(&str, Both); 13] = [
         both("Every input matters", "每个输入都有作用"),
     ),
     ("two_evaluations", both("Evaluation repeats", "评估可重复")),
-    (
-        "reach",
-        both("The loss reaches all weights", "损失可达所有权重"),
-    ),
+    ("reach", both("Reach of the loss", "损失可达范围")),
     ("one_update", both("One update", "一次更新")),
     (
         "one_batch",

@@ -111,3 +111,11 @@ pub(super) fn found(count: usize, i18n: I18n) -> String {
         Locale::Zh => format!("{count} 项需要查看"),
     }
 }
+
+/// Number of rules that lacked data.
+pub(super) fn unjudged(count: usize, i18n: I18n) -> String {
+    match i18n.locale() {
+        Locale::En => format!("{count} not judged"),
+        Locale::Zh => format!("{count} 项未判断"),
+    }
+}
