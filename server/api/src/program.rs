@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use trainscope_format::SourceLine;
 use trainscope_format::float::Float;
 
+use crate::findings::Words;
+
 /// Maximum number of facts in one answer.
 pub const MAX_FACTS: usize = 10_000;
 
@@ -17,6 +19,83 @@ pub struct ProgramFacts {
     pub facts: Vec<RecordedFact>,
     /// `true` if facts were left out.
     pub cut: bool,
+    /// The facts in words, by part.
+    #[serde(default)]
+    pub description: Vec<ProgramRow>,
+    /// Operations from the first one whose result is not finite to the loss, in the order of the forward pass, behind
+    /// those whose results go into it; empty if none was found.
+    #[serde(default)]
+    pub chain: Vec<ChainLink>,
+    /// Checks of the first batch, in the order of their results and of the checks.
+    #[serde(default)]
+    pub probes: Vec<Probe>,
+}
+
+/// A check of the first batch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Probe {
+    /// What is checked.
+    pub name: Words,
+    /// Its result.
+    pub result: ProbeResult,
+    /// What was found, or why it was not tried; in English.
+    pub says: String,
+    /// Line of the program that it is about.
+    pub source: Option<SourceLine>,
+}
+
+/// Result of a check of the first batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum ProbeResult {
+    /// Something is wrong.
+    Failed,
+    /// It has no meaning for this program, or did not fit.
+    NotTried,
+    /// Nothing is wrong.
+    Passed,
+}
+
+/// A row of the description of a program: a heading, or a name with a value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ProgramRow {
+    /// Part that it describes.
+    pub part: ProgramPart,
+    /// Name of the value, or the heading.
+    pub name: Words,
+    /// The value; `null` for a heading.
+    pub value: Option<Words>,
+    /// Line of the program that a heading is about.
+    pub source: Option<SourceLine>,
+}
+
+/// An operation between the first one whose result is not finite and the loss.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ChainLink {
+    /// Name of the operation, as PyTorch has it; of a value that no operation made, what it is.
+    pub operation: String,
+    /// Module that called it; empty for the program.
+    pub module: String,
+    /// `true` for the first one whose result is not finite.
+    pub is_first: bool,
+    /// Operations before this one that are left out.
+    pub left_out: u64,
+    /// Elements of its result; `null` if it was not kept. So for the counts of elements below.
+    pub elements: Option<u64>,
+    /// Elements that are NaN.
+    pub nan: Option<u64>,
+    /// Elements that are infinite.
+    pub infinite: Option<u64>,
+    /// Elements that are 0.
+    pub zeros: Option<u64>,
+    /// The result in words: `3 of 4,096 are NaN`.
+    pub result: Words,
+    /// Line of the program that called it.
+    pub source: Option<SourceLine>,
 }
 
 /// A measurement of the program. Its kinds are listed in the book.

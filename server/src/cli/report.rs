@@ -12,6 +12,7 @@ use trainscope_analysis::trace::steps::StepRange;
 use trainscope_analysis::watchpoint::role_of_name;
 use trainscope_api::compare::Align;
 use trainscope_api::findings::{Findings, FindingsQuery};
+use trainscope_api::program::ProgramFacts;
 use trainscope_api::profile::{MAX_STRETCHES, RankRow, SessionSummary};
 use trainscope_api::records::RecordsQuery;
 use trainscope_api::runs::{FileStatus, Run};
@@ -30,7 +31,7 @@ use super::{CommandError, words};
 use crate::comparison::Options;
 use crate::profiles::Profiles;
 use crate::queries::profile::judged;
-use crate::queries::{distributions, findings, media};
+use crate::queries::{distributions, findings, media, program};
 
 mod page;
 mod texts;
@@ -102,6 +103,7 @@ struct Contents {
     /// Names and values of the lineage.
     lineage: Vec<(String, String)>,
     profile: Option<ProfileContent>,
+    program: ProgramFacts,
     /// Program and time of the report.
     made: String,
 }
@@ -183,6 +185,8 @@ fn gather(reading: &Reading) -> Result<Contents, Mistake> {
         pictures: pictures(reading)?,
         lineage: lineage(reading, info.as_ref())?,
         profile: profile(reading),
+        program: program::facts(&reading.index, &reading.run)
+            .map_err(|error| reading.unread(&error))?,
         made: format!(
             "{} · trainscope {}",
             jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M UTC"),

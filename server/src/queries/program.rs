@@ -1,5 +1,10 @@
-//! Facts of the program of a run: the newest of each.
+//! Facts of the program of a run: the newest of each, and what they say in words.
 
+mod chain;
+mod description;
+mod probes;
+
+use trainscope_api::findings::Words;
 use trainscope_api::program::{MAX_FACTS, ProgramFacts, RecordedFact};
 use trainscope_api::records::RecordsQuery;
 use trainscope_format::float::Float;
@@ -39,5 +44,29 @@ pub(crate) fn facts(index: &Index, run: &str) -> Result<ProgramFacts, ReadError>
         })?;
         facts.extend(newest);
     }
-    Ok(ProgramFacts { facts, cut })
+    Ok(ProgramFacts {
+        description: description::rows(&facts),
+        chain: chain::chain(&facts),
+        probes: probes::probes(&facts),
+        facts,
+        cut,
+    })
+}
+
+/// Facts of a kind of the first rank that has any: ranks run the same program.
+fn of_kind<'a>(
+    facts: &'a [RecordedFact],
+    kind: &'a str,
+) -> impl Iterator<Item = &'a RecordedFact> {
+    let mut all = facts.iter().filter(move |fact| fact.kind == kind).peekable();
+    let rank = all.peek().map(|fact| fact.rank);
+    all.filter(move |fact| Some(fact.rank) == rank)
+}
+
+/// A text in both languages.
+fn words(en: impl Into<String>, zh: impl Into<String>) -> Words {
+    Words {
+        en: en.into(),
+        zh: zh.into(),
+    }
 }

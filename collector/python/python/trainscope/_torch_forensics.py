@@ -39,13 +39,30 @@ _WITH_CONSTANT = frozenset(
 
 _SUMS = frozenset("sum mean cumsum".split())
 
+MAX_BEFORE = 2
+"""Operations before the one that is found, in its chain."""
+
+MAX_AFTER = 5
+"""Operations after it, in its chain: the ones between the first and the last of them are counted."""
+
+
+class Link(NamedTuple):
+    """An operation of the chain to the loss. `result`: counts of its elements, where it is known."""
+
+    operation: str
+    module: str = ""
+    place: tuple[str, int, str] | None = None
+    result: Mapping[str, int] = {}
+    is_first: bool = False
+    left_out: int = 0
+
 
 class Finding(NamedTuple):
     """The operation that made a value that is not finite, and what is known of it.
 
     `inputs_from`: operation and module that its input comes from, "data" or "parameter fc.weight" where the input itself is
     not finite and no operation made it. `between`: the gap in which it is, where saved tensors leave one. `left_out`: saved
-    tensors that could not be read.
+    tensors that could not be read. `chain`: the operations from those before it to the output that was searched.
     """
 
     operation: str
@@ -63,6 +80,7 @@ class Finding(NamedTuple):
     dtype: str = ""
     left_out: int = 0
     is_complete: bool = True
+    chain: tuple[Link, ...] = ()
 
 
 class Known(NamedTuple):
@@ -201,7 +219,7 @@ class _Search:
         suspects = self._suspects()
         for node in self._order:
             if node in suspects and (finding := self._judge(node)) is not None:
-                return finding
+                return finding._replace(chain=self._chain(node, finding))
         return None
 
     def _take_saved(self) -> None:
@@ -493,6 +511,68 @@ class _Search:
                 without_line=without_line(able[0], note, self._known.lines),
             )
         return finding._replace(between=between, reason=reason)
+
+    # The chain.
+
+    def _chain(self, node: Any, finding: Finding) -> tuple[Link, ...]:
+        """The operations before the one that was found, that one, and those that its result goes through, without views."""
+        after = self._after(node)
+        for key in after:
+            if key not in self._values:
+                self._learn(key[0], name_of(key[0]))
+        links = [self._link(key) for key in after]
+        before: list[Link] = []
+        if finding.inputs_from.startswith(("data", "parameter")):
+            links.insert(0, Link(finding.inputs_from))
+        elif (finding.operation, finding.place) != (links[0].operation, links[0].place):
+            links.insert(0, Link(finding.operation, finding.module, finding.place))
+        else:
+            before = [self._link(key) for key in self._before(node)]
+        links[0] = links[0]._replace(is_first=True)
+        if len(links) > 1 + MAX_AFTER:
+            last = links[-1]._replace(left_out=len(links) - 1 - MAX_AFTER)
+            links = [*links[:MAX_AFTER], last]
+        return (*before, *links)
+
+    def _after(self, node: Any) -> list[Key]:
+        """Results from a function to the output, by the shortest way over those that may be not finite."""
+        ways: dict[Any, Key | None] = {self._root[0]: None}
+        key: Key | None = self._root
+        waiting = [self._root]
+        results: dict[Any, Key] = {self._root[0]: self._root}
+        while waiting and node not in results:
+            key = waiting.pop(0)
+            for one in _inputs(key[0]):
+                if one[0] not in ways and self._finite.get(one) is not True:
+                    ways[one[0]], results[one[0]] = key, one
+                    waiting.append(one)
+        found: list[Key] = []
+        key = results.get(node, (node, 0))
+        while key is not None:
+            found.append(key)
+            key = ways.get(key[0])
+        return [found[0], *(one for one in found[1:] if name_of(one[0]) not in _VIEWS)]
+
+    def _before(self, node: Any) -> list[Key]:
+        """The functions whose results go into a function, the first of them in the forward pass first, without views."""
+        found: list[Key] = []
+        for _ in range(100):
+            keys = [key for key in _inputs(node) if not is_leaf(key[0])]
+            if not keys or len(found) == MAX_BEFORE:
+                break
+            node = keys[0][0]
+            if name_of(node) not in _VIEWS:
+                found.insert(0, keys[0])
+        return found
+
+    def _link(self, key: Key) -> Link:
+        note, tensor = self._note(key[0]), self._values.get(key)
+        result: dict[str, int] = {}
+        if tensor is not None:
+            counts = {"nan": tensor.isnan(), "infinite": tensor.isinf(), "zeros": tensor == 0}
+            result = {"elements": tensor.numel(), **{name: int(has.sum()) for name, has in counts.items()}}
+        place = None if note is None else note.place
+        return Link(operation_of(key[0], note), self._module(key[0], note), place, result)
 
     def _note(self, node: Any) -> Note | None:
         return note_of(node, self._known.lines)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import bisect
+import functools
 import math
 import sys
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
@@ -21,6 +23,12 @@ from trainscope import _source
 MAX_NOTES = 50_000
 """Calls that are noted in one step; what comes later has no line."""
 
+MAX_LINES = 1_000
+"""Lines whose time is added up, of all steps."""
+
+MAX_SLOWEST = 8
+"""Lines that are recorded: the slowest ones when they are asked for, and those that were recorded before."""
+
 MAX_DEPTH = 64
 """Deepest nesting of modules with lines: the hooks cost one call of Python's limit of 1,000 for each."""
 
@@ -32,6 +40,9 @@ _RISKY = frozenset(
     "log log2 log10 log1p div true_divide divide reciprocal sqrt rsqrt pow exp expm1 mean std var softmax log_softmax "
     "norm vector_norm normalize acos asin atanh logit erfinv inv matmul mul".split()
 )
+
+# Functions that wait for the device of their tensor.
+_WAITING = frozenset("item tolist cpu numpy bool float int index nonzero repr str format".split())
 
 # Methods of operators by the function that they are.
 _OPERATORS = {
@@ -55,8 +66,16 @@ class _Unrecorded(NamedTuple):
     result: weakref.ref[torch.Tensor]
     note: Note
     inputs: tuple[weakref.ref[torch.Tensor], ...]
-    # The largest magnitude, where it is; NaN if an element is. `None` of functions that make none.
-    largest: torch.Tensor | None
+
+
+class LineTime:
+    """Time of the calls of one line, over all looked-at steps: seconds of the processor's clock, waits for devices apart."""
+
+    __slots__ = ("calls", "seconds", "wait", "wait_seconds", "waits")
+
+    def __init__(self) -> None:
+        self.calls, self.seconds = 0, 0.0
+        self.waits, self.wait_seconds, self.wait = 0, 0.0, ""
 
 
 class _Mode(TorchFunctionMode):
@@ -72,11 +91,13 @@ class _Mode(TorchFunctionMode):
         if torch.compiler.is_compiling():
             return function(*args, **(kwargs or {}))
         before = torch._C._autograd._get_sequence_nr()
+        begun = time.perf_counter()
         result = function(*args, **(kwargs or {}))
+        took = time.perf_counter() - begun
         lines = self._lines()
         if lines is not None and lines.is_on:
             try:
-                lines._note(function, args, result, before)
+                lines._note(function, args, result, before, took)
             except Exception:
                 # Objects of the program in the arguments may raise anything.
                 pass
@@ -100,7 +121,14 @@ class Lines:
         self._starts: list[int] = []
         self._ends: list[int] = []
         self._notes: list[Note] = []
+        # By the identity of their results, which another one may have once they are gone.
         self._unrecorded: dict[int, _Unrecorded] = {}
+        # Calls whose results have no gradient, with their largest magnitudes: NaN if an element is.
+        self._largest: list[tuple[torch.Tensor, Note]] = []
+        # Of all steps.
+        self.times: dict[tuple[str, int, str], LineTime] = {}
+        self._slowest: dict[tuple[str, int, str], LineTime] = {}
+        self.steps = 0
         # The mode is among those of the thread: it cannot be taken off while it is called.
         self._is_stacked = False
         self.is_on = False
@@ -123,6 +151,7 @@ class Lines:
             self.reason = "its modules are nested too deep"
             return
         self.reason = ""
+        self.steps += not self._notes
         self._thread = threading.get_ident()
         self._modules[:] = [root] if root else []
         self._handles = self._hooked()
@@ -140,7 +169,7 @@ class Lines:
 
     def clear(self) -> None:
         """Forgets all notes."""
-        for notes in (self._starts, self._ends, self._notes, self._unrecorded, self._names):
+        for notes in (self._starts, self._ends, self._notes, self._unrecorded, self._largest, self._names):
             notes.clear()
         self.reason = "its step was not looked at"
 
@@ -158,19 +187,27 @@ class Lines:
 
     def first_unrecorded(self) -> Note | None:
         """The first call whose result has no gradient and is not finite. Waits for devices."""
-        for one in self._unrecorded.values():
-            if one.largest is not None and not math.isfinite(one.largest):
-                return one.note
-        return None
+        return next((note for largest, note in self._largest if not math.isfinite(largest)), None)
 
-    def _note(self, function: Callable[..., Any], args: Any, result: Any, before: int) -> None:
+    def slowest(self) -> list[tuple[tuple[str, int, str], LineTime]]:
+        """Lines in which most of the time went by, and those that wait for a device; at most twice `MAX_SLOWEST`."""
+        lines = sorted(self.times.items(), key=lambda item: (item[1].wait_seconds, item[1].seconds), reverse=True)
+        for place, line in lines[:MAX_SLOWEST]:
+            if len(self._slowest) < 2 * MAX_SLOWEST:
+                self._slowest[place] = line
+        return list(self._slowest.items())
+
+    def _note(self, function: Callable[..., Any], args: Any, result: Any, before: int, took: float) -> None:
         after = torch._C._autograd._get_sequence_nr()
-        if self._thread != threading.get_ident() or len(self._notes) + len(self._unrecorded) >= MAX_NOTES:
+        if self._thread != threading.get_ident() or len(self._notes) + len(self._unrecorded) + len(self._largest) >= MAX_NOTES:
             return
         is_plain = type(result) is torch.Tensor
         if after == before and not (is_plain and torch._C._len_torch_function_stack() == 0 and _is_new(result, args)):
+            if _waits(function, args):
+                self._add_time(_source.place_of(sys._getframe(2)), took, _name_of(function))
             return
         place = _source.place_of(sys._getframe(2))
+        self._add_time(place, took)
         if place is None:
             return
         note = Note(_name_of(function), place, self._modules[-1] if self._modules else "")
@@ -180,10 +217,25 @@ class Lines:
             self._notes.append(note)
         else:
             inputs = tuple(weakref.ref(one) for one in args if isinstance(one, torch.Tensor))
-            with torch.no_grad():
-                largest = torch.linalg.vector_norm(result, torch.inf) if note.operation in _RISKY and result.numel() else None
-            self._unrecorded.pop(id(result), None)
-            self._unrecorded[id(result)] = _Unrecorded(weakref.ref(result), note, inputs, largest)
+            if note.operation in _RISKY and result.numel():
+                with torch.no_grad():
+                    self._largest.append((torch.linalg.vector_norm(result, torch.inf), note))
+            self._unrecorded[id(result)] = _Unrecorded(weakref.ref(result), note, inputs)
+
+    def _add_time(self, place: tuple[str, int, str] | None, took: float, wait: str = "") -> None:
+        if place is None:
+            return
+        line = self.times.get(place)
+        if line is None:
+            if len(self.times) >= MAX_LINES:
+                return
+            line = self.times[place] = LineTime()
+        line.calls += 1
+        line.seconds += took
+        if wait:
+            line.waits += 1
+            line.wait_seconds += took
+            line.wait = wait
 
     def _hooked(self) -> list[Any]:
         """Hooks of all modules, which refer to this object weakly."""
@@ -247,6 +299,14 @@ def _put_on(modes: Iterable[Any]) -> None:
         torch._C._push_on_torch_function_stack(mode)
 
 
+def _waits(function: Callable[..., Any], args: Any) -> bool:
+    """True for a function that waits for the device of its tensor."""
+    if _name_of(function) not in _WAITING or not args or not isinstance(args[0], torch.Tensor):
+        return False
+    return not args[0].is_cpu and not args[0].is_meta
+
+
+@functools.lru_cache(maxsize=4096)
 def _name_of(function: Callable[..., Any]) -> str:
     name = getattr(function, "__name__", "").strip("_")
     return _OPERATORS.get(name, name)

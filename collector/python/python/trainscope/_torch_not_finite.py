@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 import weakref
 from collections.abc import Iterable, Mapping
@@ -106,6 +107,7 @@ class NotFinite(_torch_calls.Listener):
         self._output: torch.Tensor | None = None
         # Operations, lines and passes that are recorded: each once.
         self._recorded: set[tuple[Any, ...]] = set()
+        self._has_chain = False
 
     @property
     def _run(self) -> Any:
@@ -280,6 +282,22 @@ class NotFinite(_torch_calls.Listener):
             source=None if finding.place is None else _source.of(*finding.place),
             step=step,
         )
+        if finding.chain and not is_loss_finite and not self._has_chain:
+            self._has_chain = True
+            self._record_chain(finding, step)
+
+    def _record_chain(self, finding: Finding, step: int) -> None:
+        for number, link in enumerate(finding.chain):
+            counts = {**link.result, "is_first": int(link.is_first), "left_out": link.left_out}
+            texts = {"operation": link.operation, "module": link.module}
+            self._run._fact(
+                "chain_to_loss",
+                str(number),
+                numbers={name: float(count) for name, count in counts.items()},
+                texts={name: text for name, text in texts.items() if text},
+                source=None if link.place is None else _source.of(*link.place),
+                step=step,
+            )
 
     # Flags of devices.
 
@@ -390,13 +408,14 @@ class Gradients:
         for gradient, target in zip(outgoing, self._targets[at], strict=False):
             if target is None or not _is_readable(gradient):
                 continue
-            gradient = gradient.detach()
+            if gradient.requires_grad:
+                gradient = gradient.detach()
             if not gradient.is_cpu:
                 numbers, edges = self._largest.setdefault(gradient.device, ([], []))
                 numbers.append(torch.linalg.vector_norm(gradient, torch.inf).float())
                 edges.append(Edge(at, target, *self._described(self._nodes[at])))
             # The sum is the faster one of the two, and may overflow.
-            elif not math.isfinite(abs(gradient.sum())) and not is_finite(gradient):
+            elif not cmath.isfinite(gradient.sum().item()) and not is_finite(gradient):
                 finding = self._origins.get(at) or self._finding(self._nodes[at], gradient, incoming)
                 self._origins[target] = self._origins[at] = finding
                 if target == _LEAF:
@@ -454,6 +473,8 @@ class Gradients:
         )
 
 
+_FLOATS = frozenset((torch.float32, torch.float64, torch.float16, torch.bfloat16))
+
 _LEAF = -1
 """Place of whatever takes a gradient to a parameter."""
 
@@ -473,6 +494,8 @@ def _target(node: Any, places: dict[Any, int]) -> int | None:
 
 
 def _is_readable(gradient: Any) -> bool:
+    if type(gradient) is torch.Tensor and gradient.dtype in _FLOATS and gradient.is_cpu and gradient.layout == torch.strided:
+        return gradient.numel() > 0
     is_plain = isinstance(gradient, torch.Tensor) and gradient.layout == torch.strided and not gradient.is_quantized
     if not is_plain or gradient.device.type in ("meta", "xla") or not gradient.numel():
         return False

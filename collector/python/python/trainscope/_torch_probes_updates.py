@@ -212,21 +212,21 @@ class _Trial:
             own.data.copy_(before)
 
 
-def _pass_with_loss(session: Session) -> Pass:
-    """The pass of the training, with a loss, gradients and an optimizer that can be tried."""
+def _pass_with_loss(session: Session) -> tuple[Pass, float]:
+    """The pass of the training with its loss; it has gradients and an optimizer that can be tried."""
     found = training_pass(session)
     if found.loss is None:
         raise NotTried(found.reason)
     if not session.optimizers or not found.gradients:
         raise NotTried("no optimizer of PyTorch was given" if not session.optimizers else "there is no gradient: see reach")
-    return found
+    return found, found.loss
 
 
 def one_batch(session: Session) -> Probe:
     """On request: can one batch be learned?"""
-    found = _pass_with_loss(session)
-    if not found.loss > 0:
-        raise NotTried(f"the loss is {found.loss:.3g}: it has no tenth to fall to")
+    found, loss = _pass_with_loss(session)
+    if not loss > 0:
+        raise NotTried(f"the loss is {loss:.3g}: it has no tenth to fall to")
     best: tuple[float, float, list[float]] = (math.inf, 0.0, [])
     floor = _floor(session, found)
     for factor in RATES:
@@ -236,9 +236,9 @@ def one_batch(session: Session) -> Probe:
             trial.set_rate(rate)
         curve: list[float] = []
         try:
-            for loss in trial.losses(UPDATES):
-                curve.append(loss)
-                if not math.isfinite(loss) or loss - floor <= LEARNED * (curve[0] - floor):
+            for new in trial.losses(UPDATES):
+                curve.append(new)
+                if not math.isfinite(new) or new - floor <= LEARNED * (curve[0] - floor):
                     break
         except NotTried:
             if not best[2] and not curve:
@@ -251,14 +251,14 @@ def one_batch(session: Session) -> Probe:
         if lowest - floor <= LEARNED * (curve[0] - floor) or trial.rate == 0:
             break
     lowest, rate, curve = best
-    share = (lowest - floor) / (found.loss - floor)
-    numbers = {"loss": found.loss, "lowest": lowest, "share": share, "updates": len(curve) - 1, "lr": rate}
+    share = (lowest - floor) / (loss - floor)
+    numbers = {"loss": loss, "lowest": lowest, "share": share, "updates": len(curve) - 1, "lr": rate}
     data = {"losses": [float(f"{own:.4g}") for own in curve if math.isfinite(own)]}
     if share <= LEARNED:
-        says = f"One batch can be learned: its loss falls from {found.loss:.3g} to {lowest:.2g} in {len(curve) - 1} updates"
+        says = f"One batch can be learned: its loss falls from {loss:.3g} to {lowest:.2g} in {len(curve) - 1} updates"
         return Probe("one_batch", "passed", f"{says} at a learning rate of {rate:.2g}.", numbers, data)
     says = (
-        f"One batch cannot be learned in {UPDATES} updates: its loss falls from {found.loss:.3g} to {lowest:.3g} at most, also "
+        f"One batch cannot be learned in {UPDATES} updates: its loss falls from {loss:.3g} to {lowest:.3g} at most, also "
         "at 10 and 100 times the learning rate. Look at the loss, the targets and what the inputs say about them."
     )
     return Probe("one_batch", "failed", says, numbers, data)
@@ -277,7 +277,7 @@ def _floor(session: Session, found: Pass) -> float:
 
 def rates(session: Session) -> Probe:
     """On request: the loss while the learning rate rises from update to update."""
-    found = _pass_with_loss(session)
+    _pass_with_loss(session)
     trial = _Trial(session)
     in_use = trial.rate
     factor = (HIGHEST_RATE / LOWEST_RATE) ** (1 / (NUMBER_OF_RATES - 1))

@@ -173,7 +173,7 @@ class Program(_torch_calls.Listener):
         self._is_look = self._is_in_pass = False
         self._environment: threading.Thread | None = None
         self._commit: dict[str, str] = {}
-        # Gives the call of the program that made a function of the graph, by its number, where one was noted.
+        # Calls of the program by the functions of the graph that they made, and the time of its lines.
         self.lines: Any = None
 
     @staticmethod
@@ -561,6 +561,14 @@ class Program(_torch_calls.Listener):
         if self._seeds["calls"]:
             numbers = {**self._seeds, "updates": self._optimizers.updates}
             self._facts.put("seeds", "manual_seed", numbers, {}, _source_of(self._seed_place))
+        for (file, line, function), time in [] if self.lines is None else self.lines.slowest():
+            numbers = {
+                "steps": self.lines.steps, "calls": time.calls, "seconds": time.seconds,
+                "waits": time.waits, "wait_seconds": time.wait_seconds,
+            }  # fmt: skip
+            texts = {"wait": time.wait} if time.wait else {}
+            source = _source.of(file, line, function)
+            self._facts.put("time_by_line", f"{os.path.basename(file)}:{line}", numbers, texts, source)
         for loader in self._loaders.values():
             numbers = {**loader.numbers, "passes": loader.passes, "iterations": loader.iterations}
             numbers["training"] = float(loader.passes > 0)

@@ -168,6 +168,8 @@ class Fact(dict[str, Any]):
     def __init__(self, operation: str, numbers: dict[str, float], texts: dict[str, str], source: Any, step: int) -> None:
         super().__init__(numbers | texts)
         self.operation, self.source, self.step = operation, source, step
+        # Of an operation: its chain to the loss.
+        self.chain: list[Fact] = []
 
     @property
     def line(self) -> int:
@@ -193,6 +195,8 @@ def begin(tmp_path: Path) -> Iterator[Begin]:
             write(kind, subject, numbers=numbers, texts=texts, source=source, step=step)
             if kind == "operation_not_finite":
                 found.append(Fact(subject, numbers, texts, source, step))
+            if kind == "chain_to_loss":
+                found[-1].chain.append(Fact(texts["operation"], numbers, texts, source, step))
 
         run._fact = fact  # type: ignore[method-assign, assignment]
         return run, found
@@ -235,6 +239,11 @@ def test_the_operation_and_line_of_a_loss_that_is_not_finite(begin: Begin, case:
     (fact,) = facts
     assert fact.operation == operation or f"and {operation}" in fact["between"]
     assert fact["pass"] == "forward" and fact["reason"] and fact["is_complete"] == 1
+    assert [link["is_first"] for link in fact.chain].count(1) == 1
+    first = next(link for link in fact.chain if link["is_first"])
+    assert first.operation in (fact.operation, fact.get("inputs_from"))
+    assert all(link["nan"] + link["infinite"] == 0 for link in fact.chain[: fact.chain.index(first)] if "elements" in link)
+    assert fact.chain[-1]["elements"] == 1 and fact.chain[-1]["nan"] + fact.chain[-1]["infinite"] == 1
     if operation != "Inverse":
         assert fact.line == loss.__code__.co_firstlineno
         assert Path(fact.source.file).name == Path(__file__).name and "lambda x" in fact.source.excerpt
@@ -250,6 +259,44 @@ def test_the_operation_and_line_of_gradients_that_are_not_finite(begin: Begin, c
     assert facts[0]["pass"] == "backward" and facts[0]["reason"] and facts[0]["not_finite"] > 0
     line = Inverse.forward.__code__.co_firstlineno if operation == "Inverse" else loss.__code__.co_firstlineno
     assert facts[0].line == line
+
+
+def test_the_chain_leads_from_what_goes_into_the_operation_to_the_loss(begin: Begin) -> None:
+    def loss(x: T) -> T:
+        p = torch.softmax(x * 200, dim=-1)
+        entropy = -(p * p.log()).sum(dim=-1)
+        return entropy.mean() + 1
+
+    _, _, (fact,) = one_step(begin, loss)
+    told = [(link.operation, link["is_first"], link.get("zeros", 0) > 0, link.get("nan", 0), link.get("infinite", 0) > 0) for link in fact.chain]
+    assert told[:3] == [("mul", 0, False, 0, False), ("softmax", 0, True, 0, False), ("log", 1, True, 0, True)]
+    assert [name for name, *_ in told[3:]] == ["mul", "sum", "neg", "mean", "add"]
+    assert all(nan > 0 for *_, nan, _ in told[3:])
+    begun = loss.__code__.co_firstlineno
+    assert [link.line - begun for link in fact.chain[1:]] == [1, 2, 2, 2, 2, 3, 3]
+
+
+def test_a_result_without_a_gradient_is_known_when_its_memory_was_used_again(begin: Begin) -> None:
+    def loss(x: T) -> T:
+        difference = NONE.to(x.dtype).log() - x.log_softmax(1)
+        for _ in range(100):
+            NONE.to(x.dtype) + 1
+        return (NONE.to(x.dtype) * difference).sum()
+
+    _, _, (fact,) = one_step(begin, loss)
+    assert fact.operation == "log" and fact.line == loss.__code__.co_firstlineno + 1
+
+
+def test_a_long_chain_is_cut_before_the_loss(begin: Begin) -> None:
+    def loss(x: T) -> T:
+        y = (x * 0).log()
+        for _ in range(20):
+            y = y * 1
+        return y.sum()
+
+    _, _, (fact,) = one_step(begin, loss)
+    assert [link.operation for link in fact.chain] == ["mul", "mul", "log", "mul", "mul", "mul", "mul", "sum"]
+    assert [link["left_out"] for link in fact.chain][-2:] == [0, 16]
 
 
 def test_there_are_thirty_operations() -> None:

@@ -108,6 +108,8 @@ rules! {
     NothingLoaded = "nothing_loaded", Model, NoProgress, "Loaded weights", "加载的权重";
     /// A seed set again and again.
     SeededInLoop = "seeded_in_loop", Input, NoProgress, "Random seeds", "随机种子";
+    /// Lines that wait for a device.
+    WaitsForDevice = "waits_for_device", Speed, Nothing, "Waiting for the device", "等待设备";
     /// The operation that makes NaN or infinities.
     OperationNotFinite = "operation_not_finite", Model, NotFinite, "First NaN or Inf", "首个 NaN 或 Inf";
     /// Probes of the first batch.
@@ -160,7 +162,8 @@ impl Rule {
             | Self::GradientsClearedBetween
             | Self::ClippedBeforeUnscaling
             | Self::ClippedNothing
-            | Self::LossScaleCollapsed => Part::Loop,
+            | Self::LossScaleCollapsed
+            | Self::WaitsForDevice => Part::Loop,
             Self::UnusedParameters
             | Self::UselessBias
             | Self::LinearLayers

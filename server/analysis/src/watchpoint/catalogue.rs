@@ -119,6 +119,7 @@ pub static CONDITIONS: &[&Condition] = &[
     &program::modes::EMBEDDING_ONE_ROW,
     &program::modes::TIE_BROKEN,
     &program::modes::NOTHING_LOADED,
+    &program::modes::WAITS_FOR_DEVICE,
     &profile::data::DATA_BOUND,
     &profile::device::DEVICE_IDLE,
     &profile::device::HOST_BOUND,

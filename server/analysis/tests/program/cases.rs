@@ -384,6 +384,19 @@ pub(super) const CASES: &[Case] = &[
         ],
     },
     Case {
+        rule: Rule::WaitsForDevice,
+        worst: State::Note,
+        faults: &[&["time_by_line train.py:42 | steps=6 seconds=0.03 calls=12 waits=6 wait=item"]],
+        sound: &[
+            &["time_by_line train.py:42 | steps=6 seconds=0.03 calls=12 waits=2 wait=item"],
+            &["time_by_line train.py:42 | steps=6 seconds=0.03 calls=12 waits=0"],
+        ],
+        unknown: &[
+            &["time_by_line train.py:42 | steps=2 seconds=0.03 calls=12 waits=2 wait=item"],
+            &["time_by_line train.py:42 | steps=6 seconds=0.03 calls=12"],
+        ],
+    },
+    Case {
         rule: Rule::PreflightProbe,
         worst: State::Fault,
         faults: &[&["probe future | result=failed says=the~mask~is~missing"]],

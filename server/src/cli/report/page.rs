@@ -14,12 +14,14 @@ use crate::cli::words;
 mod comparison;
 mod diagnosis;
 mod profile;
+mod program;
 mod sections;
 mod style;
 
 use comparison::comparison;
 use diagnosis::diagnosis;
 use profile::profile;
+use program::{chain, probes, program};
 use sections::{
     advice, curves, facts, files, first_cause, hits, images, landscapes, not_judged, plots,
     settings,
@@ -87,8 +89,11 @@ pub(super) fn page(contents: &Contents, language: Language) -> String {
                     (verdict(pen, contents, &sentence))
                     (facts(pen, contents))
                     (first_cause(pen, &contents.findings))
+                    (chain(pen, &contents.program.chain))
                     (comparison(pen, contents))
                     (diagnosis(pen, contents))
+                    (probes(pen, &contents.program.probes))
+                    (program(pen, &contents.program.description))
                     (hits(pen, &contents.findings))
                     (profile(pen, contents))
                     (curves(pen, contents))

@@ -77,6 +77,14 @@ texts! {
         |count| format!("{count} more are not on this page"),
         |count| format!("另有 {count} 项未列出");
     last: Text = "last", "最新";
+    chain: Text = "From the first bad operation to the loss", "从首个异常运算到损失";
+    chain_columns: [Text; 4] = ["Operation", "Module", "Result", "Line"], ["运算", "模块", "结果", "代码行"];
+    probes: Text = "Checks of the first batch", "首批检查";
+    probe_results: [Text; 3] = ["failed", "not tried", "passed"], ["未通过", "未尝试", "通过"];
+    program: Text = "The program", "程序";
+    program_parts: [Text; 5] =
+        ["Model", "Optimizer", "Loss functions", "Data", "Training loop"],
+        ["模型", "优化器", "损失函数", "数据", "训练循环"];
     profile: Text = "Profile", "性能";
     part: Text = "Part of a step", "迭代的组成";
     parts: [Text; 8] =

@@ -1,4 +1,4 @@
-//! The model: modes of its layers, rows of embeddings, tied tensors, and what was loaded into it.
+//! The model: modes of its layers, rows of embeddings, tied tensors, what was loaded into it, and waits of its pass.
 
 use super::{Fact, Facts, counted, shown};
 use crate::diagnosis::{Opinion, Rule};
@@ -11,6 +11,10 @@ const MIN_PASSES: f64 = 10.0;
 /// Chosen.
 const MIN_LOOKS: f64 = 5.0;
 const MIN_ROWS: f64 = 8.0;
+/// Minimum number of looked-at steps for a judgement about waits, and waits a step. Chosen: a print
+/// every ten steps is none.
+const MIN_STEPS: f64 = 3.0;
+const WAITS_A_STEP: f64 = 0.9;
 
 pub(super) fn judge(facts: &Facts, all: &mut Vec<(Rule, Opinion)>) {
     for fact in facts.of("module_modes") {
@@ -24,6 +28,9 @@ pub(super) fn judge(facts: &Facts, all: &mut Vec<(Rule, Opinion)>) {
     }
     for fact in facts.of("loaded") {
         all.extend(loaded(&fact).map(|own| (Rule::NothingLoaded, own)));
+    }
+    for fact in facts.of("time_by_line") {
+        all.extend(waits(&fact).map(|own| (Rule::WaitsForDevice, own)));
     }
 }
 
@@ -110,5 +117,29 @@ fn loaded(fact: &Fact<'_>) -> Option<Opinion> {
     Some(fact.fault(
         format!("none of the {all} names that were loaded is in {name}: it keeps its initial weights. Is a prefix (module., model.) too much or missing?"),
         format!("加载的 {all} 个名称都不在 {name_zh} 中：权重仍是初始值。是否多了或少了前缀（module.、model.）？"),
+    ))
+}
+
+fn waits(fact: &Fact<'_>) -> Option<Opinion> {
+    let (steps, waits) = (fact.number("steps")?, fact.number("waits")?);
+    if steps < MIN_STEPS {
+        return None;
+    }
+    if waits < WAITS_A_STEP * steps {
+        return Some(fact.fine(
+            "no line of the forward pass waits for a device at every step",
+            "前向传播中没有每步都等待设备的代码行",
+        ));
+    }
+    let wait = fact.text("wait");
+    let (line, waits, of) = (shown(fact.subject), counted(waits), counted(steps));
+    let time = fact.number("wait_seconds").filter(|time| *time > 0.0);
+    let (time, time_zh) = time.map_or_else(Default::default, |time| {
+        let one = trainscope_format::digits::span(time / steps);
+        (format!(", {one} a step"), format!("，每步 {one}"))
+    });
+    Some(fact.note(
+        format!("{line} waits for the device in the forward pass: {wait} was called {waits} times in {of} looked-at steps{time}"),
+        format!("{line} 在前向传播中等待设备：{of} 个记录的迭代中调用 {wait} {waits} 次{time_zh}"),
     ))
 }

@@ -85,7 +85,12 @@ pub(super) fn first_cause(pen: Pen, findings: &Findings) -> Markup {
                     div class="v" { code { (hit.tensor) } ", " (pen.texts.step) " " (words::step(hit.step)) ", rank " (hit.rank) }
                     @if let Some(source) = &hit.source {
                         div class="k" { (pen.texts.source) }
-                        div class="v" { code { (source.file) ":" (source.line) } }
+                        div class="v" {
+                            code { (source.file) ":" (source.line) }
+                            @for (number, line) in source.lines() {
+                                code class=(if number == source.line { "line on" } else { "line" }) { (number) "  " (line) }
+                            }
+                        }
                     }
                     @if let Some(advice) = advice(pen, findings) {
                         div class="k" { (pen.texts.advice) }

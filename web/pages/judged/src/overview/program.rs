@@ -2,12 +2,12 @@
 //!
 //! The card is there if facts were recorded.
 
-mod figures;
+mod chain;
 mod probes;
 mod texts;
 
 use trainscope_api::findings::{Findings, Remark, RemarkState};
-use trainscope_api::program::{ProgramFacts, ProgramPart};
+use trainscope_api::program::{ProgramFacts, ProgramPart, ProgramRow};
 use trainscope_format::SourceLine;
 
 use super::checks;
@@ -17,42 +17,15 @@ use trainscope_web_kit::components::{Icon, IconName};
 use trainscope_web_kit::i18n::{I18n, use_i18n};
 use trainscope_web_kit::prelude::*;
 
-use figures::Figure;
 use texts::{Both, TEXTS};
 
-/// A column of the card: figures of the facts, and the results of the rules over that part below them.
-struct Column {
-    title: Both,
-    figures: fn(&ProgramFacts) -> Vec<Figure>,
-    part: ProgramPart,
-}
-
-const COLUMNS: [Column; 5] = [
-    Column {
-        title: TEXTS.model,
-        figures: figures::of_model,
-        part: ProgramPart::Model,
-    },
-    Column {
-        title: TEXTS.optimizer,
-        figures: figures::of_optimizers,
-        part: ProgramPart::Optimizer,
-    },
-    Column {
-        title: TEXTS.losses,
-        figures: figures::of_losses,
-        part: ProgramPart::Loss,
-    },
-    Column {
-        title: TEXTS.data,
-        figures: figures::of_data,
-        part: ProgramPart::Data,
-    },
-    Column {
-        title: TEXTS.passes,
-        figures: figures::of_passes,
-        part: ProgramPart::Loop,
-    },
+/// The columns of the card: the description of a part, and the results of the rules over it below.
+const COLUMNS: [(ProgramPart, Both); 5] = [
+    (ProgramPart::Model, TEXTS.model),
+    (ProgramPart::Optimizer, TEXTS.optimizer),
+    (ProgramPart::Loss, TEXTS.losses),
+    (ProgramPart::Data, TEXTS.data),
+    (ProgramPart::Loop, TEXTS.passes),
 ];
 
 /// Line of the first cause, if the lines around it were recorded.
@@ -93,10 +66,11 @@ pub(super) fn cause(model: Model) -> AnyView {
 pub(super) fn view(model: Model) -> AnyView {
     let i18n = use_i18n();
     view! {
-        {move || model.program.get().map(|facts| probes::view(&facts, i18n))}
+        {move || model.program.get().map(|facts| chain::view(&facts.chain, i18n))}
+        {move || model.program.get().map(|facts| probes::view(&facts.probes, i18n))}
         {move || {
             let facts = model.program.get()?;
-            let shown = facts.facts.iter().any(|fact| fact.kind != "probe");
+            let shown = facts.facts.iter().any(|fact| fact.kind != "probe" && fact.kind != "chain_to_loss");
             shown.then(|| card(&facts, model.findings.get().as_deref(), i18n))
         }}
     }
@@ -109,10 +83,11 @@ fn card(facts: &ProgramFacts, findings: Option<&Findings>, i18n: I18n) -> AnyVie
     let found = remarks.iter().filter(is_found).count();
     let environment = facts.facts.iter().find(|fact| fact.kind == "environment");
     let command = environment.map(|fact| fact.text("command").to_owned());
-    let columns = COLUMNS.iter().map(|column| {
-        let rows = remarks.iter().filter(|own| own.part == Some(column.part));
-        let rows: Vec<&Remark> = rows.collect();
-        one(column, facts, &rows, i18n)
+    let columns = COLUMNS.iter().map(|(part, title)| {
+        let rows = facts.description.iter().filter(|row| row.part == *part);
+        let described = rows.map(|row| figure(row, i18n)).collect();
+        let results = remarks.iter().filter(|own| own.part == Some(*part));
+        column(*title, described, &results.collect::<Vec<&Remark>>(), i18n)
     });
     view! {
         <section class="card program" data-part="program">
@@ -135,11 +110,25 @@ fn card(facts: &ProgramFacts, findings: Option<&Findings>, i18n: I18n) -> AnyVie
     .into_any()
 }
 
-fn one(column: &Column, facts: &ProgramFacts, rows: &[&Remark], i18n: I18n) -> AnyView {
+/// A heading with its line, or a name with a value.
+fn figure(row: &ProgramRow, i18n: I18n) -> AnyView {
+    let name = i18n.words(&row.name);
+    match &row.value {
+        None => view! {
+            <dt class="of">{name}</dt>
+            <dd>{row.source.as_ref().map(place_of)}</dd>
+        }
+        .into_any(),
+        Some(value) => view! {
+            <dt>{name}</dt>
+            <dd>{i18n.words(value)}</dd>
+        }
+        .into_any(),
+    }
+}
+
+fn column(title: Both, described: Vec<AnyView>, rows: &[&Remark], i18n: I18n) -> AnyView {
     let (class, icon) = checks::sign(state_of(rows.iter().map(|own| own.state)));
-    let figures = (column.figures)(facts)
-        .into_iter()
-        .map(|own| own.view(i18n));
     let (unjudged, judged): (Vec<&Remark>, Vec<&Remark>) = rows
         .iter()
         .partition(|own| own.state == RemarkState::Unknown);
@@ -158,9 +147,9 @@ fn one(column: &Column, facts: &ProgramFacts, rows: &[&Remark], i18n: I18n) -> A
                 <span class=class>
                     <Icon name=icon size=13 />
                 </span>
-                {column.title.read(i18n)}
+                {title.read(i18n)}
             </h3>
-            <dl class="kv">{figures.collect::<Vec<AnyView>>()}</dl>
+            <dl class="kv">{described}</dl>
             <ul>{judged.collect::<Vec<AnyView>>()}</ul>
             {open}
         </div>

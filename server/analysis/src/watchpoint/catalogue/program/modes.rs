@@ -1,4 +1,4 @@
-//! Conditions about the model: modes, embeddings, tied tensors, loaded weights.
+//! Conditions about the model: modes, embeddings, tied tensors, loaded weights, waits of its pass.
 
 use super::super::design::of;
 use super::super::{Condition, Prose};
@@ -75,4 +75,24 @@ pub(crate) static NOTHING_LOADED: Condition = Condition {
         advice: "对照名称：需要去掉或添加前缀，如 DataParallel 的 module. 或检查点的 model.。",
     },
     ..of(Rule::NothingLoaded)
+};
+
+pub(crate) static WAITS_FOR_DEVICE: Condition = Condition {
+    en: Prose {
+        says: "forward pass waits for device",
+        checks: "A line of the forward pass or of the loss asks for a value of a tensor on a device (item, tolist, cpu, numpy, an if \
+         over it) at 90 % of at least 3 looked-at steps.",
+        matters: "The program waits until the device has done all that was asked of it, and the device waits for the next call afterwards.",
+        not_judged: "Fewer looked-at steps; lines after the backward pass began; compiled functions; no fact of lines was recorded \
+         (trainscope run, or run.watch).",
+        advice: "Keep the value a tensor on the device, and read it every hundred steps; torch.where instead of an if.",
+    },
+    zh: Prose {
+        says: "前向传播等待设备",
+        checks: "在至少 3 个记录的迭代中的 90 %，前向传播或损失的某一行读取设备上张量的值（item、tolist、cpu、numpy 或对其取 if）。",
+        matters: "程序要等到设备完成此前的全部任务，之后设备又要等待下一次调用。",
+        not_judged: "记录的迭代过少；反向传播开始之后的代码行；编译的函数；没有记录代码行的事实（trainscope run 或 run.watch）。",
+        advice: "让该值保留为设备上的张量，每百步再读取；用 torch.where 代替 if。",
+    },
+    ..of(Rule::WaitsForDevice)
 };
