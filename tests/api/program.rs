@@ -1,6 +1,6 @@
 //! Facts of the program: the newest of each in the API, their settings in the table and in a comparison.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use trainscope_api::paths;
 use trainscope_format::hparams::{HparamValue, SessionStart};
 use trainscope_format::{Hparams, ProgramFact, SourceLine};
@@ -63,16 +63,30 @@ fn the_newest_fact_of_each_subject_is_answered_as_it_is() {
     });
     let path = format!("{}?{}", paths::PROGRAM, query(&[("run", "a")]));
     let answer = server.get(&path).json();
+    let source = json!({
+        "file": "../../etc/passwd", "line": 3, "function": "<module>", "first_line": 1,
+        "excerpt": "<script>1</script>\n"
+    });
     let fact = json!({
         "rank": 0, "first_step": 0, "step": 7, "kind": "optimizer_settings", "subject": "AdamW 0",
         "numbers": {"lr": 0.5, "highest_lr": 1.0, "weight_decay": 0.1, "lr_to_weight": "NaN"},
         "texts": {},
-        "source": {
-            "file": "../../etc/passwd", "line": 3, "function": "<module>", "first_line": 1,
-            "excerpt": "<script>1</script>\n"
-        },
+        "source": source,
     });
-    assert_eq!(answer, json!({"facts": [fact], "cut": false}));
+    let row = |name: [&str; 2], value: Value, source: &Value| {
+        let [en, zh] = name;
+        json!({"part": "optimizer", "name": {"en": en, "zh": zh}, "value": value, "source": source})
+    };
+    let both = |text: &str| json!({"en": text, "zh": text});
+    let description = [
+        row(["AdamW 0"; 2], Value::Null, &source),
+        row(["learning rate", "学习率"], both("0.5"), &Value::Null),
+        row(["weight decay", "权重衰减"], both("0.1"), &Value::Null),
+    ];
+    let expected = json!({
+        "facts": [fact], "cut": false, "description": description, "chain": [], "probes": [],
+    });
+    assert_eq!(answer, expected);
 }
 
 #[test]

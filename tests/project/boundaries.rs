@@ -262,7 +262,7 @@ fn ids_of_conditions_are_written_in_the_catalogue_alone() {
             // Rules of the guided diagnosis, and those about profiles, have the names of their conditions; some kinds of
             // facts have the name of the condition that they decide.
             let reads_facts = inside.starts_with("server/analysis/src/diagnosis/program/")
-                || inside.starts_with("web/pages/judged/src/overview/program/");
+                || inside.starts_with("server/src/queries/program/");
             let names_them = reads_facts
                 || inside.starts_with("server/analysis/src/watchpoint/catalogue/")
                 || inside == "server/analysis/src/diagnosis/rule.rs"

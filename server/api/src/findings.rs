@@ -10,6 +10,7 @@ use trainscope_format::{Severity, SourceLine};
 pub mod guide;
 
 use crate::program::ProgramPart;
+pub use crate::words::Words;
 use guide::{GuideRow, Topic};
 
 /// Hits of one answer by default.
@@ -230,16 +231,6 @@ pub enum JudgementState {
     Behind,
     /// Judged up to its last record.
     Done,
-}
-
-/// Text in the languages of the user interface.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Words {
-    /// English.
-    pub en: String,
-    /// Chinese.
-    pub zh: String,
 }
 
 /// The first cause; other hits may follow from it.

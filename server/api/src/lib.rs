@@ -32,6 +32,7 @@ pub mod tags;
 pub mod tensors;
 pub mod timeline;
 pub mod watchpoints;
+pub mod words;
 
 pub use findings::guide;
 

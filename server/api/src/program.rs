@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use trainscope_format::SourceLine;
 use trainscope_format::float::Float;
 
-use crate::findings::Words;
+use crate::words::Words;
 
 /// Maximum number of facts in one answer.
 pub const MAX_FACTS: usize = 10_000;
@@ -35,11 +35,11 @@ pub struct ProgramFacts {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Probe {
-    /// What is checked.
+    /// Name of the check.
     pub name: Words,
     /// Its result.
     pub result: ProbeResult,
-    /// What was found, or why it was not tried; in English.
+    /// The finding, or the reason why it was not tried; in English.
     pub says: String,
     /// Line of the program that it is about.
     pub source: Option<SourceLine>,
@@ -68,7 +68,7 @@ pub struct ProgramRow {
     pub name: Words,
     /// The value; `null` for a heading.
     pub value: Option<Words>,
-    /// Line of the program that a heading is about.
+    /// Line of the program that it is about.
     pub source: Option<SourceLine>,
 }
 

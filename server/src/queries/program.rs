@@ -54,11 +54,11 @@ pub(crate) fn facts(index: &Index, run: &str) -> Result<ProgramFacts, ReadError>
 }
 
 /// Facts of a kind of the first rank that has any: ranks run the same program.
-fn of_kind<'a>(
-    facts: &'a [RecordedFact],
-    kind: &'a str,
-) -> impl Iterator<Item = &'a RecordedFact> {
-    let mut all = facts.iter().filter(move |fact| fact.kind == kind).peekable();
+fn of_kind<'a>(facts: &'a [RecordedFact], kind: &'a str) -> impl Iterator<Item = &'a RecordedFact> {
+    let mut all = facts
+        .iter()
+        .filter(move |fact| fact.kind == kind)
+        .peekable();
     let rank = all.peek().map(|fact| fact.rank);
     all.filter(move |fact| Some(fact.rank) == rank)
 }

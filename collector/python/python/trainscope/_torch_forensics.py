@@ -46,6 +46,14 @@ MAX_AFTER = 5
 """Operations after it, in its chain: the ones between the first and the last of them are counted."""
 
 
+class Position(NamedTuple):
+    """Place of an operation among those of a pass, in the order of the forward pass: that of the same one in another pass."""
+
+    number: int
+    of: int
+    name: str
+
+
 class Link(NamedTuple):
     """An operation of the chain to the loss. `result`: counts of its elements, where it is known."""
 
@@ -55,6 +63,7 @@ class Link(NamedTuple):
     result: Mapping[str, int] = {}
     is_first: bool = False
     left_out: int = 0
+    position: Position | None = None
 
 
 class Finding(NamedTuple):
@@ -63,6 +72,7 @@ class Finding(NamedTuple):
     `inputs_from`: operation and module that its input comes from, "data" or "parameter fc.weight" where the input itself is
     not finite and no operation made it. `between`: the gap in which it is, where saved tensors leave one. `left_out`: saved
     tensors that could not be read. `chain`: the operations from those before it to the output that was searched.
+    `position`: where its line may be found in another pass.
     """
 
     operation: str
@@ -81,6 +91,7 @@ class Finding(NamedTuple):
     left_out: int = 0
     is_complete: bool = True
     chain: tuple[Link, ...] = ()
+    position: Position | None = None
 
 
 class Known(NamedTuple):
@@ -382,6 +393,7 @@ class _Search:
             without_line=without_line(node, note, self._known.lines),
             left_out=self._left_out,
             is_complete=self._is_complete,
+            position=self._position(node),
         )
         if result is not None:
             count = result.numel() - int(torch.isfinite(result).sum())
@@ -509,8 +521,12 @@ class _Search:
                 module=self._module(able[0], note),
                 place=None if note is None else note.place,
                 without_line=without_line(able[0], note, self._known.lines),
+                position=self._position(able[0]),
             )
         return finding._replace(between=between, reason=reason)
+
+    def _position(self, node: Any) -> Position:
+        return Position(self._order.index(node), len(self._order), name_of(node))
 
     # The chain.
 
@@ -525,7 +541,7 @@ class _Search:
         if finding.inputs_from.startswith(("data", "parameter")):
             links.insert(0, Link(finding.inputs_from))
         elif (finding.operation, finding.place) != (links[0].operation, links[0].place):
-            links.insert(0, Link(finding.operation, finding.module, finding.place))
+            links.insert(0, Link(finding.operation, finding.module, finding.place, position=finding.position))
         else:
             before = [self._link(key) for key in self._before(node)]
         links[0] = links[0]._replace(is_first=True)
@@ -572,7 +588,8 @@ class _Search:
             counts = {"nan": tensor.isnan(), "infinite": tensor.isinf(), "zeros": tensor == 0}
             result = {"elements": tensor.numel(), **{name: int(has.sum()) for name, has in counts.items()}}
         place = None if note is None else note.place
-        return Link(operation_of(key[0], note), self._module(key[0], note), place, result)
+        position = self._position(key[0])
+        return Link(operation_of(key[0], note), self._module(key[0], note), place, result, position=position)
 
     def _note(self, node: Any) -> Note | None:
         return note_of(node, self._known.lines)
@@ -595,6 +612,23 @@ class _Search:
 
     def _module(self, node: Any, note: Note | None) -> str:
         return module_of(node, note, self._known.names)
+
+
+def with_lines(finding: Finding, output: torch.Tensor, lines: Lines) -> Finding | None:
+    """A finding and its chain with lines of the pass that made an output; `None` if it made other operations."""
+    order = _in_order(nodes_of([output.grad_fn]))
+
+    def place(position: Position | None) -> tuple[str, int, str] | None:
+        if position is None or len(order) != position.of or name_of(order[position.number]) != position.name:
+            return None
+        note = note_of(order[position.number], lines)
+        return None if note is None else note.place
+
+    found = place(finding.position)
+    if found is None:
+        return None
+    chain = tuple(link._replace(place=place(link.position)) for link in finding.chain)
+    return finding._replace(place=found, without_line="", chain=chain)
 
 
 def module_of(node: Any, note: Note | None, names: Mapping[int, str]) -> str:

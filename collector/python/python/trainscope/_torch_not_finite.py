@@ -29,6 +29,7 @@ from trainscope._torch_forensics import (
     note_of,
     operation_of,
     value_of,
+    with_lines,
     without_line,
 )
 from trainscope._torch_graph import named_parameters, tensors_in
@@ -108,6 +109,8 @@ class NotFinite(_torch_calls.Listener):
         # Operations, lines and passes that are recorded: each once.
         self._recorded: set[tuple[Any, ...]] = set()
         self._has_chain = False
+        # The first finding of a step that was not looked at, until its line is known, with the step.
+        self._without_line: tuple[Finding, int] | None = None
 
     @property
     def _run(self) -> Any:
@@ -174,6 +177,8 @@ class NotFinite(_torch_calls.Listener):
                 self.capsules.before_backward(loss, float(loss.detach()) if loss.numel() == 1 else None)
                 if bad:
                     self.capsules.write(self._run._step(), "its loss is not finite")
+            if self._without_line is not None and self._is_looked and losses:
+                self._find_line(losses[0])
             if bad:
                 self._search(bad[0])
             elif self._is_looked:
@@ -232,9 +237,20 @@ class NotFinite(_torch_calls.Listener):
         finding = find(loss, self._known())
         is_consequence = finding is not None and finding.inputs_from.startswith("parameter") and self._findings > 0
         if finding is not None and not is_consequence:
+            if not self._is_looked and self._findings == 0:
+                self._without_line = finding, self._run._step()
             self.record(finding, self._run._step())
         self._is_done = self._is_looked
         self.wants_look = not self._is_looked and self._searches < MAX_SEARCHES
+
+    def _find_line(self, loss: torch.Tensor) -> None:
+        """Records a finding again with its line, if this pass made the same operations as the one that it is of."""
+        assert self._without_line is not None
+        (finding, step), self._without_line = self._without_line, None
+        placed = with_lines(finding, loss, self.lines)
+        if placed is not None:
+            self._has_chain = False
+            self.record(placed, step)
 
     def _known(self) -> Known:
         return Known(self.lines if self._is_looked else None, self.names(), self._inputs)

@@ -287,6 +287,42 @@ def test_a_result_without_a_gradient_is_known_when_its_memory_was_used_again(beg
     assert fact.operation == "log" and fact.line == loss.__code__.co_firstlineno + 1
 
 
+def test_a_step_that_was_not_looked_at_gets_its_line_from_the_next_one(begin: Begin) -> None:
+    run, facts = begin(every=10)
+    model = Probe(torch.float32)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    run.watch(model, optimizer)
+
+    def loss(x: T) -> T:
+        y = x * scale
+        return y.log().sum()
+
+    for step in range(8):
+        scale = 0 if step >= 5 else 1
+        optimizer.zero_grad()
+        model(lambda x: loss(x * x + 1) if step < 5 else loss(x * x)).backward()
+        optimizer.step()
+    first, again = facts
+    assert first.operation == again.operation == "log" and first.step == again.step == 5
+    assert first.source is None and "without_line" in first and "without_line" not in again
+    begun = loss.__code__.co_firstlineno
+    assert again.line == begun + 2
+    assert [link.line - begun for link in again.chain if link.operation in ("log", "sum")] == [2, 2]
+
+
+def test_another_pass_gives_no_line(begin: Begin) -> None:
+    run, facts = begin(every=10)
+    model = Probe(torch.float32)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    run.watch(model, optimizer)
+    for step in range(8):
+        optimizer.zero_grad()
+        model(lambda x: ((x * 0).log() if step == 5 else (x * 0 + 1).log().exp()).sum()).backward()
+        optimizer.step()
+    assert [(fact.operation, fact.source, fact.step) for fact in facts][:1] == [("log", None, 5)]
+    assert all(fact.source is None for fact in facts if fact.step == 5)
+
+
 def test_a_long_chain_is_cut_before_the_loss(begin: Begin) -> None:
     def loss(x: T) -> T:
         y = (x * 0).log()
@@ -412,7 +448,7 @@ def test_between_looks_the_operation_is_named_and_the_next_step_is_looked_at(beg
     data[4] *= 1e5
     losses = trained(run, model, lambda p: -p.log().mean(), data, skips=True)
     assert [bool(torch.isfinite(loss)) for loss in losses] == [True, True, True, False, False, True]
-    assert [(fact.operation, fact.step, fact.line > 0) for fact in facts] == [("log", 3, False), ("log", 4, True)]
+    assert [(fact.operation, fact.step, fact.line > 0) for fact in facts] == [("log", 3, False), ("log", 3, True)]
     assert facts[0]["without_line"] == "its step was not looked at" and facts[0]["inputs_from"] == "softmax"
 
 

@@ -32,8 +32,6 @@ struct SeenFact {
     first: (i64, ProgramFact),
     /// The newest one, if there are several.
     last: Option<(i64, ProgramFact)>,
-    /// Number of facts.
-    count: u64,
     /// Updates of the optimizer when its rate became low, as long as it stays low.
     low_since: Option<f64>,
 }
@@ -60,11 +58,20 @@ impl Facts {
         let key = (fact.kind.clone(), fact.subject.clone(), rank);
         if let Some(seen) = self.seen.get_mut(&key) {
             let (older, is_first) = match &seen.last {
+                // Of several at the first step, the last one counts.
+                None if step == seen.first.0 => {
+                    let total = (self.len_bytes + len_bytes).saturating_sub(len_of(&seen.first.1));
+                    if total <= MAX_BYTES {
+                        self.len_bytes = total;
+                        optimizer::note_rate(&mut seen.low_since, fact);
+                        seen.first.1 = fact.clone();
+                    }
+                    return;
+                }
                 _ if step < seen.first.0 => (Some(len_of(&seen.first.1)), true),
                 Some((newest, _)) if step < *newest => (None, false),
                 last => (Some(last.as_ref().map_or(0, |own| len_of(&own.1))), false),
             };
-            seen.count = seen.count.saturating_add(1);
             let Some(older) = older else { return };
             let total = (self.len_bytes + len_bytes).saturating_sub(older);
             if total > MAX_BYTES {
@@ -92,7 +99,6 @@ impl Facts {
         let seen = SeenFact {
             first: (step, fact.clone()),
             last: None,
-            count: 1,
             low_since,
         };
         self.seen.insert(key, seen);

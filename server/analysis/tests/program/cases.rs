@@ -99,6 +99,11 @@ pub(super) const CASES: &[Case] = &[
                 "optimizer_parameters Adam | held=6 of_model=4 others=2 missing=2 missing=head.weight,head.bias",
             ],
             &["optimizer_parameters Adam | held=6 of_model=0 others=6 missing=6"],
+            &[
+                "optimizer_parameters Adam | held=4 of_model=4 others=0 missing=0 twice=4",
+                "optimizer_parameters Adam#2 | held=4 of_model=4 others=0 missing=0 twice=4",
+                "reached | trainable=4 reached=4 without_gradient=0 foreign=4 unregistered=0",
+            ],
         ],
         sound: &[
             &["optimizer_parameters Adam | held=6 of_model=6 others=0 missing=0 twice=0"],

@@ -1,5 +1,8 @@
 //! The description of a program by its facts: names and values for each part.
 
+use std::cmp::Reverse;
+use std::time::Duration;
+
 use trainscope_api::findings::Words;
 use trainscope_api::program::{ProgramPart, ProgramRow, RecordedFact};
 use trainscope_format::SourceLine;
@@ -44,10 +47,10 @@ impl<'a> Rows<'a> {
         of_kind(self.facts, kind)
     }
 
-    fn heading(&mut self, name: &str, source: Option<&SourceLine>) {
+    fn heading(&mut self, (en, zh): (&str, &str), source: Option<&SourceLine>) {
         self.all.push(ProgramRow {
             part: self.part,
-            name: words(name, name),
+            name: words(en, zh),
             value: None,
             source: source.cloned(),
         });
@@ -99,7 +102,7 @@ impl<'a> Rows<'a> {
 fn model(rows: &mut Rows<'_>) {
     for fact in rows.of("reached").take(MAX_LISTED) {
         if !fact.subject.is_empty() {
-            rows.heading(&fact.subject, None);
+            rows.heading((&fact.subject, &fact.subject), None);
         }
         let trainable = fact.number("trainable");
         rows.number(("trainable tensors", "可训练张量"), trainable);
@@ -118,7 +121,7 @@ fn model(rows: &mut Rows<'_>) {
 
 fn optimizers(rows: &mut Rows<'_>) {
     for fact in rows.of("optimizer_settings").take(MAX_LISTED) {
-        rows.heading(&fact.subject, fact.source.as_ref());
+        rows.heading((&fact.subject, &fact.subject), fact.source.as_ref());
         rows.number(("learning rate", "学习率"), fact.number("lr"));
         rows.number(("weight decay", "权重衰减"), fact.number("weight_decay"));
     }
@@ -129,7 +132,7 @@ fn optimizers(rows: &mut Rows<'_>) {
 
 fn losses(rows: &mut Rows<'_>) {
     for fact in rows.of("loss_function").take(MAX_LISTED) {
-        rows.heading(&fact.subject, fact.source.as_ref());
+        rows.heading((&fact.subject, &fact.subject), fact.source.as_ref());
         let shapes = ["outputs_shape", "targets_shape"].map(|name| fact.text(name));
         let shapes = shapes.into_iter().filter(|shape| !shape.is_empty());
         let shapes: Vec<String> = shapes.map(|shape| shape.replace(", ", " × ")).collect();
@@ -145,7 +148,7 @@ fn losses(rows: &mut Rows<'_>) {
 
 fn data(rows: &mut Rows<'_>) {
     if let Some(fact) = rows.of("data_loader").next() {
-        rows.heading(&fact.subject, fact.source.as_ref());
+        rows.heading((&fact.subject, &fact.subject), fact.source.as_ref());
         rows.number(("batch size", "批大小"), fact.number("batch_size"));
         rows.number(("workers", "工作进程"), fact.number("workers"));
         rows.yes_no(("shuffled", "打乱"), fact.number("shuffle"));
@@ -184,16 +187,29 @@ fn passes(rows: &mut Rows<'_>) {
         rows.number(("gradients clipped at", "梯度裁剪阈值"), norm);
         rows.number(("loss scale", "损失缩放"), fact.number("scale"));
     }
-    let mut lines: Vec<(f64, &RecordedFact)> = rows
+    let mut lines: Vec<(u64, &RecordedFact)> = rows
         .of("time_by_line")
-        .filter_map(|fact| Some((fact.number("seconds")? / fact.number("steps")?, fact)))
-        .filter(|(time, _)| time.is_finite())
+        .filter_map(|fact| Some((time_a_step(fact)?, fact)))
         .collect();
-    lines.sort_by(|a, b| b.0.total_cmp(&a.0));
-    for (time, fact) in lines.into_iter().take(MAX_LISTED) {
-        rows.heading(&fact.subject, fact.source.as_ref());
-        rows.text(("time a step", "每步用时"), &nanos((time * 1e9) as u64));
+    lines.sort_by_key(|line| Reverse(line.0));
+    if !lines.is_empty() {
+        rows.heading(("time a step, by line", "每步用时（按代码行）"), None);
     }
+    for (time, fact) in lines.into_iter().take(MAX_LISTED) {
+        rows.all.push(ProgramRow {
+            part: rows.part,
+            name: words(&*fact.subject, &*fact.subject),
+            value: Some(words(nanos(time), nanos(time))),
+            source: fact.source.clone(),
+        });
+    }
+}
+
+/// Time of a line in a step, nanoseconds.
+fn time_a_step(fact: &RecordedFact) -> Option<u64> {
+    let time = fact.number("seconds")? / fact.number("steps")?;
+    let time = Duration::try_from_secs_f64(time).ok()?;
+    u64::try_from(time.as_nanos()).ok()
 }
 
 #[cfg(test)]

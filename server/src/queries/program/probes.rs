@@ -39,10 +39,18 @@ fn name(place: Option<usize>, id: &str) -> Words {
 const NAMES: [(&str, &str, &str); 13] = [
     ("finite", "Finite outputs", "输出有限"),
     ("initial_loss", "Initial loss", "初始损失"),
-    ("batch_dependence", "Samples are independent", "样本相互独立"),
+    (
+        "batch_dependence",
+        "Samples are independent",
+        "样本相互独立",
+    ),
     ("future", "Later positions are hidden", "看不到之后的位置"),
     ("context", "Earlier positions are used", "使用之前的位置"),
-    ("input_dependence", "Every input matters", "每个输入都有作用"),
+    (
+        "input_dependence",
+        "Every input matters",
+        "每个输入都有作用",
+    ),
     ("two_evaluations", "Evaluation repeats", "评估可重复"),
     ("reach", "Reach of the loss", "损失可达范围"),
     ("one_update", "One update", "一次更新"),
@@ -72,7 +80,12 @@ mod tests {
             fact("reach", "?"),
         ];
         let names: Vec<String> = probes(&facts).into_iter().map(|own| own.name.en).collect();
-        let expected = ["Later positions are hidden", "Memory", "Finite outputs", "later"];
+        let expected = [
+            "Later positions are hidden",
+            "Memory",
+            "Finite outputs",
+            "later",
+        ];
         assert_eq!(names, expected);
     }
 }

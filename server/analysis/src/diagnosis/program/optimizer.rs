@@ -58,8 +58,13 @@ pub(super) fn note_rate(since: &mut Option<f64>, fact: &ProgramFact) {
 }
 
 pub(super) fn judge(facts: &Facts, all: &mut Vec<(Rule, Opinion)>) {
+    // Parameters that a loss reaches, and that are neither in the model nor in an optimizer.
+    let strange = facts
+        .of("reached")
+        .filter_map(|fact| fact.number("foreign"));
+    let strange = strange.fold(0.0, f64::max);
     for fact in facts.of("optimizer_parameters") {
-        all.extend(parameters(&fact).map(|own| (Rule::OptimizerParameters, own)));
+        all.extend(parameters(&fact, strange).map(|own| (Rule::OptimizerParameters, own)));
     }
     for fact in facts.of("optimizer_settings") {
         all.extend(settings(&fact).map(|own| (Rule::Settings, own)));
@@ -72,7 +77,7 @@ pub(super) fn judge(facts: &Facts, all: &mut Vec<(Rule, Opinion)>) {
 }
 
 /// Parameters of others in place of the model's; the same ones twice.
-fn parameters(fact: &Fact<'_>) -> Option<Opinion> {
+fn parameters(fact: &Fact<'_>, strange: f64) -> Option<Opinion> {
     let (held, missing) = (fact.number("held")?, fact.number("missing")?);
     let others = fact.number("others").unwrap_or(0.0);
     let name = shown(fact.plain());
@@ -106,6 +111,16 @@ fn parameters(fact: &Fact<'_>) -> Option<Opinion> {
         ));
     }
     let twice = fact.number("twice").unwrap_or(0.0);
+    if twice > 0.0 && twice >= held && strange >= 1.0 {
+        let (count, strange) = (counted(twice), counted(strange));
+        return Some(fact.fault(
+            format!(
+                "all {count} parameters of the optimizer {name} are in another optimizer too, and the loss depends on {strange} \
+                 parameters that are in none: one of the two was given the parameters of the wrong model"
+            ),
+            format!("优化器 {name} 的全部 {count} 个参数也在另一个优化器中，而损失依赖的 {strange} 个参数不在任何优化器中：其中一个优化器得到了错误模型的参数"),
+        ));
+    }
     if twice > 0.0 {
         let count = counted(twice);
         // A second optimizer may replace the first one, or be within it, as with SAM and Lookahead.

@@ -120,7 +120,7 @@ fn figure(row: &ProgramRow, i18n: I18n) -> AnyView {
         }
         .into_any(),
         Some(value) => view! {
-            <dt>{name}</dt>
+            <dt title=row.source.as_ref().map(|own| own.file.clone())>{name}</dt>
             <dd>{i18n.words(value)}</dd>
         }
         .into_any(),
@@ -179,7 +179,7 @@ fn row(remark: &Remark, i18n: I18n) -> AnyView {
             <span class=class>
                 <Icon name=icon size=13 />
             </span>
-            <span>{i18n.words(&remark.sentence)} {place.map(place_of)}</span>
+            <span>{i18n.words(&remark.sentence)} " " {place.map(place_of)}</span>
         </li>
     }
     .into_any()

@@ -63,7 +63,7 @@ fn state(link: &ChainLink) -> &'static str {
 
 /// Class and width of the parts of the bar, percent; a part that is not empty can be seen.
 fn parts(link: &ChainLink) -> [(&'static str, f64); 3] {
-    const MIN_WIDTH: f64 = 4.0;
+    const MIN_WIDTH: f64 = 6.0;
     let share = |count: Option<u64>| match (count, link.elements) {
         (Some(count @ 1..), Some(all @ 1..)) => {
             (100.0 * count as f64 / all as f64).clamp(MIN_WIDTH, 100.0)
@@ -79,6 +79,8 @@ fn parts(link: &ChainLink) -> [(&'static str, f64); 3] {
 
 #[cfg(test)]
 mod tests {
+    use trainscope_api::findings::Words;
+
     use super::*;
 
     #[test]
@@ -92,15 +94,15 @@ mod tests {
             nan: Some(0),
             infinite: Some(1),
             zeros: Some(500_000),
-            result: Default::default(),
+            result: Words::default(),
             source: None,
         };
         assert_eq!(state(&link), "inf");
-        assert_eq!(parts(&link), [("nan", 0.0), ("inf", 4.0), ("zero", 50.0)]);
+        assert_eq!(parts(&link), [("nan", 0.0), ("inf", 6.0), ("zero", 50.0)]);
         let unknown = ChainLink {
             elements: None,
             ..link
         };
-        assert_eq!(parts(&unknown).map(|part| part.1), [0.0; 3]);
+        assert!(parts(&unknown).iter().all(|part| part.1 == 0.0));
     }
 }

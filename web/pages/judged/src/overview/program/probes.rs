@@ -10,9 +10,27 @@ use trainscope_web_kit::prelude::*;
 
 /// Results in the order of the card, with their signs.
 const RESULTS: [(ProbeResult, &str, Both, &str, IconName); 3] = [
-    (ProbeResult::Failed, "failed", TEXTS.failed, "err", IconName::Error),
-    (ProbeResult::NotTried, "not_tried", TEXTS.not_tried, "ink3", IconName::Gone),
-    (ProbeResult::Passed, "passed", TEXTS.passed, "okc", IconName::Ok),
+    (
+        ProbeResult::Failed,
+        "failed",
+        TEXTS.failed,
+        "err",
+        IconName::Error,
+    ),
+    (
+        ProbeResult::NotTried,
+        "not_tried",
+        TEXTS.not_tried,
+        "ink3",
+        IconName::Gone,
+    ),
+    (
+        ProbeResult::Passed,
+        "passed",
+        TEXTS.passed,
+        "okc",
+        IconName::Ok,
+    ),
 ];
 
 /// The card; nothing without checks.

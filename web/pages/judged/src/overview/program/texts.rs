@@ -49,7 +49,10 @@ pub(super) const TEXTS: ProgramTexts = ProgramTexts {
     losses: both("Loss functions", "损失函数"),
     data: both("Data", "数据"),
     passes: both("Training loop", "训练循环"),
-    chain: both("From the first bad operation to the loss", "从首个异常运算到损失"),
+    chain: both(
+        "From the first bad operation to the loss",
+        "从首个异常运算到损失",
+    ),
     chain_of: both("in the order of the forward pass", "按前向传播的顺序"),
     first: both("first bad operation", "首个异常运算"),
     probes: both("Checks of the first batch", "首批检查"),
