@@ -25,3 +25,12 @@ def run(tmp_path: Path) -> Iterator[trainscope.Run]:
     run = trainscope.start(tmp_path / "run", every=1)
     yield run
     run.finish()
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays_compiled() -> Iterator[None]:
+    """Lines are not noted in a program that has compiled a function: what one test compiles is forgotten by the next one."""
+    yield
+    dynamo = sys.modules.get("torch._dynamo")
+    if dynamo is not None and getattr(sys.modules.get("torch._dynamo.eval_frame"), "cached_backends", None):
+        dynamo.reset()

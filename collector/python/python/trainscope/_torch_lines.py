@@ -203,7 +203,7 @@ class Lines:
             return
         is_plain = type(result) is torch.Tensor
         if after == before and not (is_plain and torch._C._len_torch_function_stack() == 0 and _is_new(result, args)):
-            if _waits(function, args):
+            if args and isinstance(args[0], torch.Tensor) and waits(function, args[0]):
                 self._add_time(_source.place_of(sys._getframe(2)), took, _name_of(function))
             return
         place = _source.place_of(sys._getframe(2))
@@ -299,11 +299,9 @@ def _put_on(modes: Iterable[Any]) -> None:
         torch._C._push_on_torch_function_stack(mode)
 
 
-def _waits(function: Callable[..., Any], args: Any) -> bool:
+def waits(function: Callable[..., Any], tensor: Any) -> bool:
     """True for a function that waits for the device of its tensor."""
-    if _name_of(function) not in _WAITING or not args or not isinstance(args[0], torch.Tensor):
-        return False
-    return not args[0].is_cpu and not args[0].is_meta
+    return _name_of(function) in _WAITING and not tensor.is_cpu and not tensor.is_meta
 
 
 @functools.lru_cache(maxsize=4096)

@@ -511,7 +511,7 @@ def _target(node: Any, places: dict[Any, int]) -> int | None:
 
 def _is_readable(gradient: Any) -> bool:
     if type(gradient) is torch.Tensor and gradient.dtype in _FLOATS and gradient.is_cpu and gradient.layout == torch.strided:
-        return gradient.numel() > 0
+        return bool(gradient.numel())
     is_plain = isinstance(gradient, torch.Tensor) and gradient.layout == torch.strided and not gradient.is_quantized
     if not is_plain or gradient.device.type in ("meta", "xla") or not gradient.numel():
         return False

@@ -132,8 +132,6 @@ class Watch:
         self._is_forward = self._has_forward = False
         self._starts: dict[str, int] = {}
         self._forward_hooks = ModuleHooks()
-        # Modules of the looked-at step.
-        self._hooked: list[tuple[str, nn.Module]] = []
         self._gradient_hooks: list[Any] = []
         self._optimizer_hooks: list[Any] = []
         # Layer after whose forward pass the training is to wait, and its hook.
@@ -586,7 +584,7 @@ class Watch:
         if isinstance(model, torch.jit.ScriptModule):
             return
         hooks.before(model, _Hook(self, Watch._before_model), with_kwargs=True)
-        modules = self._hooked = self._modules(model)
+        modules = self._modules(model)
         compiled = {id(part) for _, module in modules if is_compiled(module) for part in module.modules()}
         for name, module in modules:
             is_leaf = self._is_leaf(module)
@@ -608,7 +606,6 @@ class Watch:
 
     def _remove_forward_hooks(self) -> None:
         self._forward_hooks.remove()
-        self._hooked = []
         for handle in self._gradient_hooks:
             handle.remove()
         self._gradient_hooks.clear()
@@ -641,7 +638,7 @@ class Watch:
         self._has_forward = True
         self._passes += self._is_forward
         if self._is_forward:
-            self._not_finite.before_model(self._hooked, args, kwargs)
+            self._not_finite.before_model(self._modules(module), args, kwargs)
         self._calls.clear()
         self._starts.pop("backward", None)
         self._starts["forward"] = self._run._nanos()

@@ -20,6 +20,7 @@ from torch import nn
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 from torch.utils.data import DataLoader, TensorDataset
+from trainscope import _torch_lines
 
 Train = Callable[[trainscope.Run], Any]
 STEPS = 8
@@ -1210,6 +1211,27 @@ def test_results_are_the_same_to_the_bit(tmp_path: Path) -> None:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1]
 
     assert output("without") == output("with", str(tmp_path / "run"))
+
+
+def test_the_time_of_lines_is_recorded_for_the_slowest_ones(record: Any) -> None:
+    def slow(outputs: torch.Tensor) -> torch.Tensor:
+        return (outputs @ outputs.new_ones(1, 250_000)).square().mean()
+
+    facts = record(lambda run: fit(run, one_output(), slow))
+    lines = [fact for (kind, _), fact in facts.items() if kind == "time_by_line"]
+    slowest = max(lines, key=lambda fact: fact.numbers["seconds"])
+    assert slowest.source.line == slow.__code__.co_firstlineno + 1
+    numbers = slowest.numbers
+    assert numbers["calls"] == 4 * numbers["steps"] and numbers["waits"] == 0 and numbers["seconds"] > 0
+
+
+def test_functions_that_wait_for_a_device_are_known() -> None:
+    class OnDevice:
+        is_cpu = is_meta = False
+
+    waits = _torch_lines.waits
+    assert waits(torch.Tensor.item, OnDevice()) and waits(torch.Tensor.__bool__, OnDevice())
+    assert not waits(torch.Tensor.relu, OnDevice()) and not waits(torch.Tensor.item, torch.ones(()))
 
 
 def test_a_million_passes_would_keep_no_more_than_ten(tmp_path: Path) -> None:

@@ -16,6 +16,16 @@ pub(super) fn view(chain: &[ChainLink], i18n: I18n) -> Option<AnyView> {
             <div class="head ruled">
                 <h2>{TEXTS.chain.read(i18n)}</h2>
                 <span class="micro ink3 cut grow">{TEXTS.chain_of.read(i18n)}</span>
+                <span class="legend micro ink3">
+                    <i></i>
+                    {TEXTS.finite.read(i18n)}
+                    <i class="zero"></i>
+                    "0"
+                    <i class="inf"></i>
+                    "Inf"
+                    <i class="nan"></i>
+                    "NaN"
+                </span>
             </div>
             <ol>{links.collect::<Vec<AnyView>>()}</ol>
         </section>
@@ -36,7 +46,7 @@ fn one(link: &ChainLink, i18n: I18n) -> AnyView {
                 <b>{link.operation.clone()}</b>
                 <span class="micro ink3 cut">{link.module.clone()}</span>
                 <span class="result">{i18n.words(&link.result)}</span>
-                <span class="bar">{parts}</span>
+                <span class="portions">{parts}</span>
             </div>
             <small>
                 {link.source.as_ref().map(place_of)}

@@ -29,6 +29,7 @@ pub(super) struct ProgramTexts {
     pub(super) chain: Both,
     pub(super) chain_of: Both,
     pub(super) first: Both,
+    pub(super) finite: Both,
     pub(super) probes: Both,
     pub(super) probes_of: Both,
     pub(super) failed: Both,
@@ -55,6 +56,7 @@ pub(super) const TEXTS: ProgramTexts = ProgramTexts {
     ),
     chain_of: both("in the order of the forward pass", "按前向传播的顺序"),
     first: both("first bad operation", "首个异常运算"),
+    finite: both("finite", "有限"),
     probes: both("Checks of the first batch", "首批检查"),
     probes_of: both(
         "run before the training, which they do not change",
