@@ -74,8 +74,8 @@ fn passes(rule: Rule, facts: &Facts<'_>) -> Result<(), Lack> {
 pub fn apply(model: &Model, summary: &mut SessionSummary, ranks: Option<&RanksAnswer>) {
     let limits = Limits::default();
     let facts = Facts::new(model, summary, ranks);
-    let unjudged = sentences::unjudged(&facts);
     let mut judged = judge(&facts, &limits);
+    let unjudged = sentences::unjudged(&facts, &judged);
     judged.add(baseline::judge(summary, None, &limits));
     let reason = |lack: Lack| {
         let words = lack.words();

@@ -77,6 +77,34 @@ pub fn gaps(model: &Model) -> Vec<Gap> {
     gaps
 }
 
+/// Gaps in the work of each device, in the order of devices and time: in them no stream works, and the cause is that of
+/// the next work to begin on any of them. A gap of one stream alone delays nothing by itself.
+pub fn device_gaps(model: &Model) -> Vec<Gap> {
+    let mut work: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+    for (lane, own) in (0_u16..).zip(&model.lanes) {
+        let slices = own.slices.clone().filter(|slice| model.is_device(*slice));
+        work.entry(process(model, lane)).or_default().extend(slices);
+    }
+    let mut gaps = Vec::new();
+    for (_, mut slices) in work {
+        slices.sort_by_key(|slice| model.span(*slice));
+        let mut before: Option<i64> = None;
+        for slice in slices {
+            let (begin, end) = model.span(slice);
+            if let Some(idle) = before.filter(|idle| *idle < begin) {
+                gaps.push(Gap {
+                    begin: idle,
+                    end: begin,
+                    next: slice,
+                    cause: cause(model, None, 0, (idle, begin), slice),
+                });
+            }
+            before = Some(before.map_or(end, |idle| idle.max(end)));
+        }
+    }
+    gaps
+}
+
 fn process(model: &Model, lane: u16) -> &str {
     let lane = model.trace.lanes.get(usize::from(lane));
     lane.map_or("", |lane| &lane.process)

@@ -22,8 +22,8 @@ pub fn short_name(name: &str) -> &str {
     rest
 }
 
-/// Parts of names of kernels that use tensor cores: shapes of their instructions, and libraries built on them.
-const TENSOR_CORES: [&str; 16] = [
+/// Parts of names of kernels that use matrix units: shapes of their instructions, and libraries and kernels built on them.
+const MATRIX_UNITS: [&str; 24] = [
     "884gemm",
     "1688gemm",
     "16816gemm",
@@ -40,12 +40,59 @@ const TENSOR_CORES: [&str; 16] = [
     "wgmma",
     "xmma_",
     "tensorop",
+    "nvjet",
+    "flash_fwd",
+    "flash_bwd",
+    "fmha",
+    "attn_fwd",
+    "attn_bwd",
+    "mfma",
+    "trtllm_gemm",
 ];
 
-/// `true` if the name of a kernel says that it uses tensor cores.
-pub fn uses_tensor_cores(name: &str) -> bool {
+/// Parts of names of products that use none: single and double precision, and those with a vector.
+const PLAIN: [&str; 6] = ["sgemm", "dgemm", "cgemm", "zgemm", "gemv", "simt"];
+
+/// Use of the matrix units of a device (tensor cores of NVIDIA, matrix cores of AMD), by the name of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MatrixUnits {
+    /// They are used.
+    Used,
+    /// They are not.
+    Unused,
+    /// The name does not say it.
+    Unknown,
+}
+
+/// Use of matrix units by a kernel of this name. Names of NVIDIA's and AMD's libraries say it, and those of attention;
+/// others are unknown.
+pub fn matrix_units(name: &str) -> MatrixUnits {
     let name = name.to_ascii_lowercase();
-    TENSOR_CORES.iter().any(|part| name.contains(part))
+    // Products of AMD's library name the instruction: `Cijk_…_MI16x16x1`; those of TensorRT-LLM the tile: `bmm_…_m128x16x32`.
+    let is_of_amd = name.contains("cijk_");
+    let uses = MATRIX_UNITS.iter().any(|part| name.contains(part))
+        || (is_of_amd && has_shape(&name, "_mi"))
+        || (name.contains("bmm_") && has_shape(&name, "_m"));
+    if uses {
+        MatrixUnits::Used
+    } else if is_of_amd || PLAIN.iter().any(|part| name.contains(part)) {
+        MatrixUnits::Unused
+    } else {
+        MatrixUnits::Unknown
+    }
+}
+
+/// `true` if a prefix is followed by numbers with an `x` between them.
+fn has_shape(name: &str, prefix: &str) -> bool {
+    name.split(prefix).skip(1).any(|rest| {
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        digits > 0 && rest.as_bytes().get(digits) == Some(&b'x')
+    })
+}
+
+/// `true` if the name of a kernel says that it uses matrix units.
+pub fn uses_tensor_cores(name: &str) -> bool {
+    matrix_units(name) == MatrixUnits::Used
 }
 
 /// Names of kernels that use tensor cores.
@@ -115,6 +162,13 @@ mod tests {
             "volta_h884gemm_64x64",
             "sm80_xmma_gemm_f16f16_f16f32",
             "cutlass_80_tensorop_f16_s16816gemm",
+            "nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNT",
+            "void pytorch_flash::flash_fwd_kernel<pytorch_flash::Flash_fwd_kernel_traits<128, 64>>",
+            "fmhaSm100aKernel_QkvBfloat16OBfloat16H128",
+            "bmm_Bfloat16_E4m3_Fp32_t128x16x128_m128x16x32",
+            "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT256x32x64_MI16x16x1_SN",
+            "attn_fwd",
+            "paged_attention_ll4mi_QKV_mfma16_kernel",
         ] {
             assert!(uses_tensor_cores(name), "{name}");
         }
@@ -124,6 +178,16 @@ mod tests {
             "gamma_beta_backward",
         ] {
             assert!(!uses_tensor_cores(name), "{name}");
+        }
+        for name in [
+            "volta_sgemm_128x64_nn",
+            "Cijk_Ailk_Bljk_SB_MT64x64x8_SE_K1",
+            "gemv2T_kernel_val",
+        ] {
+            assert_eq!(matrix_units(name), MatrixUnits::Unused, "{name}");
+        }
+        for name in ["triton_mm_fused_3", "_matmul_ogs_NNT_bf16xbf16", "gemm_a"] {
+            assert_eq!(matrix_units(name), MatrixUnits::Unknown, "{name}");
         }
     }
 }

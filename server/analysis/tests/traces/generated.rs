@@ -102,8 +102,8 @@ fn figures_of_the_device_hold() {
     let efficiency = device.sm_efficiency.unwrap();
     assert!(efficiency > 0.0 && efficiency <= device.utilization);
     assert!((0.0..=1.0).contains(&device.occupancy.unwrap()));
-    // All products of matrices of the generator are of tensor cores: 48 + 8 + 8 kernels.
-    let products = 4_356_216.0 + 486_690.0 + 769_357.0;
+    // All products of matrices of the generator are of tensor cores, 48 + 8 + 8 kernels, and so is its attention.
+    let products = 4_356_216.0 + 486_690.0 + 769_357.0 + 591_986.0;
     assert!((device.tensor_cores - products / 7_820_189.0).abs() < 1e-9);
     let delays = Delays {
         count: 140,

@@ -8,7 +8,7 @@ use trainscope_format::digits::{brief, nanos, percent};
 use trainscope_format::trace::{SliceClass, TextId};
 
 use super::super::idle::Cause;
-use super::super::kernels::{TensorCores, short_name};
+use super::super::kernels::{MatrixUnits, TensorCores, matrix_units, short_name};
 use super::super::ranges::{self, Span};
 use super::super::work::{ancestors, launch, operator};
 use super::super::{Model, Role};
@@ -231,7 +231,7 @@ pub(super) fn tensor_cores(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     }
     let model = facts.model;
     let cores = TensorCores::new(model);
-    let (mut all, mut could) = (0_i64, 0_i64);
+    let (mut all, mut could, mut unknown) = (0_i64, 0_i64, 0_i64);
     for slice in facts.device.iter().copied() {
         if model.roles[slice as usize] != Role::Kernel {
             continue;
@@ -243,11 +243,18 @@ pub(super) fn tensor_cores(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         all += end - begin;
         let call = launch(model, slice).and_then(|call| operator(model, call));
         if call.is_some_and(|own| multiplies(model.name(own))) {
-            could += end - begin;
+            match matrix_units(model.name(slice)) {
+                MatrixUnits::Unknown => unknown += end - begin,
+                _ => could += end - begin,
+            }
         }
     }
     let share = could as f64 / all.max(1) as f64;
     if share <= limits.tensor_core_share {
+        let open = (could + unknown) as f64 / all.max(1) as f64;
+        if open > limits.tensor_core_share {
+            return Err(Lack::UnknownKernels);
+        }
         return Ok(None);
     }
     let (part, gain) = (percent(share), facts.a_step(could) / 2);

@@ -12,8 +12,8 @@ use super::super::work::is_waiting;
 use super::super::{Model, Role, Step};
 use super::{Lack, Rule};
 
-/// With fewer steps most rules are not judged: chosen, the least number that has outliers.
-pub(super) const LEAST_STEPS: usize = 5;
+/// With fewer steps, rules that compare steps are not judged: chosen, the smallest number that has outliers.
+pub(super) const MIN_STEPS: usize = 5;
 /// Steps are uneven if the longest exceeds the median by this factor: chosen,
 const UNEVEN_LONGEST: i64 = 10;
 /// or if a quarter of them exceeds another quarter by this one: no mean is about any of them then.
@@ -39,7 +39,7 @@ pub struct Facts<'a> {
     compute: Vec<Span>,
     /// Time in the steps in which no device works; empty without a device.
     pub(super) idle: Vec<Span>,
-    /// Gaps of streams that begin in the steps.
+    /// Gaps of devices in the steps.
     pub(super) gaps: Vec<Gap>,
     /// Calls that wait for a device.
     pub(super) waits: Vec<u32>,
@@ -64,7 +64,7 @@ impl<'a> Facts<'a> {
     ) -> Self {
         let list = &model.steps.list;
         let mut steps = model.whole_steps_in(range(model, summary));
-        let is_few = steps.len() < LEAST_STEPS;
+        let is_few = steps.len() < MIN_STEPS;
         let begins = steps.first().map(|step| step.begin);
         // The first step of a session compiles, allocates and fills caches.
         if !is_few && begins == list.first().map(|step| step.begin) {
@@ -79,7 +79,7 @@ impl<'a> Facts<'a> {
         } else {
             ranges::minus(&spans, &ranges.device)
         };
-        let mut gaps = idle::gaps(model);
+        let mut gaps = idle::device_gaps(model);
         gaps.retain(|gap| !ranges::cut(&spans, gap.begin, gap.end).is_empty());
         let mut own = Self {
             model,
@@ -129,18 +129,20 @@ impl<'a> Facts<'a> {
         self.overhead = self.within(overhead);
     }
 
-    /// Reason why no rule that needs steps can judge.
-    pub(super) fn needs_steps(&self) -> Result<(), Lack> {
-        let has_steps = !self.model.steps.list.is_empty();
-        if !has_steps || self.steps.is_empty() || self.length <= 0 {
+    /// Reason why no rule about time can judge. Without steps, the whole recording counts as one.
+    pub(super) fn needs_time(&self) -> Result<(), Lack> {
+        if self.steps.is_empty() || self.length <= 0 {
             return Err(Lack::NoSteps);
         }
         Ok(())
     }
 
-    /// Reason why no rule that needs enough steps can judge.
+    /// Reason why no rule that compares steps can judge.
     pub(super) fn needs_enough_steps(&self) -> Result<(), Lack> {
-        self.needs_steps()?;
+        self.needs_time()?;
+        if self.model.steps.list.is_empty() {
+            return Err(Lack::NoSteps);
+        }
         if self.is_few {
             return Err(Lack::TooFewSteps);
         }
@@ -149,7 +151,10 @@ impl<'a> Facts<'a> {
 
     /// Reason why a rule about times that found nothing does not say that there is nothing.
     pub(super) fn needs_even_steps(&self) -> Result<(), Lack> {
-        self.needs_enough_steps()?;
+        self.needs_time()?;
+        if self.is_few {
+            return Ok(());
+        }
         let mut lengths: Vec<i64> = self.steps.iter().map(length).collect();
         let [quarter, upper, longest] =
             [0.25, 0.75, 1.0].map(|share| figures::percentile(&mut lengths, share));
@@ -170,16 +175,16 @@ impl<'a> Facts<'a> {
         )
     }
 
-    /// Reason why no rule about a device in enough steps can judge.
+    /// Reason why no rule about a device can judge.
     pub(super) fn needs_device(&self) -> Result<(), Lack> {
-        self.needs_enough_steps()?;
+        self.needs_time()?;
         if self.ranges.device.is_empty() {
             return Err(Lack::NoDevice);
         }
         Ok(())
     }
 
-    /// Reason why no rule about launches in enough steps can judge.
+    /// Reason why no rule about launches can judge.
     pub(super) fn needs_launches(&self) -> Result<(), Lack> {
         self.needs_device()?;
         if self.has_launches {

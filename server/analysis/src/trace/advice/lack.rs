@@ -26,6 +26,8 @@ pub enum Lack {
     NoReserved,
     /// Shapes of operators, or the kind of the device, are unknown.
     NoCapability,
+    /// The names of the kernels that multiply matrices do not say how.
+    UnknownKernels,
     /// Only one rank was recorded, or the ranks have no steps in common.
     OneRank,
     /// No baseline was given.
@@ -68,6 +70,14 @@ impl Lack {
             Self::NoDeviceSize => ("the size of the device is unknown", "设备内存大小未知"),
             Self::NoReserved => ("reserved memory was not recorded", "未记录保留的内存"),
             Self::NoCapability => ("the kind of the device is unknown", "设备型号未知"),
+            Self::UnknownKernels => (
+                "the kernels that multiply matrices are not known",
+                "不认识执行矩阵乘法的 kernel",
+            ),
+            Self::UnknownKernels => (
+                "the kernels that multiply matrices are not known",
+                "不认识执行矩阵乘法的 kernel",
+            ),
             Self::OneRank => ("only one rank was profiled", "只采集了一个 rank"),
             Self::NoBaseline => ("no baseline was given", "未指定基线"),
             Self::OtherDevice => (

@@ -121,7 +121,6 @@ pub(super) fn growth(facts: &Facts<'_>, limits: &Limits) -> Verdict {
 
 pub(super) fn fragmentation(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     let totals = totals(facts)?;
-    facts.needs_enough_steps()?;
     let reserving = || totals.iter().filter(|own| own.peak_reserved_bytes > 0);
     if reserving().next().is_none() {
         return Err(Lack::NoReserved);

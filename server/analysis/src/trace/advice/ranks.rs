@@ -93,7 +93,7 @@ pub(super) fn straggler(facts: &Facts<'_>, limits: &Limits) -> Verdict {
 
 pub(super) fn uneven(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     let all = others(facts)?;
-    facts.needs_enough_steps()?;
+    facts.needs_time()?;
     let steps = usize::try_from(limits.slow_steps).unwrap_or(usize::MAX);
     if !ranks::stragglers(all, limits.slowness, steps).is_empty() {
         return Ok(None);

@@ -32,11 +32,11 @@ fn text(nanos_of: i64) -> String {
 
 pub(super) fn data(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     let input = facts.summary.input;
-    if let (Err(lack), None) = (facts.needs_steps(), input) {
+    if let (Err(lack), None) = (facts.needs_time(), input) {
         return Err(lack);
     }
     let total = facts.sum(|time| time.parts.data);
-    let own = if facts.needs_steps().is_ok() {
+    let own = if facts.needs_time().is_ok() {
         facts.share(total)
     } else {
         0.0
@@ -226,7 +226,7 @@ pub(super) fn compilation(facts: &Facts<'_>, limits: &Limits) -> Verdict {
 }
 
 pub(super) fn overhead(facts: &Facts<'_>, limits: &Limits) -> Verdict {
-    facts.needs_steps()?;
+    facts.needs_time()?;
     let frames = facts.frames;
     let recorded = ranges::total(&facts.overhead);
     let cost = recorded.saturating_add(frames.saturating_mul(FRAME_NANOS));

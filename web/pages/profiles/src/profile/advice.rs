@@ -84,19 +84,17 @@ pub(super) fn AdviceCard() -> impl IntoView {
                 let rows = passed.chain(unjudged).collect::<Vec<_>>();
                 view! { <ul class="rules small">{rows}</ul> }
             });
-            // Of steps that were not judged, nothing is passed first.
-            let not_judged = (unjudged > 0).then(|| (texts.not_judged)(unjudged));
-            let foot = if own.unjudged.is_some() {
-                let icon = fixed_icon(IconName::Minus, 14);
-                view! { {icon} {not_judged} }.into_any()
+            // No tick where rules were left out for want of steps.
+            let sign = if own.unjudged.is_some() {
+                view! { {fixed_icon(IconName::Minus, 14)} }.into_any()
             } else {
-                let not_judged = not_judged.map(|text| format!(" · {text}"));
-                view! {
-                    <span class="okc">{fixed_icon(IconName::Ok, 14)}</span>
-                    {(texts.passed)(passed)}
-                    {not_judged}
-                }
-                .into_any()
+                view! { <span class="okc">{fixed_icon(IconName::Ok, 14)}</span> }.into_any()
+            };
+            let not_judged = (unjudged > 0).then(|| format!(" · {}", (texts.not_judged)(unjudged)));
+            let foot = view! {
+                {sign}
+                {(texts.passed)(passed)}
+                {not_judged}
             };
             view! {
                 <button
