@@ -10,9 +10,12 @@ use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use rustix::fs::OFlags;
+use trainscope_format::formats::trace_json::{is_trace_json, is_undecided};
 
 /// Number of bytes at the front of a file, unpacked, for format detection.
 const HEAD_BYTES: u64 = 4096;
+/// Of a JSON object whose first keys do not say what it is.
+const LONG_HEAD_BYTES: u64 = 256 << 10;
 
 /// Opens a regular file for reading. Pipes, sockets, devices and folders are errors.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
@@ -75,9 +78,13 @@ const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 /// The first bytes of a file, unpacked, for format detection; empty for an unreadable file.
 pub(crate) fn head(path: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let read = open(path)
-        .and_then(unpacked)
-        .and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut bytes));
+    let read = open(path).and_then(unpacked).and_then(|mut file| {
+        file.by_ref().take(HEAD_BYTES).read_to_end(&mut bytes)?;
+        if !is_trace_json(&bytes) && is_undecided(&bytes) {
+            file.take(LONG_HEAD_BYTES).read_to_end(&mut bytes)?;
+        }
+        Ok(())
+    });
     // The beginning of an incomplete gzip file is enough.
     drop(read);
     bytes

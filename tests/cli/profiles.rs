@@ -101,6 +101,19 @@ fn a_single_trace_is_a_run_of_every_command() {
 }
 
 #[test]
+fn a_trace_whose_events_come_late_is_found_by_its_content() {
+    let place = Place::new();
+    let events = String::from_utf8(trace(20, 10_000, 50)).unwrap();
+    let events = events.trim_start().strip_prefix('{').unwrap();
+    let about = "x".repeat(26_000);
+    let whole = format!(r#"{{"metadata": {{"environment": "{about}"}}, {events}"#);
+    place.write("result.json", whole.as_bytes());
+    let exported = run(&place, &["export", "result.json", "--kind", "steps"]);
+    assert_eq!(exported.status, 0, "{exported:?}");
+    assert!(exported.out.lines().count() > 20, "{exported:?}");
+}
+
+#[test]
 fn a_report_has_the_profile_in_both_languages() {
     let place = place();
     let run_of = sample("eight-ranks");

@@ -65,7 +65,8 @@ fn numbered(name: &str, before: &str, after: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{TraceFile, rank_of_trace};
+    use super::super::trace_json::is_undecided;
+    use super::{TraceFile, is_trace_json, rank_of_trace};
 
     #[test]
     fn files_of_profilers_are_recognised_by_name() {
@@ -117,5 +118,19 @@ mod tests {
             None
         );
         assert_eq!(TraceFile::sniff("a.pt.trace.json.tmp", Vec::new), None);
+    }
+
+    #[test]
+    fn keys_of_others_may_come_before_the_events() {
+        let about = format!(
+            r#"{{"metadata": {{"errors": {{}}, "env": "{}"}}, "#,
+            "x".repeat(26_000)
+        );
+        let whole = format!(r#"{about}"traceEvents": ["#);
+        assert!(is_undecided(&about.as_bytes()[..4_096]) && is_undecided(about.as_bytes()));
+        assert!(!is_trace_json(&whole.as_bytes()[..4_096]) && is_trace_json(whole.as_bytes()));
+        for other in ["", "[1, 2", "{\"loss\": 1}", "{loss", "text"] {
+            assert!(!is_undecided(other.as_bytes()), "{other}");
+        }
     }
 }

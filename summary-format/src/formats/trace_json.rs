@@ -109,7 +109,7 @@ const fn wanted_len(held: usize) -> usize {
     }
 }
 
-/// `true` if the first bytes of a file (up to 4 KiB) are those of a trace: an object with the key `traceEvents` or one
+/// `true` if the first bytes of a file are those of a trace: an object with the key `traceEvents` or one
 /// that only Kineto writes, or an array whose first object has `ph`.
 pub fn is_trace_json(head: &[u8]) -> bool {
     let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
@@ -127,6 +127,28 @@ pub fn is_trace_json(head: &[u8]) -> bool {
             key == b"traceEvents" || head::is_of_kineto(key)
         }
     })
+}
+
+/// `true` if the first bytes of a file are those of an object, and end within a value: its later keys decide what it is.
+/// Some programs write 26 KiB about themselves before the events.
+pub fn is_undecided(head: &[u8]) -> bool {
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let mut cursor = Cursor::new(text.trim_ascii_start(), 0);
+    if cursor.expect(b'{').is_err() {
+        return false;
+    }
+    let mut step = || -> Result<bool, Stop> {
+        cursor.key()?;
+        cursor.value()?;
+        cursor.goes_on()
+    };
+    loop {
+        match step() {
+            Ok(true) => {}
+            Ok(false) => return false,
+            Err(stop) => return matches!(stop, Stop::Incomplete),
+        }
+    }
 }
 
 /// Keys of an object, up to the first whose value is not complete, that one included.
