@@ -235,6 +235,7 @@ fn named(run: &str, files: Vec<TraceEntry>) -> Vec<(String, u32, TraceEntry)> {
         .filter(|file| file.format == TraceFile::MindsporeExecutions)
         .map(|file| folder_of_profile(run, file))
         .collect();
+    let mut taken: BTreeSet<(String, u32)> = BTreeSet::new();
     for file in files {
         let folder = folder_of_profile(run, &file);
         if is_mindspore(&file) {
@@ -250,17 +251,26 @@ fn named(run: &str, files: Vec<TraceEntry>) -> Vec<(String, u32, TraceEntry)> {
                 .push((number, file));
         } else {
             let is_beside = with_executions.contains(&folder);
-            let id = if is_beside {
-                folder
-            } else {
-                stem_of(run, &file)
+            let rank = rank_in_file(&file.full);
+            if is_beside {
+                let rank = rank.unwrap_or(file.rank);
+                named.push((folder, rank, file));
+                continue;
+            }
+            let stem = stem_of(run, &file);
+            let (mut id, of_name) = match without_rank(&stem) {
+                Some((id, rank)) => (id, rank),
+                None => (stem.clone(), file.rank),
             };
-            let rank = rank_in_file(&file.full).unwrap_or(file.rank);
+            let rank = rank.unwrap_or(of_name);
+            // Names that differ in more than the rank that their files know.
+            if !taken.insert((id.clone(), rank)) {
+                id = stem;
+            }
             named.push((id, rank, file));
         }
     }
     let mut positions: BTreeMap<String, u32> = BTreeMap::new();
-    let mut taken: BTreeSet<(String, u32)> = BTreeSet::new();
     for ((folder, _), mut files) in workers {
         files.sort();
         // Workers without a rank in name or content count in the order of their names.
@@ -329,6 +339,35 @@ fn worker_of(file: &TraceEntry) -> Option<(String, u64)> {
     Some((worker.to_owned(), number.parse().ok()?))
 }
 
+/// A path without the rank in its last name, and that rank: `trace_rank3`, `rank3_trace`, `r3-2025-1-30`.
+fn without_rank(stem: &str) -> Option<(String, u32)> {
+    const SIGNS: [char; 3] = ['_', '-', '.'];
+    let (folder, name) = match stem.rsplit_once('/') {
+        Some((folder, name)) => (format!("{folder}/"), name),
+        None => (String::new(), stem),
+    };
+    let lower = name.to_ascii_lowercase();
+    let (before, after) = match lower.find("rank") {
+        Some(at) => (&name[..at], name[at + 4..].trim_start_matches(['_', '-'])),
+        None => ("", name.strip_prefix('r')?),
+    };
+    let digits = after.bytes().take_while(u8::is_ascii_digit).count();
+    let rank = after[..digits].parse().ok()?;
+    let after = &after[digits..];
+    let is_name = lower.contains("rank") || after.starts_with(SIGNS);
+    let parts = [
+        before.trim_end_matches(SIGNS),
+        after.trim_start_matches(SIGNS),
+    ];
+    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    let rest = if parts.is_empty() {
+        "ranks".to_owned()
+    } else {
+        parts.join("_")
+    };
+    is_name.then(|| (format!("{folder}{rest}"), rank))
+}
+
 /// Path below the run without extensions.
 fn stem_of(run: &str, file: &TraceEntry) -> String {
     let folder = folder_of_profile(run, file);
@@ -363,4 +402,51 @@ fn rank_in(bytes: &[u8]) -> Option<u32> {
     let digits = after.trim_start();
     let end = digits.find(|c: char| !c.is_ascii_digit())?;
     digits[..end].parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_ranks_are_one_session() {
+        let of = |names: &[&str]| -> Vec<(String, u32)> {
+            let files = names.iter().map(|name| TraceEntry {
+                path: format!("run/{name}").into(),
+                full: PathBuf::from("/nowhere").join(name),
+                rank: 0,
+                format: TraceFile::ChromeJson,
+            });
+            let named = named("run", files.collect());
+            named.into_iter().map(|(id, rank, _)| (id, rank)).collect()
+        };
+        let both = |id: &str| vec![(id.to_owned(), 0), (id.to_owned(), 1)];
+        assert_eq!(of(&["trace_rank0.json", "trace_rank1.json"]), both("trace"));
+        assert_eq!(
+            of(&["it_5/rank0_trace.json", "it_5/rank1_trace.json"]),
+            both("it_5/trace")
+        );
+        assert_eq!(of(&["rank-0.json", "rank-1.json"]), both("ranks"));
+        assert_eq!(
+            of(&["r0-2025-1-30.json.gz", "r1-2025-1-30.json.gz"]),
+            both("2025-1-30")
+        );
+        // Names without a rank, and two of the same one.
+        assert_eq!(
+            of(&[
+                "resnet50.json",
+                "r50.json",
+                "ranking.json",
+                "rank0.json",
+                "rank_0.json"
+            ]),
+            [
+                ("resnet50".to_owned(), 0),
+                ("r50".to_owned(), 0),
+                ("ranking".to_owned(), 0),
+                ("ranks".to_owned(), 0),
+                ("rank_0".to_owned(), 0),
+            ]
+        );
+    }
 }

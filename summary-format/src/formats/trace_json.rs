@@ -10,6 +10,7 @@ mod event;
 mod finish;
 mod flows;
 mod head;
+mod impossible;
 mod names;
 mod points;
 mod structure;

@@ -12,6 +12,7 @@ const SINCE_1970: i64 = 1_000_000_000_000_000_000;
 impl Columns {
     /// The trace.
     pub(super) fn finish(mut self) -> Trace {
+        self.drop_impossible();
         self.end_open_slices();
         let points = std::mem::take(&mut self.flow_points);
         let (flows, without_end) = flows::resolve(points, &self.trace.slices);

@@ -13,7 +13,7 @@ const MIN_REREAD_LEN: u64 = 32 << 20;
 /// Further bytes for each byte before it. Above, reading goes on where the event became unreadable, not at its begin.
 const REREAD_FACTOR: u64 = 8;
 /// Most places of damage that are kept; all are counted.
-const MAX_DAMAGES: u64 = 1_000;
+pub(super) const MAX_DAMAGES: u64 = 1_000;
 /// White space that may be within the bytes that tell an event or the end of the events in damage.
 const MAX_GAP_LEN: usize = 64;
 /// First keys of events, with the quote behind.

@@ -74,10 +74,6 @@ impl Lack {
                 "the kernels that multiply matrices are not known",
                 "不认识执行矩阵乘法的 kernel",
             ),
-            Self::UnknownKernels => (
-                "the kernels that multiply matrices are not known",
-                "不认识执行矩阵乘法的 kernel",
-            ),
             Self::OneRank => ("only one rank was profiled", "只采集了一个 rank"),
             Self::NoBaseline => ("no baseline was given", "未指定基线"),
             Self::OtherDevice => (

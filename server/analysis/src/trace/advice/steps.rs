@@ -264,14 +264,14 @@ pub(super) fn damage(facts: &Facts<'_>, _: &Limits) -> Verdict {
             "文件在最后一个事件完整之前结束。".to_owned(),
         ],
         (_, false) => [
-            format!("{places_lost} places could not be read."),
-            format!("{places_lost} 处无法读取。"),
+            format!("{places_lost} places could not be read, or have impossible times."),
+            format!("{places_lost} 处无法读取，或时间不可能成立。"),
         ],
         (_, true) => [
             format!(
-                "{places_lost} places could not be read, and the file ends before its last event is complete."
+                "{places_lost} places could not be read or have impossible times, and the file ends before its last event is complete."
             ),
-            format!("{places_lost} 处无法读取，且文件在最后一个事件完整之前结束。"),
+            format!("{places_lost} 处无法读取或时间不可能成立，且文件在最后一个事件完整之前结束。"),
         ],
     };
     Ok(Some(Finding {
