@@ -183,7 +183,8 @@ async fn what_was_not_recorded_is_said_and_the_nearest_profile_is_compared() {
     browser.goto(&server, "/run/alone/profile").await;
     let sentence = "need at least 5 steps, and 3 whole ones were recorded: not judged.";
     browser.wait_for_text(sentence).await;
-    assert_eq!(browser.count("main .okc").await, 0);
+    assert_eq!(browser.count("[data-standing=passed]").await, 0);
+    assert_eq!(browser.count("[data-standing]").await, 1);
     // The overview of a run with profiles alone is about them, and about what is missing.
     browser.goto(&server, "/run/alone/overview").await;
     browser.wait_for_text(sentence).await;

@@ -138,13 +138,13 @@ pub fn is_undecided(head: &[u8]) -> bool {
     if cursor.expect(b'{').is_err() {
         return false;
     }
-    let mut step = || -> Result<bool, Stop> {
+    let mut goes_on = || -> Result<bool, Stop> {
         cursor.key()?;
         cursor.value()?;
         cursor.goes_on()
     };
     loop {
-        match step() {
+        match goes_on() {
             Ok(true) => {}
             Ok(false) => return false,
             Err(stop) => return matches!(stop, Stop::Incomplete),

@@ -43,10 +43,10 @@ pub(super) fn verdict(
     detail: String,
     link: Option<(String, String)>,
 ) -> AnyView {
-    let (class, icon) = match standing {
-        Standing::Found(severity) => severity_icon(severity),
-        Standing::Passed => ("okc", IconName::Ok),
-        Standing::Unjudged => ("ink3", IconName::Info),
+    let ((class, icon), id) = match standing {
+        Standing::Found(severity) => (severity_icon(severity), "found"),
+        Standing::Passed => (("okc", IconName::Ok), "passed"),
+        Standing::Unjudged => (("ink3", IconName::Info), "unjudged"),
     };
     let link = link.map(|(text, href)| {
         view! {
@@ -57,7 +57,7 @@ pub(super) fn verdict(
         }
     });
     view! {
-        <section class="verdict-head">
+        <section class="verdict-head" data-standing=id>
             <span class=class>{fixed_icon(icon, 20)}</span>
             <div class="grow">
                 <h1>{sentence}</h1>
