@@ -77,12 +77,9 @@ fn a_training_that_waits_for_its_data_is_a_hit_and_others_are_none() {
         assert_eq!(alarms(&judged), expected, "{fixture}");
         let is_short = SHORT.contains(&fixture);
         assert_eq!(judged.findings.judged.profiles, 1, "{fixture}");
-        let summary = judged.findings.summary().en;
-        assert_eq!(
-            summary.contains("too few profiled steps"),
-            is_short,
-            "{summary}"
-        );
+        // Nothing unjudged counts as passed.
+        let verdict = judged.findings.verdict();
+        assert!(!is_short || verdict == Verdict::InPart, "{verdict:?}");
         assert_eq!(judged.damaged, [], "{fixture}");
     }
 }
