@@ -559,7 +559,7 @@ class _Search:
         while waiting and node not in results:
             key = waiting.pop(0)
             for one in _inputs(key[0]):
-                if one[0] not in ways and self._finite.get(one) is not True:
+                if one[0] not in ways and one[0] in self._saved and self._finite.get(one) is not True:
                     ways[one[0]], results[one[0]] = key, one
                     waiting.append(one)
         found: list[Key] = []
@@ -573,7 +573,7 @@ class _Search:
         """The functions whose results go into a function, the first of them in the forward pass first, without views."""
         found: list[Key] = []
         for _ in range(100):
-            keys = [key for key in _inputs(node) if not is_leaf(key[0])]
+            keys = [key for key in _inputs(node) if not is_leaf(key[0]) and key[0] in self._saved]
             if not keys or len(found) == MAX_BEFORE:
                 break
             node = keys[0][0]

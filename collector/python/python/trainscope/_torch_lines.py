@@ -69,7 +69,7 @@ class _Unrecorded(NamedTuple):
 
 
 class LineTime:
-    """Time of the calls of one line, over all looked-at steps: seconds of the processor's clock, waits for devices apart."""
+    """Calls of one line and their time in seconds, over all looked-at steps; waits for devices are also counted apart."""
 
     __slots__ = ("calls", "seconds", "wait", "wait_seconds", "waits")
 

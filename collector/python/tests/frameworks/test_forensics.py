@@ -335,6 +335,14 @@ def test_a_long_chain_is_cut_before_the_loss(begin: Begin) -> None:
     assert [link["left_out"] for link in fact.chain][-2:] == [0, 16]
 
 
+def test_a_chain_ends_at_the_functions_that_are_looked_at(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    nodes_of = forensics.nodes_of
+    monkeypatch.setattr(forensics, "nodes_of", lambda roots: nodes_of(roots, 3))
+    _, _, (fact,) = one_step(begin, lambda x: (x * 2 * 0).log().sum())
+    assert fact.operation == "log"
+    assert [link.operation for link in fact.chain] == ["mul", "log", "sum"]
+
+
 def test_there_are_thirty_operations() -> None:
     assert len(FORWARD) >= 30 and len({operation for operation, _ in [*FORWARD.values(), *BACKWARD.values()]}) >= 30
 

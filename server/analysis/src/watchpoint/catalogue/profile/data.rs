@@ -58,7 +58,7 @@ pub(crate) static PROFILER_OVERHEAD: Condition = Condition {
         checks: "The overhead that the profiler recorded of itself, and 1 µs for each Python frame, divided by the time of the \
          steps, exceeds share_gt.",
         matters: "All times of such a profile are longer than those of the training, most of all those of short operators.",
-        not_judged: "No steps were recorded.",
+        not_judged: "The recording has no duration.",
         advice: "Profile without stacks, shapes and memory (with_stack=False, record_shapes=False, profile_memory=False) to measure \
          times, and with them to find the code.",
     },
@@ -66,7 +66,7 @@ pub(crate) static PROFILER_OVERHEAD: Condition = Condition {
         says: "性能分析器拖慢了迭代",
         checks: "分析器记录的自身开销，加上每个 Python 栈帧 1 µs，除以迭代时间，超过 share_gt。",
         matters: "这样的数据中所有时间都比实际训练长，短算子尤其如此。",
-        not_judged: "未记录迭代。",
+        not_judged: "记录没有时长。",
         advice: "测量时间时不记录调用栈、形状和内存（with_stack=False、record_shapes=False、profile_memory=False）；查找代码时再打开。",
     },
     ..of(Rule::ProfilerOverhead)
