@@ -294,6 +294,8 @@ pub struct Shapes {
     pub types: String,
     /// `["", "", "[1, 1]"]`.
     pub concrete: String,
+    /// Floating-point operations of a call, if the file tells; 0 if it does not.
+    pub flops: u64,
 }
 
 /// Arguments of a kernel, copy or fill.

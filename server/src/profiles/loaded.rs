@@ -14,6 +14,7 @@ use trainscope_api::profile::{
 };
 use trainscope_api::timeline::TimelineLanes;
 use trainscope_format::formats::memory_timeline::MemoryTimeline;
+use trainscope_format::formats::mindspore_profile::CUT_ROW;
 use trainscope_format::trace::{LaneKind, SliceClass, TraceFormat};
 
 use super::arguments::{ArgumentSearch, ArgumentSearches};
@@ -236,7 +237,9 @@ impl LoadedProfile {
                 ),
             });
         }
-        if counts.truncated {
+        // Tables say by themselves which of them is cut off.
+        let is_said = faults.iter().any(|fault| fault.ends_with(CUT_ROW));
+        if counts.truncated && !is_said {
             let bytes = counts.bytes;
             faults.push(format!(
                 "the file ends at byte {bytes} before its last event is complete: its writer was interrupted, or still writes"

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use trainscope_analysis::pipeline::{Clock, InputTimes};
 use trainscope_analysis::trace::Model;
@@ -150,7 +150,9 @@ fn one(
     match format {
         TraceFile::Folded => Ok(folded::read(&whole(path, progress)?)),
         TraceFile::Xplane => Ok(xplane::read(&whole(path, progress)?)),
-        TraceFile::ChromeJson | TraceFile::MindsporeExecutions => chrome(path, progress, faults),
+        TraceFile::ChromeJson | TraceFile::MindsporeExecutions | TraceFile::MindsporeTables => {
+            chrome(path, progress, faults)
+        }
         // Its points are read beside the trace, which is empty here.
         TraceFile::MemoryTimeline => match MemoryTimeline::read(&whole(path, progress)?) {
             timeline if timeline.times.is_empty() => Err(io::Error::new(
@@ -272,37 +274,50 @@ fn mindspore(
     let folders: BTreeSet<&Path> = (session.files.iter())
         .filter_map(|file| file.full.parent())
         .collect();
-    let mut tables: Vec<(MindsporeTable, Vec<u8>)> = Vec::new();
-    let mut timeline = None;
-    for entry in folders
+    let entries = folders
         .into_iter()
         .flat_map(fs::read_dir)
         .flatten()
-        .flatten()
-    {
-        let name = entry.file_name();
-        let Some((table, rank)) = name.to_str().and_then(MindsporeTable::sniff) else {
-            continue;
-        };
-        if rank.is_some_and(|rank| rank != session.rank) {
-            continue;
-        }
-        let path = entry.path();
-        let read = if table == MindsporeTable::Timeline {
-            chrome(&path, progress, faults).map(|trace| timeline = Some(trace))
-        } else {
-            whole(&path, progress).map(|bytes| tables.push((table, bytes)))
+        .flatten();
+    let found: Vec<(MindsporeTable, PathBuf)> = entries
+        .filter_map(|entry| {
+            let (table, rank) = MindsporeTable::sniff(entry.file_name().to_str()?)?;
+            let is_of_rank = rank.is_none_or(|rank| rank == session.rank);
+            is_of_rank.then(|| (table, entry.path()))
+        })
+        .collect();
+    let has_executions = found
+        .iter()
+        .any(|(table, _)| *table == MindsporeTable::DeviceExecutions);
+    let mut tables: Vec<(MindsporeTable, Vec<u8>)> = Vec::new();
+    let (mut timeline, mut device_timeline) = (None, None);
+    for (table, path) in found {
+        let read = match table {
+            // The same executions, of which only the first 20 MB are written.
+            MindsporeTable::DeviceTimeline if has_executions => Ok(()),
+            MindsporeTable::DeviceTimeline => {
+                chrome(&path, progress, faults).map(|trace| device_timeline = Some(trace))
+            }
+            MindsporeTable::Timeline => {
+                chrome(&path, progress, faults).map(|trace| timeline = Some(trace))
+            }
+            _ => whole(&path, progress).map(|bytes| tables.push((table, bytes))),
         };
         if let Err(error) = read {
-            faults.push(format!("{} cannot be read: {error}", name.display()));
+            let name = path.file_name().unwrap_or_default().display();
+            faults.push(format!("{name} cannot be read: {error}"));
         }
     }
-    if timeline.is_none() && tables.is_empty() {
+    if timeline.is_none() && device_timeline.is_none() && tables.is_empty() {
         return Err(faults
             .pop()
             .unwrap_or_else(|| "its files are gone".to_owned()));
     }
-    let mut files = MindsporeFiles::default();
+    let mut files = MindsporeFiles {
+        rank: session.rank,
+        device_timeline: device_timeline.as_ref(),
+        ..MindsporeFiles::default()
+    };
     for (table, bytes) in &tables {
         files.set(*table, bytes);
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use trainscope_format::formats::mindspore_profile::MindsporeTable;
 use trainscope_format::trace::{TraceFile, TraceFormat};
 use trainscope_format::{Format, Kind};
 
@@ -93,7 +94,9 @@ impl SessionFiles {
     pub(crate) fn format(&self) -> TraceFormat {
         match self.files.first().map(|file| file.format) {
             None => TraceFormat::Spans,
-            Some(TraceFile::MindsporeExecutions) => TraceFormat::Mindspore,
+            Some(TraceFile::MindsporeExecutions | TraceFile::MindsporeTables) => {
+                TraceFormat::Mindspore
+            }
             Some(TraceFile::Folded) => TraceFormat::Folded,
             Some(TraceFile::Xplane) => TraceFormat::Xplane,
             Some(_) if self.is_mindspore() => TraceFormat::Mindspore,
@@ -297,9 +300,7 @@ fn named(run: &str, files: Vec<TraceEntry>) -> Vec<(String, u32, TraceEntry)> {
 
 fn is_mindspore(file: &TraceEntry) -> bool {
     let name = file.full.file_name().unwrap_or_default().to_string_lossy();
-    file.format == TraceFile::MindsporeExecutions
-        || name == "trace_view.json"
-        || name.starts_with("cpu_timeline_display_")
+    MindsporeTable::sniff(&name).is_some()
 }
 
 /// Folder of a profile below its run; the folder that `MindSpore` makes for each session, not those inside of it.

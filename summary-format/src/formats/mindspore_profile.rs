@@ -1,12 +1,14 @@
 //! `MindSpore`'s profiler: executions of operators on a CPU, shapes, waits for data, and the tables of Ascend devices.
 //!
 //! The executions are read from `cpu_op_execute_timestamp_<rank>.txt`; a Chrome file beside it has them once more and
-//! adds the scopes. All other tables are sums of the executions and only compared with them.
+//! adds the scopes. All other tables of a CPU are sums of the executions and only compared with them.
 
 mod ascend;
 mod executions;
 mod iterator;
 mod links;
+mod npu;
+mod table;
 mod tables;
 mod timeline;
 
@@ -18,9 +20,14 @@ use crate::trace::{Trace, TraceFormat};
 /// Begins above this are nanoseconds since 1970 (after 2001), below since the host was started.
 const UNIX_FROM_NANOS: i64 = 1_000_000_000_000_000_000;
 
+/// End of the note about a file that was cut off.
+pub const CUT_ROW: &str = "before its last row is complete";
+
 /// Files of one rank of one folder; each may be missing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MindsporeFiles<'a> {
+    /// The rank, which is in the names of the files.
+    pub rank: u32,
     /// `cpu_op_execute_timestamp_<rank>.txt`: the executions.
     pub executions: Option<&'a [u8]>,
     /// `cpu_framework_<rank>.txt`: shapes.
@@ -39,6 +46,30 @@ pub struct MindsporeFiles<'a> {
     pub links: Option<&'a [u8]>,
     /// `profiler_info_<rank>.json`: facts.
     pub info: Option<&'a [u8]>,
+    /// `step_trace_raw_<rank>_detail_time.csv`: steps of an Ascend device, their parts and collectives.
+    pub step_trace: Option<&'a [u8]>,
+    /// `step_trace_point_info_<rank>.json`: the first operator of forward and the last one of backward.
+    pub step_points: Option<&'a [u8]>,
+    /// `output_timeline_data_<rank>.txt`: executions on an Ascend device.
+    pub device_executions: Option<&'a [u8]>,
+    /// `aicpu_intermediate_<rank>.csv`: executions on the AI CPU.
+    pub ai_cpu: Option<&'a [u8]>,
+    /// `framework_raw_<rank>.csv`: shapes of operators of an Ascend device.
+    pub framework_raw: Option<&'a [u8]>,
+    /// `flops_<rank>.txt`: FLOPs of operators of an Ascend device.
+    pub flops: Option<&'a [u8]>,
+    /// `aicore_intermediate_<rank>_detail.csv`: sums of operators of an Ascend device.
+    pub core_details: Option<&'a [u8]>,
+    /// `aicore_intermediate_<rank>_type.csv`: sums of types of operators of an Ascend device.
+    pub core_types: Option<&'a [u8]>,
+    /// `output_op_compute_time_<rank>.txt`: mean times of operators of an Ascend device.
+    pub core_means: Option<&'a [u8]>,
+    /// `hccl_raw_<rank>.csv`: communication by link.
+    pub hccl: Option<&'a [u8]>,
+    /// `min_cycle_counter_<rank>.txt`: the tick at which the timeline of an Ascend device begins.
+    pub cycle_counter: Option<&'a [u8]>,
+    /// Trace of `ascend_timeline_display_<rank>.json` or `timeline_display_<rank>.json`: the executions once more.
+    pub device_timeline: Option<&'a Trace>,
 }
 
 /// Tables of a profile, as the fields of [`MindsporeFiles`].
@@ -62,12 +93,36 @@ pub enum MindsporeTable {
     Links,
     /// See [`MindsporeFiles::info`].
     Info,
+    /// See [`MindsporeFiles::step_trace`].
+    StepTrace,
+    /// See [`MindsporeFiles::step_points`].
+    StepPoints,
+    /// See [`MindsporeFiles::device_executions`].
+    DeviceExecutions,
+    /// See [`MindsporeFiles::ai_cpu`].
+    AiCpu,
+    /// See [`MindsporeFiles::framework_raw`].
+    FrameworkRaw,
+    /// See [`MindsporeFiles::flops`].
+    Flops,
+    /// See [`MindsporeFiles::core_details`].
+    CoreDetails,
+    /// See [`MindsporeFiles::core_types`].
+    CoreTypes,
+    /// See [`MindsporeFiles::core_means`].
+    CoreMeans,
+    /// See [`MindsporeFiles::hccl`].
+    Hccl,
+    /// See [`MindsporeFiles::cycle_counter`].
+    CycleCounter,
+    /// See [`MindsporeFiles::device_timeline`]: Chrome JSON.
+    DeviceTimeline,
     /// `cpu_timeline_display_<rank>.json` or `trace_view.json`: Chrome JSON.
     Timeline,
 }
 
 /// Prefix and suffix of file names; the rank is between the two.
-const RANKED: [(&str, &str, MindsporeTable); 7] = [
+const RANKED: [(&str, &str, MindsporeTable); 20] = [
     (
         "cpu_op_execute_timestamp_",
         ".txt",
@@ -83,14 +138,52 @@ const RANKED: [(&str, &str, MindsporeTable); 7] = [
     ),
     ("profiler_info_", ".json", MindsporeTable::Info),
     ("cpu_timeline_display_", ".json", MindsporeTable::Timeline),
+    (
+        "step_trace_raw_",
+        "_detail_time.csv",
+        MindsporeTable::StepTrace,
+    ),
+    (
+        "step_trace_point_info_",
+        ".json",
+        MindsporeTable::StepPoints,
+    ),
+    (
+        "output_timeline_data_",
+        ".txt",
+        MindsporeTable::DeviceExecutions,
+    ),
+    ("aicpu_intermediate_", ".csv", MindsporeTable::AiCpu),
+    ("framework_raw_", ".csv", MindsporeTable::FrameworkRaw),
+    ("flops_", ".txt", MindsporeTable::Flops),
+    (
+        "aicore_intermediate_",
+        "_detail.csv",
+        MindsporeTable::CoreDetails,
+    ),
+    (
+        "aicore_intermediate_",
+        "_type.csv",
+        MindsporeTable::CoreTypes,
+    ),
+    ("output_op_compute_time_", ".txt", MindsporeTable::CoreMeans),
+    ("hccl_raw_", ".csv", MindsporeTable::Hccl),
+    ("min_cycle_counter_", ".txt", MindsporeTable::CycleCounter),
+    ("timeline_display_", ".json", MindsporeTable::DeviceTimeline),
+    (
+        "ascend_timeline_display_",
+        ".json",
+        MindsporeTable::DeviceTimeline,
+    ),
 ];
 
 /// File names without a rank.
-const UNRANKED: [(&str, MindsporeTable); 4] = [
+const UNRANKED: [(&str, MindsporeTable); 5] = [
     ("trace_view.json", MindsporeTable::Timeline),
     ("kernel_details.csv", MindsporeTable::Kernels),
     ("step_trace_time.csv", MindsporeTable::Steps),
     ("communication_matrix.json", MindsporeTable::Links),
+    ("step_trace_point_info.json", MindsporeTable::StepPoints),
 ];
 
 impl MindsporeTable {
@@ -105,10 +198,34 @@ impl MindsporeTable {
             Some((*table, None))
         })
     }
+
+    /// `true` for a table that tells times of a device by itself.
+    pub const fn is_of_device(self) -> bool {
+        matches!(
+            self,
+            Self::StepTrace
+                | Self::DeviceExecutions
+                | Self::AiCpu
+                | Self::CoreDetails
+                | Self::CoreTypes
+                | Self::CoreMeans
+                | Self::Hccl
+        )
+    }
+
+    /// Name of the file of a rank.
+    fn file_name(self, rank: u32) -> String {
+        let ranked = RANKED.iter().find(|(_, _, table)| *table == self);
+        if let Some((before, after, _)) = ranked {
+            return format!("{before}{rank}{after}");
+        }
+        let unranked = UNRANKED.iter().find(|(_, table)| *table == self);
+        unranked.map_or("", |(name, _)| name).to_owned()
+    }
 }
 
 impl<'a> MindsporeFiles<'a> {
-    /// Puts the content of a file in its place; the timeline is none of them.
+    /// Puts the content of a file in its place; timelines are none of them.
     pub fn set(&mut self, table: MindsporeTable, bytes: &'a [u8]) {
         let place = match table {
             MindsporeTable::Executions => &mut self.executions,
@@ -120,9 +237,38 @@ impl<'a> MindsporeFiles<'a> {
             MindsporeTable::Steps => &mut self.steps,
             MindsporeTable::Links => &mut self.links,
             MindsporeTable::Info => &mut self.info,
-            MindsporeTable::Timeline => return,
+            MindsporeTable::StepTrace => &mut self.step_trace,
+            MindsporeTable::StepPoints => &mut self.step_points,
+            MindsporeTable::DeviceExecutions => &mut self.device_executions,
+            MindsporeTable::AiCpu => &mut self.ai_cpu,
+            MindsporeTable::FrameworkRaw => &mut self.framework_raw,
+            MindsporeTable::Flops => &mut self.flops,
+            MindsporeTable::CoreDetails => &mut self.core_details,
+            MindsporeTable::CoreTypes => &mut self.core_types,
+            MindsporeTable::CoreMeans => &mut self.core_means,
+            MindsporeTable::Hccl => &mut self.hccl,
+            MindsporeTable::CycleCounter => &mut self.cycle_counter,
+            MindsporeTable::Timeline | MindsporeTable::DeviceTimeline => return,
         };
         *place = Some(bytes);
+    }
+
+    /// `true` with a table of an Ascend device up to `MindSpore` 2.3.
+    fn is_of_npu(&self) -> bool {
+        let tables = [
+            self.step_trace,
+            self.core_details,
+            self.core_types,
+            self.core_means,
+            self.hccl,
+        ];
+        self.has_executions() || tables.iter().any(Option::is_some)
+    }
+
+    /// `true` with executions of an Ascend device that have times.
+    fn has_executions(&self) -> bool {
+        let tables = [self.device_executions, self.ai_cpu];
+        self.device_timeline.is_some() || tables.iter().any(Option::is_some)
     }
 }
 
@@ -162,6 +308,7 @@ pub fn read(files: &MindsporeFiles<'_>, timeline: Option<Trace>) -> (Trace, Vec<
         }
     }
     ascend::read(files, &mut builder, &mut notes);
+    npu::read(files, &mut builder, &mut notes);
     if let Some(bytes) = files.links {
         builder.trace.links = links::read(bytes, &mut notes);
     }
@@ -201,6 +348,24 @@ mod tests {
                 "communication_matrix.json",
                 Some((MindsporeTable::Links, None)),
             ),
+            (
+                "step_trace_raw_3_detail_time.csv",
+                Some((MindsporeTable::StepTrace, Some(3))),
+            ),
+            (
+                "aicore_intermediate_1_type.csv",
+                Some((MindsporeTable::CoreTypes, Some(1))),
+            ),
+            (
+                "ascend_timeline_display_0.json",
+                Some((MindsporeTable::DeviceTimeline, Some(0))),
+            ),
+            (
+                "step_trace_point_info.json",
+                Some((MindsporeTable::StepPoints, None)),
+            ),
+            ("output_op_compute_time_detail_1.txt", None),
+            ("flops_summary_1.json", None),
             ("cpu_framework_.txt", None),
             ("cpu_timeline_summary_0.json", None),
         ] {

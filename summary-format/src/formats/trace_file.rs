@@ -1,6 +1,7 @@
 //! Recognition of the files of profilers by name and first bytes.
 
 use super::minddata;
+use super::mindspore_profile::MindsporeTable;
 use super::trace_json::is_trace_json;
 use crate::trace::TraceFile;
 
@@ -26,12 +27,13 @@ impl TraceFile {
         if name == "memory_timeline.json" || name == "memory_timeline.json.gz" {
             return Some(Self::MemoryTimeline);
         }
-        if numbered(&name, "cpu_op_execute_timestamp_", ".txt").is_some() {
-            return Some(Self::MindsporeExecutions);
-        }
-        if name == "trace_view.json" || numbered(&name, "cpu_timeline_display_", ".json").is_some()
-        {
-            return Some(Self::ChromeJson);
+        match MindsporeTable::sniff(&name).map(|(table, _)| table) {
+            Some(MindsporeTable::Executions) => return Some(Self::MindsporeExecutions),
+            Some(MindsporeTable::Timeline | MindsporeTable::DeviceTimeline) => {
+                return Some(Self::ChromeJson);
+            }
+            Some(table) if table.is_of_device() => return Some(Self::MindsporeTables),
+            _ => {}
         }
         let is_json = [".json", ".json.gz"].iter().any(|end| name.ends_with(end));
         (is_json && minddata::claims(file_name).is_none() && is_trace_json(&head()))
@@ -42,13 +44,7 @@ impl TraceFile {
 /// Rank in the name of a file of a profiler: `rank_3`, `rank3`, `_3` before the extension of `MindSpore`.
 pub(super) fn rank_of_trace(file_name: &str) -> Option<u32> {
     let name = file_name.to_ascii_lowercase();
-    let numbers = [
-        ("cpu_op_execute_timestamp_", ".txt"),
-        ("cpu_timeline_display_", ".json"),
-    ];
-    let of_mindspore = numbers
-        .iter()
-        .find_map(|(before, after)| numbered(&name, before, after));
+    let of_mindspore = MindsporeTable::sniff(&name).and_then(|(_, rank)| rank);
     of_mindspore.or_else(|| {
         let (at, _) = name.match_indices("rank").next()?;
         let digits = name[at + 4..].trim_start_matches(['_', '-']);
@@ -57,10 +53,6 @@ pub(super) fn rank_of_trace(file_name: &str) -> Option<u32> {
             .unwrap_or(digits.len());
         digits[..end].parse().ok()
     })
-}
-
-fn numbered(name: &str, before: &str, after: &str) -> Option<u32> {
-    name.strip_prefix(before)?.strip_suffix(after)?.parse().ok()
 }
 
 #[cfg(test)]
@@ -89,6 +81,17 @@ mod tests {
             ),
             (
                 "cpu_timeline_display_1.json",
+                TraceFile::ChromeJson,
+                Some(1),
+            ),
+            (
+                "step_trace_raw_3_detail_time.csv",
+                TraceFile::MindsporeTables,
+                Some(3),
+            ),
+            ("hccl_raw_12.csv", TraceFile::MindsporeTables, Some(12)),
+            (
+                "ascend_timeline_display_1.json",
                 TraceFile::ChromeJson,
                 Some(1),
             ),

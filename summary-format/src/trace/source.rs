@@ -18,6 +18,8 @@ pub enum TraceFile {
     Xplane,
     /// `memory_timeline.json` of `PyTorch`, plain or gzip.
     MemoryTimeline,
+    /// Tables of `MindSpore`'s profiler on Ascend devices.
+    MindsporeTables,
 }
 
 /// Reference to a file of a profiler.

@@ -28,6 +28,7 @@ mod fixtures;
 mod golden;
 mod graphs;
 mod mindspore;
+mod mindspore_npu;
 mod mindspore_profile;
 mod native;
 mod odd_graphs;

@@ -135,7 +135,11 @@ impl Calls {
 
     /// Device time of each call: of its own launches, and of those of everything within it.
     pub fn device_times(&self, model: &Model, launched: &[LaunchedWork]) -> (Vec<i64>, Vec<i64>) {
-        let mut own = vec![0_i64; self.len()];
+        // Operators of a compiled graph run on the device by themselves.
+        let on_device = self.slices.iter().zip(&self.own);
+        let on_device =
+            on_device.map(|(slice, own)| if model.is_device(*slice) { *own } else { 0 });
+        let mut own: Vec<i64> = on_device.collect();
         for work in launched {
             let (begin, end) = model.span(work.slice);
             own[work.call] = own[work.call].saturating_add(end.saturating_sub(begin));

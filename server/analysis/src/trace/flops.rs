@@ -24,6 +24,10 @@ pub fn of_calls(model: &Model, calls: &Calls) -> Vec<u64> {
         if is_within[call] {
             continue;
         }
+        if shapes.flops > 0 {
+            flops[call] = shapes.flops;
+            continue;
+        }
         let name = model.trace.slices.names[slice];
         flops[call] = *known.entry((name, detail)).or_insert_with(|| {
             let name = model.trace.texts.get(name);
@@ -257,8 +261,8 @@ mod tests {
     fn flops(name: &str, dims: &str, concrete: &str) -> u64 {
         let shapes = Shapes {
             dims: dims.to_owned(),
-            types: String::new(),
             concrete: concrete.to_owned(),
+            ..Shapes::default()
         };
         of_operator(name, &shapes)
     }

@@ -39,6 +39,11 @@ pub fn is_data(name: &str) -> bool {
     is_word(name, &INPUT_NAMES)
 }
 
+/// `true` for an operator of a graph of `MindSpore` that takes a batch, and for the time before a step of its step trace.
+fn is_graph_data(name: &str) -> bool {
+    name == "iteration_interval" || type_of(name, TraceFormat::Mindspore) == "GetNext"
+}
+
 /// `true` if the letters of a name are one of `words`.
 fn is_word(name: &str, words: &[&str]) -> bool {
     // Longer names cannot be one of the words, with any characters between their letters.
@@ -89,6 +94,9 @@ enum Subject {
 
 impl Subject {
     fn new(name: &str, format: TraceFormat) -> Self {
+        if format == TraceFormat::Mindspore && is_graph_data(name) {
+            return Self::Data;
+        }
         let is_span =
             |words: &[&str]| format == TraceFormat::Spans && is_word(last_part(name), words);
         if step_number(name).is_some() {
@@ -132,7 +140,7 @@ fn phase(name: &str, format: TraceFormat, is_data: bool) -> Option<PhaseKind> {
     if format == TraceFormat::Mindspore {
         return Some(if name.starts_with("Gradients/") {
             PhaseKind::Backward
-        } else if name.contains("/optimizer") {
+        } else if name.contains("/optimizer") || name == "tail" {
             PhaseKind::Update
         } else {
             PhaseKind::Forward
@@ -207,7 +215,7 @@ struct Context {
     format: TraceFormat,
     has_operators: bool,
     has_device: bool,
-    /// Kinds that categories of native spans declare.
+    /// Kinds that categories of native spans declare, and those of MindSpore's tables.
     declared: Vec<Option<TimeKind>>,
 }
 
@@ -227,6 +235,7 @@ impl Context {
         };
         let format = trace.head.format;
         let declared = |name: &str| match name {
+            "HCCL" if format == TraceFormat::Mindspore => Some(TimeKind::Communication),
             _ if format != TraceFormat::Spans => None,
             "compute" => Some(TimeKind::Compute),
             "communication" => Some(TimeKind::Communication),
@@ -260,7 +269,11 @@ impl Context {
             return Role::None;
         }
         match class {
-            SliceClass::Kernel if name.subject.is_communication() => Role::Communication,
+            SliceClass::Kernel
+                if name.subject.is_communication() || declared == Some(TimeKind::Communication) =>
+            {
+                Role::Communication
+            }
             SliceClass::Kernel => Role::Kernel,
             SliceClass::Memcpy => Role::Memcpy,
             SliceClass::Memset => Role::Memset,
@@ -269,6 +282,9 @@ impl Context {
                 Subject::Step => Role::None,
                 Subject::Data => Role::Data,
                 Subject::Gloo => Role::Communication,
+                _ if declared == Some(TimeKind::Communication) => Role::Communication,
+                // Operators of a compiled graph run on the device by themselves.
+                _ if class == SliceClass::Operator && lane == LaneKind::Device => Role::Kernel,
                 Subject::Collective | Subject::Copy | Subject::Other => Role::Operators,
             },
             SliceClass::Span if !self.has_operators => span_role(lane, name.subject, declared),

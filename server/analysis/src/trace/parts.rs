@@ -132,7 +132,8 @@ impl Model {
             SliceClass::Kernel | SliceClass::Memcpy | SliceClass::Memset
         );
         is_work
-            || self.roles[slice as usize] != Role::None && {
+            // Waiting for data is no work, on whichever unit.
+            || !matches!(self.roles[slice as usize], Role::None | Role::Data) && {
                 let lane = self.trace.slices.lanes[slice as usize];
                 let lane = self.trace.lanes.get(usize::from(lane));
                 lane.is_some_and(|lane| lane.kind == LaneKind::Device)

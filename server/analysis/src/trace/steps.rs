@@ -103,6 +103,8 @@ fn declared(model: &Model) -> Steps {
         .map(|step| whole(step.number, step.begin, step.end))
         .collect();
     list.sort_by_key(|step| (step.begin, step.number));
+    count_operators(model, &mut list);
+    judge(&mut list);
     let source = match model.trace.head.format {
         TraceFormat::Spans => StepSource::Spans,
         _ => StepSource::Table,
@@ -111,6 +113,21 @@ fn declared(model: &Model) -> Steps {
         source,
         by: None,
         list,
+    }
+}
+
+/// Counts the operators that a device runs by itself in each step: tables may tell the steps of a whole training, and the
+/// operators of its begin.
+fn count_operators(model: &Model, steps: &mut [Step]) {
+    let is_on_device =
+        |slice: &u32| model.class(*slice) == SliceClass::Operator && model.is_device(*slice);
+    for slice in model.slices().filter(is_on_device) {
+        let begin = model.span(slice).0;
+        let step = steps.partition_point(|step| step.begin <= begin);
+        let step = step.checked_sub(1).and_then(|step| steps.get_mut(step));
+        if let Some(step) = step.filter(|step| begin < step.end) {
+            step.launched += 1;
+        }
     }
 }
 

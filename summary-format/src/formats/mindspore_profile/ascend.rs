@@ -1,10 +1,10 @@
-//! Tables of Ascend devices, by their description: no real file was at hand.
+//! Tables of Ascend devices from `MindSpore` 2.4 on, and of `torch_npu`, by their description: no real file was at hand.
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::super::decimal::scaled;
 use super::super::trace_builder::TraceBuilder;
 use super::MindsporeFiles;
+use super::table::Table;
 use crate::trace::{DeclaredStep, DeviceWork, Lane, LaneKind, NONE, Slice, SliceClass};
 
 /// Digits from microseconds to nanoseconds.
@@ -34,14 +34,13 @@ pub(super) fn read(
     let Some(bytes) = files.steps else {
         return;
     };
-    let mut table = Table::new(bytes);
+    let mut table = Table::new("step_trace_time.csv", bytes);
     let Some(column) = table.column(&["Step"]) else {
-        notes.push("step_trace_time: no column Step".to_owned());
-        return;
+        return table.lacks("Step", notes);
     };
     let mut unplaced = 0_u64;
-    while let Some((_, row)) = table.next_row() {
-        let number = row.get(column).and_then(|text| scaled(text, 0));
+    while let Some(row) = table.next_row() {
+        let number = row.scaled(Some(column), 0);
         unplaced += u64::from(number.is_none_or(|number| !steps.contains_key(&number)));
     }
     if unplaced > 0 {
@@ -62,33 +61,30 @@ fn kernels(
     steps: &mut Extents,
     notes: &mut Vec<String>,
 ) {
-    let mut table = Table::new(bytes);
+    let mut table = Table::new("kernel_details.csv", bytes);
     let name = table.column(&["Name", "Op Name"]);
     let start = table.column(&["Start Time(us)", "Start Time (us)", "Start Time"]);
     let duration = table.column(&["Duration(us)", "Duration (us)", "Duration"]);
     let (Some(name), Some(start), Some(duration)) = (name, start, duration) else {
-        notes.push("kernel_details: no columns Name, Start Time(us), Duration(us)".to_owned());
-        return;
+        return table.lacks("Name, Start Time(us), Duration(us)", notes);
     };
     let step = table.column(&["Step Id", "Step ID"]);
     let device = table.column(&["Device_id", "Device Id", "Device ID"]);
     let stream = table.column(&["Stream ID", "Stream Id", "Accelerator Core"]);
-    builder.trace.counts.bytes += bytes.len() as u64;
     let category = builder.category("kernel", SliceClass::Kernel);
     let mut works: HashMap<u32, u32> = HashMap::new();
-    while let Some((offset, row)) = table.next_row() {
-        let text = |column: Option<usize>| column.and_then(|column| row.get(column));
-        let micros = |column| scaled(row.get(column)?, MICROS_TO_NANOS);
-        builder.trace.counts.events += 1;
+    while let Some(row) = table.next_row() {
+        let offset = row.offset;
+        let micros = |column| row.scaled(Some(column), MICROS_TO_NANOS);
         let (Some(begin), Some(duration)) = (micros(start), micros(duration)) else {
-            builder.trace.counts.damage(offset, row.as_slice().len());
+            builder.trace.counts.damage(offset, row.len_bytes());
             continue;
         };
         let duration = u64::try_from(duration).unwrap_or_else(|_| {
             builder.trace.counts.negative_durations += 1;
             0
         });
-        if let Some(number) = text(step).and_then(|text| scaled(text, 0)) {
+        if let Some(number) = row.scaled(step, 0) {
             let end = begin.saturating_add_unsigned(duration);
             let extent = steps.entry(number).or_insert((begin, end));
             *extent = (extent.0.min(begin), extent.1.max(end));
@@ -96,9 +92,8 @@ fn kernels(
         if !are_kept {
             continue;
         }
-        let device = text(device).and_then(|text| str::from_utf8(text).ok()?.parse().ok());
-        let device: u32 = device.unwrap_or(0);
-        let stream = String::from_utf8_lossy(text(stream).unwrap_or_default()).into_owned();
+        let device: u32 = row.text(device).parse().unwrap_or(0);
+        let stream = row.text(stream).into_owned();
         let lane = builder.lane(Lane {
             process: format!("NPU {device}"),
             process_name: format!("NPU {device}"),
@@ -107,8 +102,8 @@ fn kernels(
             kind: LaneKind::Device,
             ..Lane::default()
         });
-        let name = String::from_utf8_lossy(row.get(name).unwrap_or_default()).into_owned();
-        let (Some(lane), Some(name)) = (lane, builder.name(&name)) else {
+        let name = builder.name(&row.text(Some(name)));
+        let (Some(lane), Some(name)) = (lane, name) else {
             builder.trace.counts.over_limit += 1;
             continue;
         };
@@ -134,41 +129,7 @@ fn kernels(
             place: offset as u64,
         });
     }
-}
-
-/// A table with a header.
-struct Table<'a> {
-    reader: csv::Reader<&'a [u8]>,
-    header: csv::ByteRecord,
-}
-
-impl<'a> Table<'a> {
-    fn new(bytes: &'a [u8]) -> Self {
-        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        let mut reader = csv::ReaderBuilder::new()
-            .flexible(true)
-            .trim(csv::Trim::All)
-            .from_reader(bytes);
-        let header = reader.byte_headers().cloned().unwrap_or_default();
-        Self { reader, header }
-    }
-
-    /// Index of the first of these columns that is there.
-    fn column(&self, names: &[&str]) -> Option<usize> {
-        let find = |name: &&str| {
-            self.header
-                .iter()
-                .position(|field| field == name.as_bytes())
-        };
-        names.iter().find_map(find)
-    }
-
-    fn next_row(&mut self) -> Option<(usize, csv::ByteRecord)> {
-        let offset = usize::try_from(self.reader.position().byte()).unwrap_or(usize::MAX);
-        let mut row = csv::ByteRecord::new();
-        // Byte records of flexible length cannot be wrong, and memory cannot fail to be read.
-        matches!(self.reader.read_byte_record(&mut row), Ok(true)).then_some((offset, row))
-    }
+    table.finish(&mut builder.trace.counts, notes);
 }
 
 #[cfg(test)]

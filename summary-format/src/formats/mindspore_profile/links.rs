@@ -13,7 +13,7 @@ use crate::trace::Link;
 /// Bytes of the megabyte of these files.
 const MEGABYTE: f64 = 1e6;
 /// Nanoseconds of a millisecond.
-const MILLISECOND: f64 = 1e6;
+pub(super) const MILLISECOND: f64 = 1e6;
 /// Part of the name of a sum of operators.
 const TOTAL: &str = "-total";
 /// Most pairs of ranks: 1,024 ranks with 64 others each.
@@ -41,52 +41,78 @@ pub(super) fn read(bytes: &[u8], notes: &mut Vec<String>) -> Vec<Link> {
             return Vec::new();
         }
     };
-    let mut links: BTreeMap<(u32, u32), Link> = BTreeMap::new();
-    let (mut odd, mut lost) = (0_u64, 0_u64);
+    let mut links = Links::default();
     for operators in matrix.into_values().flat_map(BTreeMap::into_values) {
         let has_total = operators.keys().any(|name| name.contains(TOTAL));
         let counted = operators
             .into_iter()
             .filter(|(name, _)| !has_total || name.contains(TOTAL));
         for (ranks, row) in counted.flat_map(|(_, rows)| rows) {
-            let Some((source, destination)) = pair(&ranks) else {
-                odd += 1;
-                continue;
-            };
-            if source == destination {
-                continue;
-            }
-            if links.len() >= MAX_LINKS && !links.contains_key(&(source, destination)) {
-                lost += 1;
-                continue;
-            }
-            let link = links
-                .entry((source, destination))
-                .or_insert_with(|| Link::new(source, destination));
-            link.bytes = link.bytes.saturating_add(scaled(&row.size, MEGABYTE));
-            link.nanos = link.nanos.saturating_add(scaled(&row.time, MILLISECOND));
-            if link.transport.is_empty()
-                && let Some(name) = row.transport.as_str()
-            {
-                name.clone_into(&mut link.transport);
+            let bytes = scaled(&row.size, MEGABYTE);
+            let nanos = scaled(&row.time, MILLISECOND);
+            let transport = row.transport.as_str().unwrap_or_default();
+            links.add(&ranks, [(transport, bytes, nanos)].into_iter());
+        }
+    }
+    links.finish("communication_matrix", notes)
+}
+
+/// Links that are being summed.
+#[derive(Default)]
+pub(super) struct Links {
+    sums: BTreeMap<(u32, u32), Link>,
+    odd: u64,
+    lost: u64,
+}
+
+impl Links {
+    /// Adds hardware, bytes and nanoseconds of a pair of ranks, `"0-1"`. A rank has no link to itself.
+    pub(super) fn add<'a>(
+        &mut self,
+        ranks: &str,
+        costs: impl Iterator<Item = (&'a str, u64, u64)>,
+    ) {
+        let Some((source, destination)) = pair(ranks) else {
+            self.odd += 1;
+            return;
+        };
+        if source == destination {
+            return;
+        }
+        if self.sums.len() >= MAX_LINKS && !self.sums.contains_key(&(source, destination)) {
+            self.lost += 1;
+            return;
+        }
+        let link = self
+            .sums
+            .entry((source, destination))
+            .or_insert_with(|| Link::new(source, destination));
+        for (transport, bytes, nanos) in costs {
+            link.bytes = link.bytes.saturating_add(bytes);
+            link.nanos = link.nanos.saturating_add(nanos);
+            if link.transport.is_empty() {
+                transport.clone_into(&mut link.transport);
             }
         }
     }
-    if odd > 0 {
-        notes.push(format!(
-            "communication_matrix: {odd} entries have no pair of ranks"
-        ));
+
+    /// The links, and notes about what is none.
+    pub(super) fn finish(self, file: &str, notes: &mut Vec<String>) -> Vec<Link> {
+        let Self { sums, odd, lost } = self;
+        if odd > 0 {
+            notes.push(format!("{file}: {odd} entries have no pair of ranks"));
+        }
+        if lost > 0 {
+            notes.push(format!(
+                "{file}: {lost} entries exceed the limit of {MAX_LINKS} pairs of ranks"
+            ));
+        }
+        sums.into_values().collect()
     }
-    if lost > 0 {
-        notes.push(format!(
-            "communication_matrix: {lost} entries exceed the limit of {MAX_LINKS} pairs of ranks"
-        ));
-    }
-    links.into_values().collect()
 }
 
 /// `"0-1"`.
-fn pair(ranks: &str) -> Option<(u32, u32)> {
+pub(super) fn pair(ranks: &str) -> Option<(u32, u32)> {
     let (source, destination) = ranks.split_once('-')?;
     Some((source.parse().ok()?, destination.parse().ok()?))
 }
@@ -97,7 +123,7 @@ fn pair(ranks: &str) -> Option<(u32, u32)> {
     clippy::cast_sign_loss,
     reason = "casts of floats saturate, and NaN is 0"
 )]
-fn scaled(value: &Value, unit: f64) -> u64 {
+pub(super) fn scaled(value: &Value, unit: f64) -> u64 {
     let number = value.as_f64().or_else(|| value.as_str()?.parse().ok());
     number.map_or(0, |number| (number * unit).round() as u64)
 }

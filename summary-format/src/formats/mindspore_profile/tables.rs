@@ -31,7 +31,7 @@ pub(super) fn compare(files: &MindsporeFiles<'_>, totals: &Totals, notes: &mut V
 }
 
 /// A note if a table differs. Columns are found by the begin of their names: units are behind it.
-fn differences(
+pub(super) fn differences(
     table: &str,
     bytes: &[u8],
     columns: [&str; 3],

@@ -464,6 +464,7 @@ impl Columns {
             dims,
             types,
             concrete,
+            ..Shapes::default()
         });
         self.shapes.insert(key, index);
         index

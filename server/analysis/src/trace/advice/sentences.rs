@@ -13,6 +13,16 @@ fn text(nanos_of: i64) -> String {
     nanos(nanos_of.unsigned_abs())
 }
 
+/// Kind of the device.
+fn device(summary: &SessionSummary) -> &'static str {
+    let is_ascend = |name: &String| name.to_ascii_lowercase().contains("ascend");
+    if summary.device_name.as_ref().is_some_and(is_ascend) {
+        "NPU"
+    } else {
+        "GPU"
+    }
+}
+
 /// Time of a step, and the part of it that is waiting.
 pub(super) fn sentence(summary: &SessionSummary) -> Sentence {
     let parts = summary.mean_parts_nanos;
@@ -22,12 +32,13 @@ pub(super) fn sentence(summary: &SessionSummary) -> Sentence {
     let busy = parts.kernel + parts.memcpy + parts.memset + parts.communication;
     let waiting = mean.saturating_sub(busy).max(0);
     let (time, part) = (text(waiting), share(waiting));
+    let device = device(summary);
     if summary.steps_from == StepSource::None {
         let whole = text(summary.extent_nanos);
         let (more, more_zh) = if summary.device.is_some() {
             (
-                format!("; for {time} of it ({part}) the GPU waits"),
-                format!("，其中 {time}（{part}）GPU 在等待"),
+                format!("; for {time} of it ({part}) the {device} waits"),
+                format!("，其中 {time}（{part}）{device} 在等待"),
             )
         } else {
             Default::default()
@@ -41,8 +52,8 @@ pub(super) fn sentence(summary: &SessionSummary) -> Sentence {
     }
     if summary.device.is_some() {
         return Sentence {
-            en: format!("A step takes {step}; for {time} of it ({part}) the GPU waits."),
-            zh: format!("每次迭代 {step}，其中 {time}（{part}）GPU 在等待。"),
+            en: format!("A step takes {step}; for {time} of it ({part}) the {device} waits."),
+            zh: format!("每次迭代 {step}，其中 {time}（{part}）{device} 在等待。"),
         };
     }
     if let Some(input) = summary.input {

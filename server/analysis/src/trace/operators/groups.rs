@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use trainscope_api::profile::OperatorGroup;
-use trainscope_format::trace::NONE;
+use trainscope_format::trace::{NONE, SliceClass};
 
 use super::type_of;
 use crate::trace::kernels::short_name;
@@ -112,12 +112,18 @@ impl<'a> Groups<'a> {
         }
     }
 
-    fn device_type(&self, slice: u32) -> &'static str {
+    fn device_type(&self, slice: u32) -> &str {
+        // Operators that a device runs by itself name the unit of it.
+        let categories = &self.model.trace.categories;
+        let category = self.model.trace.slices.categories[slice as usize];
+        let category = categories.get(usize::from(category));
         match self.model.roles[slice as usize] {
             Role::Memcpy => "memcpy",
             Role::Memset => "memset",
             Role::Communication => "communication",
-            _ => "kernel",
+            _ => category
+                .filter(|own| own.class == SliceClass::Operator)
+                .map_or("kernel", |own| &own.name),
         }
     }
 }
