@@ -12,6 +12,7 @@ mod open;
 mod order;
 mod pick;
 mod places;
+mod ports;
 mod ranks;
 pub mod scene;
 pub mod search;

@@ -93,6 +93,109 @@ fn check(scene: &Scene) {
     }
 }
 
+/// Every edge between two boxes can be followed along the lines from one to the other, across all borders.
+fn check_edges(scene: &Scene, tree: &Tree) {
+    const ROOM: f64 = 0.5;
+    let is_near = |a: f64, b: f64| (a - b).abs() < ROOM;
+    let touches = |item: usize, x: f64, y: f64| {
+        let own = scene.boxes.iter().find(|own| own.item == item);
+        own.is_some_and(|own| {
+            let is_beside = x >= own.x - ROOM && x <= own.x + own.width + ROOM;
+            is_beside && (is_near(y, own.y) || is_near(y, own.y + own.height))
+        })
+    };
+    let is_drawn = |item: usize| {
+        let own = scene.boxes.iter().find(|own| own.item == item);
+        own.is_some_and(|own| !own.is_open)
+    };
+    let shown = |mut item: usize| {
+        while item != 0 && !is_drawn(item) {
+            item = tree.items[item].parent;
+        }
+        item
+    };
+    let edges: BTreeSet<(usize, usize)> = tree
+        .edges
+        .iter()
+        .map(|&(from, to, _)| (shown(from), shown(to)))
+        .filter(|(from, to)| from != to)
+        .collect();
+    let next: Vec<Vec<usize>> = scene
+        .lines
+        .iter()
+        .map(|line| {
+            let goes_on = |other: &usize| {
+                let other = &scene.lines[*other];
+                is_near(other.at[0], line.at[2]) && is_near(other.at[1], line.at[3])
+            };
+            (0..scene.lines.len()).filter(goes_on).collect()
+        })
+        .collect();
+    for (from, to) in edges {
+        let mut waiting: Vec<usize> = (0..scene.lines.len())
+            .filter(|line| touches(from, scene.lines[*line].at[0], scene.lines[*line].at[1]))
+            .collect();
+        let mut seen: BTreeSet<usize> = waiting.iter().copied().collect();
+        let mut has_arrived = false;
+        while let Some(line) = waiting.pop().filter(|_| !has_arrived) {
+            let [_, _, x, y] = scene.lines[line].at;
+            has_arrived = touches(to, x, y);
+            waiting.extend(next[line].iter().filter(|next| seen.insert(**next)));
+        }
+        assert!(
+            has_arrived,
+            "{} to {} ends on its way: {scene:?}",
+            tree.items[from].path, tree.items[to].path
+        );
+    }
+}
+
+#[test]
+fn an_edge_that_leads_up_goes_on_to_the_node_within_its_scope() {
+    let graph = graph(vec![
+        node("a/x", &[]),
+        node("b/inner/y", &[0]),
+        node("a/inner/z", &[1]),
+        node("a/last", &[2]),
+    ]);
+    let tree = Tree::new(&graph);
+    let drawn = scene(&graph, &tree, &all_open(&tree));
+    check(&drawn);
+    check_edges(&drawn, &tree);
+    let box_of = |path: &str| {
+        let item = tree.find(path).unwrap();
+        drawn.boxes.iter().find(|own| own.item == item).unwrap()
+    };
+    let (y, z) = (box_of("b/inner/y"), box_of("a/inner/z"));
+    assert!(z.y < y.y, "the edge leads up");
+    // It leaves at the top, arrives at the bottom with an arrow, and has none at the borders in between.
+    let ends_at_z = |line: &&trainscope_analysis::graph::scene::Line| {
+        line.is_last && (line.at[3] - z.y - z.height).abs() < 1.0 && line.at[1] > line.at[3]
+    };
+    assert_eq!(drawn.lines.iter().filter(ends_at_z).count(), 1);
+    let up = drawn.lines.iter().filter(|line| line.at[3] < line.at[1]);
+    assert_eq!(up.filter(|line| line.is_last).count(), 1);
+    let leaves_y = |line: &&trainscope_analysis::graph::scene::Line| {
+        (line.at[1] - y.y).abs() < 1.0 && line.at[3] < line.at[1]
+    };
+    assert_eq!(drawn.lines.iter().filter(leaves_y).count(), 1);
+}
+
+#[test]
+fn many_edges_between_two_open_scopes_share_a_port_in_each_direction() {
+    // Twelve nodes of `a` feed `b`, and twelve of `b` feed `a`: more than a border has ports.
+    let mut nodes: Vec<Node> = (0..12).map(|n| node(&format!("a/x{n}"), &[])).collect();
+    nodes.extend((0..12).map(|n| node(&format!("b/y{n}"), &[n])));
+    nodes.extend((0..12).map(|n| node(&format!("a/z{n}"), &[12 + n])));
+    nodes.extend((0..12).map(|n| node(&format!("c{n}"), &[12 + n])));
+    nodes.extend((0..12).map(|n| node(&format!("b/w{n}"), &[36 + n])));
+    let graph = graph(nodes);
+    let tree = Tree::new(&graph);
+    let drawn = scene(&graph, &tree, &all_open(&tree));
+    check(&drawn);
+    check_edges(&drawn, &tree);
+}
+
 #[test]
 fn an_edge_into_a_scope_passes_its_border() {
     let graph = graph(vec![
@@ -257,6 +360,7 @@ proptest! {
         for view in [View::default(), all_open(&tree), View { open: Some(open), path: Vec::new() }] {
             let drawn = scene(&graph, &tree, &view);
             check(&drawn);
+            check_edges(&drawn, &tree);
             prop_assert_eq!(&drawn, &scene(&graph, &tree, &view));
         }
         let known = names::Names::new(&graph, &tree);

@@ -21,7 +21,7 @@ pub(super) struct Piece {
     pub(super) link: Option<usize>,
     /// Index of the next segment towards the shared end.
     pub(super) via: Option<usize>,
-    /// True if it touches the target vertex of the edge.
+    /// True if it ends at the target vertex of the edge.
     pub(super) is_last: bool,
 }
 
@@ -50,6 +50,7 @@ pub(super) fn layout(vertices: &[Vertex], links: &[Link]) -> Layout {
         }
     }
     let mut routes = Routes {
+        vertices,
         places,
         steps: Vec::new(),
         pieces: Vec::new(),
@@ -59,6 +60,7 @@ pub(super) fn layout(vertices: &[Vertex], links: &[Link]) -> Layout {
         places,
         steps,
         pieces,
+        ..
     } = routes;
     let layers = order::layers(&places, &steps, ranked.ranks);
     let (x, mut width) = coordinates::assign(&places, &steps, &layers);
@@ -111,10 +113,12 @@ pub(super) fn layout(vertices: &[Vertex], links: &[Link]) -> Layout {
             x[piece.step.lower] + piece.step.lower_dx,
             top(piece.step.lower),
         );
-        let (from, to) = if piece.is_turned {
-            (lower, upper)
-        } else {
+        // A crossing is from the upper to the lower edge of its own rank.
+        let is_crossing = piece.step.upper == piece.step.lower;
+        let (from, to) = if piece.is_turned == is_crossing {
             (upper, lower)
+        } else {
+            (lower, upper)
         };
         Piece {
             from,
@@ -139,7 +143,7 @@ fn spread(pieces: &mut [Piece], vertices: &[Vertex], links: &[Link]) {
     let mut arriving: Vec<Vec<usize>> = vec![Vec::new(); vertices.len()];
     for (index, piece) in pieces.iter().enumerate() {
         let link = piece.link.map(|link| links[link]);
-        if let Some(link) = link.filter(|link| piece.is_last && link.to_dx == 0.0) {
+        if let Some(link) = link.filter(|_| piece.is_last) {
             arriving[link.to].push(index);
         }
     }
@@ -197,13 +201,14 @@ struct SegmentRoute {
     is_turned: bool,
 }
 
-struct Routes {
+struct Routes<'a> {
+    vertices: &'a [Vertex],
     places: Vec<Place>,
     steps: Vec<Step>,
     pieces: Vec<SegmentRoute>,
 }
 
-impl Routes {
+impl Routes<'_> {
     /// Routes all links through the ranks: those that share an end along one route.
     fn lead(&mut self, ranked: &RankedGraph, links: &[Link], place_of: &[usize]) {
         let mut leaving = vec![0_usize; place_of.len()];
@@ -247,7 +252,8 @@ impl Routes {
                 for link in members {
                     let (upper, lower, is_turned) = ranked.ways[link];
                     let step = step_of(&links[link], place_of[upper], place_of[lower], is_turned);
-                    self.piece(step, Some(link), None, true, is_turned);
+                    let is_last = self.is_end(links[link].to);
+                    self.piece(step, Some(link), None, is_last, is_turned);
                 }
             } else {
                 self.bundle(ranked, links, place_of, (shared, is_fork), members);
@@ -299,7 +305,8 @@ impl Routes {
                 });
                 let step = joined((trunk.0, trunk.1), (place, 0.0), is_fork);
                 self.steps.push(step);
-                let touches_end = trunk.2.is_none() && (is_fork == is_turned);
+                let touches_end =
+                    trunk.2.is_none() && (is_fork == is_turned) && self.is_end(shared);
                 self.piece(step, None, trunk.2, touches_end, is_turned);
                 trunk = (place, 0.0, Some(self.pieces.len() - 1), next);
                 // The segment within the rank itself, beside its vertices.
@@ -316,8 +323,14 @@ impl Routes {
             self.steps.push(step);
             // It touches its target, unless that is the common end, which the trunk touches.
             let is_last = (is_fork != is_turned) || trunk.2.is_none();
+            let is_last = is_last && self.is_end(links[link].to);
             self.piece(step, Some(link), trunk.2, is_last, is_turned);
         }
+    }
+
+    /// True if edges end at this vertex: they go on within an open scope.
+    fn is_end(&self, vertex: usize) -> bool {
+        !self.vertices[vertex].is_open
     }
 
     /// A segment from the upper to the lower edge of a rank.

@@ -22,6 +22,8 @@ pub(super) struct Vertex {
     pub(super) width: f64,
     pub(super) height: f64,
     pub(super) pin: Pin,
+    /// True for an open scope: edges meet it at its ports.
+    pub(super) is_open: bool,
 }
 
 /// An edge; the points where it touches its ends are relative to their middle.
@@ -31,6 +33,8 @@ pub(super) struct Link {
     pub(super) to: usize,
     pub(super) from_dx: f64,
     pub(super) to_dx: f64,
+    /// True if it leads upwards, from the upper border of its source to the lower one of its target.
+    pub(super) is_turned: bool,
 }
 
 /// A place in a rank: a vertex, or a crossing of edges.

@@ -13,9 +13,16 @@ pub(super) struct RankedGraph {
     pub(super) ways: Vec<(usize, usize, bool)>,
 }
 
-/// Opens cycles and ranks all vertices with edges.
+/// Ranks all vertices with edges. Without the turned links, there is no cycle: see [`turned`].
 pub(super) fn rank(vertices: &[Vertex], links: &[Link]) -> RankedGraph {
-    let ways = open_cycles(vertices, links);
+    let way = |link: &Link| {
+        if link.is_turned {
+            (link.to, link.from, true)
+        } else {
+            (link.from, link.to, false)
+        }
+    };
+    let ways: Vec<_> = links.iter().map(way).collect();
     let near = Near::of(vertices.len(), &ways);
     let sorted = near.sorted();
     let mut rank = vec![0_usize; vertices.len()];
@@ -152,19 +159,19 @@ fn rows(vertices: &[Vertex], rank: Vec<usize>, near: &Near, sorted: &[usize]) ->
     row
 }
 
-/// Each link from above to below; links that would close a cycle are turned.
-fn open_cycles(vertices: &[Vertex], links: &[Link]) -> Vec<(usize, usize, bool)> {
-    let count = vertices.len();
+/// A mark for each link (from, to) that must be turned for no cycle to be left.
+pub(super) fn turned(count: usize, links: &[(usize, usize)]) -> Vec<bool> {
     let mut leaving: Vec<Vec<usize>> = vec![Vec::new(); count];
     let mut has_input = vec![false; count];
-    for (index, link) in links.iter().enumerate().filter(|(_, l)| l.from != l.to) {
-        leaving[link.from].push(index);
-        has_input[link.to] = true;
-    }
-    let mut ways: Vec<_> = links
+    for (index, (from, to)) in links
         .iter()
-        .map(|link| (link.from, link.to, false))
-        .collect();
+        .enumerate()
+        .filter(|(_, (from, to))| from != to)
+    {
+        leaving[*from].push(index);
+        has_input[*to] = true;
+    }
+    let mut is_turned = vec![false; links.len()];
     // 0 unvisited, 1 on the path, 2 done.
     let mut state = vec![0_u8; count];
     let beginnings = (0..count).filter(|v| !has_input[*v]);
@@ -181,18 +188,18 @@ fn open_cycles(vertices: &[Vertex], links: &[Link]) -> Vec<(usize, usize, bool)>
                 continue;
             };
             *next += 1;
-            let to = links[link].to;
+            let to = links[link].1;
             match state[to] {
                 0 => {
                     state[to] = 1;
                     stack.push((to, 0));
                 }
-                1 => ways[link] = (to, links[link].from, true),
+                1 => is_turned[link] = true,
                 _ => {}
             }
         }
     }
-    ways
+    is_turned
 }
 
 #[cfg(test)]
@@ -204,17 +211,22 @@ mod tests {
             width: 114.0,
             height: 28.0,
             pin,
+            is_open: false,
         }
     }
 
     fn links(pairs: impl Iterator<Item = (usize, usize)>) -> Vec<Link> {
-        let link = |(from, to)| Link {
+        let pairs: Vec<_> = pairs.collect();
+        let count = pairs.iter().map(|(from, to)| from.max(to) + 1).max();
+        let turned = turned(count.unwrap_or(0), &pairs);
+        let link = |(&(from, to), is_turned)| Link {
             from,
             to,
             from_dx: 0.0,
             to_dx: 0.0,
+            is_turned,
         };
-        pairs.map(link).collect()
+        pairs.iter().zip(turned).map(link).collect()
     }
 
     #[test]

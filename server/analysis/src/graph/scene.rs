@@ -1,7 +1,9 @@
 //! Layout of a graph: boxes of the open scopes and the lines between them.
 //!
 //! Each open scope is laid out separately, the innermost first. An edge enters a scope at a port of its upper border,
-//! one per source, and leaves at its lower one; so the layout of a scope depends on nothing around it.
+//! one per source, and leaves at its lower one. An edge that closes a cycle leads upwards: it leaves its scopes at the
+//! upper border and enters others at the lower one. Which edges do so is decided from the outermost scope inwards, before
+//! anything has a place.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,6 +14,8 @@ use super::layered::{Layout, layout};
 pub use super::open::View;
 use super::open::opened;
 use super::places::{Link, Pin, Vertex};
+use super::ports::{End, Flow, Flows, MANY, Merged, few_ports, lead};
+use super::ranks::turned;
 use super::tree::{Tree, What};
 
 /// Height of a box without chips.
@@ -22,8 +26,6 @@ const CHIPS: f64 = 18.0;
 const SIDE: f64 = 18.0;
 const HEAD: f64 = 34.0;
 const FOOT: f64 = 16.0;
-/// Maximum number of ports of one border; above it all edges share one.
-const MAX_PORTS: usize = 8;
 /// Maximum number of chips with a label.
 pub const MAX_CHIPS: usize = 3;
 /// Maximum length of a chip's label in characters.
@@ -134,7 +136,7 @@ pub(super) fn scene_of(
         }
     }
     let flows: BTreeMap<_, _> = flows.into_iter().collect();
-    let mut inside: BTreeMap<usize, BTreeMap<(End, End), Flow>> = BTreeMap::new();
+    let mut inside: BTreeMap<usize, Flows> = BTreeMap::new();
     for ((from, to), flow) in &flows {
         lead(tree, *from, *to, |scope, from, to| {
             inside
@@ -152,7 +154,7 @@ pub(super) fn scene_of(
         inside: &inside,
     };
     let children: Vec<usize> = tree.children(0).collect();
-    let done = drawing.arrange(0, &children, (false, false));
+    let done = drawing.arrange(0, &children, Merged::default(), &BTreeSet::new());
     drawing.finish(&done)
 }
 
@@ -165,7 +167,7 @@ pub(super) fn flat(graph: &Graph, tree: &Tree, nodes: &BTreeSet<usize>, centre: 
             item
         }
     };
-    let mut flows: BTreeMap<(End, End), Flow> = BTreeMap::new();
+    let mut flows = Flows::new();
     for &(from, to, is_control) in &tree.edges {
         let pair = (shown_as(from), shown_as(to));
         if pair.0 != pair.1 && nodes.contains(&pair.0) && nodes.contains(&pair.1) {
@@ -185,66 +187,8 @@ pub(super) fn flat(graph: &Graph, tree: &Tree, nodes: &BTreeSet<usize>, centre: 
         inside: &inside,
     };
     let children: Vec<usize> = nodes.iter().copied().collect();
-    let done = drawing.arrange(0, &children, (false, false));
+    let done = drawing.arrange(0, &children, Merged::default(), &BTreeSet::new());
     drawing.finish(&done)
-}
-
-/// Edges drawn as one.
-#[derive(Clone, Copy, Debug, Default)]
-struct Flow {
-    edges: usize,
-    data: usize,
-    is_on_path: bool,
-}
-
-impl Flow {
-    fn add(&mut self, other: &Self) {
-        self.edges += other.edges;
-        self.data += other.data;
-        self.is_on_path |= other.is_on_path;
-    }
-}
-
-/// End of a line within a scope.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum End {
-    /// A child of the scope.
-    Child(usize),
-    /// Its upper border, from an item outside.
-    In(usize),
-    /// Its lower border, to an item outside.
-    Out(usize),
-}
-
-/// The shared port of many edges.
-const MANY: usize = usize::MAX;
-
-/// Calls `part` for each scope that an edge between two boxes crosses, with its ends there.
-fn lead(tree: &Tree, from: usize, to: usize, mut part: impl FnMut(usize, End, End)) {
-    let mut meets = tree.items[from].parent;
-    while !tree.contains(meets, to) {
-        meets = tree.items[meets].parent;
-    }
-    let top = |mut item: usize| {
-        while tree.items[item].parent != meets {
-            item = tree.items[item].parent;
-        }
-        item
-    };
-    let (first, last) = (top(from), top(to));
-    part(meets, End::Child(first), End::Child(last));
-    let mut at = from;
-    while at != first {
-        let scope = tree.items[at].parent;
-        part(scope, End::Child(at), End::Out(last));
-        at = scope;
-    }
-    let mut at = to;
-    while at != last {
-        let scope = tree.items[at].parent;
-        part(scope, End::In(first), End::Child(at));
-        at = scope;
-    }
 }
 
 /// Layout of a scope, relative to its upper left corner.
@@ -273,53 +217,74 @@ struct Drawing<'a> {
     graph: &'a Graph,
     tree: &'a Tree,
     is_open: &'a dyn Fn(usize) -> bool,
-    inside: &'a BTreeMap<usize, BTreeMap<(End, End), Flow>>,
+    inside: &'a BTreeMap<usize, Flows>,
 }
 
 impl Drawing<'_> {
-    /// Lays out a scope. `merged` is true for a border (upper, lower) whose surrounding scope has a single port: then
-    /// this one has a single port too.
-    fn arrange(&self, scope: usize, children: &[usize], merged: (bool, bool)) -> ScopeLayout {
-        let nothing = BTreeMap::new();
+    /// Lays out a scope. `merged` names the ports that the surrounding scope has once for all edges: then this one has a
+    /// single one too. Edges of the ports in `up` lead upwards.
+    fn arrange(
+        &self,
+        scope: usize,
+        children: &[usize],
+        merged: Merged,
+        up: &BTreeSet<End>,
+    ) -> ScopeLayout {
+        let nothing = Flows::new();
         let flows = self.inside.get(&scope).unwrap_or(&nothing);
-        let (flows, merged) = few_ports(flows, merged);
-        let mut inner: BTreeMap<usize, ScopeLayout> = BTreeMap::new();
-        for &child in children.iter().filter(|child| (self.is_open)(**child)) {
-            let own: Vec<usize> = self.tree.children(child).collect();
-            inner.insert(child, self.arrange(child, &own, merged));
-        }
+        let turn = |end: End| if up.contains(&end) { end.turned() } else { end };
+        let all: Flows = flows
+            .iter()
+            .map(|((from, to), flow)| ((turn(*from), turn(*to)), *flow))
+            .collect();
+        let (flows, merged) = few_ports(&all, merged);
         let mut ends: Vec<End> = children.iter().map(|child| End::Child(*child)).collect();
         let ports = flows.keys().flat_map(|(from, to)| [*from, *to]);
         let ports: BTreeSet<End> = ports.filter(|end| !matches!(end, End::Child(_))).collect();
         ends.extend(ports);
         let at: BTreeMap<End, usize> = ends.iter().enumerate().map(|(i, end)| (*end, i)).collect();
+        let leads_up = upward(&flows, &at);
+        let mut inner: BTreeMap<usize, ScopeLayout> = BTreeMap::new();
+        for &child in children.iter().filter(|child| (self.is_open)(**child)) {
+            let own: Vec<usize> = self.tree.children(child).collect();
+            let mut up = BTreeSet::new();
+            for &(from, to) in all.keys() {
+                if leads_up.contains(&(merged.of(from), merged.of(to))) {
+                    if to == End::Child(child) {
+                        up.insert(End::In(from.key()));
+                    } else if from == End::Child(child) {
+                        up.insert(End::Out(to.key()));
+                    }
+                }
+            }
+            inner.insert(child, self.arrange(child, &own, merged, &up));
+        }
         let vertices: Vec<Vertex> = ends.iter().map(|end| self.vertex(*end, &inner)).collect();
         // Point at which an edge touches an open scope, relative to its middle.
-        let port = |end: End, other: End, is_from: bool| {
+        let port = |end: End, wanted: fn(usize) -> End, other: End, is_turned: bool| {
             let End::Child(child) = end else { return 0.0 };
-            let (End::Child(key) | End::In(key) | End::Out(key)) = other;
             let Some(inner) = inner.get(&child) else {
                 return 0.0;
             };
-            let wanted = if is_from { End::Out(key) } else { End::In(key) };
-            let shared = if is_from {
-                End::Out(MANY)
-            } else {
-                End::In(MANY)
+            let at = |key: usize| {
+                let wanted = wanted(key);
+                let wanted = if is_turned { wanted.turned() } else { wanted };
+                inner.ports.get(&wanted)
             };
-            let found = inner
-                .ports
-                .get(&wanted)
-                .or_else(|| inner.ports.get(&shared));
+            let found = at(other.key()).or_else(|| at(MANY));
             found.map_or(0.0, |x| x - inner.width / 2.0)
         };
         let links: Vec<Link> = flows
             .keys()
-            .map(|&(from, to)| Link {
-                from: at[&from],
-                to: at[&to],
-                from_dx: port(from, to, true),
-                to_dx: port(to, from, false),
+            .map(|&(from, to)| {
+                let is_turned = leads_up.contains(&(from, to));
+                Link {
+                    from: at[&from],
+                    to: at[&to],
+                    from_dx: port(from, End::Out, to, is_turned),
+                    to_dx: port(to, End::In, from, is_turned),
+                    is_turned,
+                }
             })
             .collect();
         let flows: Vec<((End, End), Flow)> = flows.into_iter().collect();
@@ -328,17 +293,24 @@ impl Drawing<'_> {
     }
 
     fn vertex(&self, end: End, inner: &BTreeMap<usize, ScopeLayout>) -> Vertex {
+        let mut is_open = false;
         let (width, height, pin) = match end {
-            End::In(_) => (10.0, 0.0, Pin::Top),
-            End::Out(_) => (10.0, 0.0, Pin::Bottom),
+            End::In(_) | End::OutAbove(_) => (10.0, 0.0, Pin::Top),
+            End::Out(_) | End::InBelow(_) => (10.0, 0.0, Pin::Bottom),
             End::Child(child) => {
+                is_open = inner.contains_key(&child);
                 let (width, height) = inner
                     .get(&child)
                     .map_or_else(|| self.size(child), |inner| (inner.width, inner.height));
                 (width, height, Pin::Free)
             }
         };
-        Vertex { width, height, pin }
+        Vertex {
+            width,
+            height,
+            pin,
+            is_open,
+        }
     }
 
     /// Merges boxes and lines of a scope with those of its open scopes.
@@ -366,9 +338,7 @@ impl Drawing<'_> {
             ..ScopeLayout::default()
         };
         let bottom = done.height;
-        let item_of = |end: End| match end {
-            End::Child(item) | End::In(item) | End::Out(item) => Some(item).filter(|i| *i != MANY),
-        };
+        let item_of = |end: End| Some(end.key()).filter(|item| *item != MANY);
         for (end, (x, y)) in ends.iter().zip(&layout.at) {
             let End::Child(child) = *end else {
                 done.ports.insert(*end, left + x);
@@ -432,22 +402,21 @@ impl Drawing<'_> {
             let mut placed = ends.iter().zip(&layout.at);
             placed.find_map(|(end, at)| wanted(end).then_some(top + at.1))
         };
-        let above = rank_of(|end| matches!(end, End::In(_)));
-        let below = rank_of(|end| matches!(end, End::Out(_)));
-        for (piece, line) in layout.pieces.iter().zip(before..) {
-            let line = &mut done.lines[line];
+        let above = rank_of(|end| matches!(end, End::In(_) | End::OutAbove(_)));
+        let below = rank_of(|end| matches!(end, End::Out(_) | End::InBelow(_)));
+        for line in &mut done.lines[before..] {
             let is_at = |y: f64, border: Option<f64>| border.is_some_and(|b| (y - b).abs() < 0.5);
             for (y, other) in [(1, 3), (3, 1)] {
                 if is_at(line.at[y], above) && line.at[other] > line.at[y] {
                     line.at[y] = 0.0;
                 } else if is_at(line.at[y], below) && line.at[other] < line.at[y] {
                     line.at[y] = bottom;
-                    line.is_last = false;
+                } else {
+                    continue;
                 }
+                // A port is no end, however the edge goes on outside.
+                line.is_last &= y != 3;
             }
-            // The border of an open scope is crossed, not an end.
-            let ends_inside = piece.link.and_then(|link| item_of(flows[link].0.1));
-            line.is_last &= !ends_inside.is_some_and(|item| (self.is_open)(item));
         }
         done
     }
@@ -559,26 +528,21 @@ pub fn chip_label(name: &str) -> &str {
         .unwrap_or(name)
 }
 
-type Flows = BTreeMap<(End, End), Flow>;
-
-/// Reduces the ports of a scope to [`MAX_PORTS`] per border; the flags mark borders with a single shared port.
-fn few_ports(flows: &Flows, merged: (bool, bool)) -> (Flows, (bool, bool)) {
-    let count = |wanted: fn(&End) -> bool| {
-        let ends = flows.keys().flat_map(|(from, to)| [*from, *to]);
-        ends.filter(wanted).collect::<BTreeSet<_>>().len()
+/// Pairs of ends whose edges lead upwards: those of turned ports, and those that close a cycle.
+fn upward(flows: &Flows, at: &BTreeMap<End, usize>) -> BTreeSet<(End, End)> {
+    let is_of_port =
+        |(from, to): &(End, End)| matches!(from, End::InBelow(_)) || matches!(to, End::OutAbove(_));
+    // Ports are in no cycle: an edge from a place to itself is ignored.
+    let pair = |ends: &(End, End)| {
+        let to = if is_of_port(ends) { ends.0 } else { ends.1 };
+        (at[&ends.0], at[&to])
     };
-    let merges_in = merged.0 || count(|end| matches!(end, End::In(_))) > MAX_PORTS;
-    let merges_out = merged.1 || count(|end| matches!(end, End::Out(_))) > MAX_PORTS;
-    let merge = |end: End| match end {
-        End::In(_) if merges_in => End::In(MANY),
-        End::Out(_) if merges_out => End::Out(MANY),
-        other => other,
-    };
-    let mut few = Flows::new();
-    for ((from, to), flow) in flows {
-        few.entry((merge(*from), merge(*to))).or_default().add(flow);
-    }
-    (few, (merges_in, merges_out))
+    let pairs: Vec<(usize, usize)> = flows.keys().map(pair).collect();
+    let is_up = flows.keys().zip(turned(at.len(), &pairs));
+    is_up
+        .filter(|(ends, is_turned)| *is_turned || is_of_port(ends))
+        .map(|(ends, _)| *ends)
+        .collect()
 }
 
 /// Approximate width of a text: wide characters count twice.
