@@ -23,7 +23,7 @@ mod read;
 mod sessions;
 #[cfg(test)]
 mod tests;
-mod unread;
+pub(crate) mod unread;
 
 pub(crate) use arguments::ArgumentSearch;
 use arguments::MAX_EVENT_BYTES;

@@ -1,5 +1,7 @@
 //! Profiles in `diff`, `export` and `report`, and single traces as runs.
 
+use std::fmt::Write;
+
 use crate::cli::against::{place, trace};
 use crate::cli::check::Place;
 use crate::support::lab::{fixture, workspace_root};
@@ -206,4 +208,142 @@ fn memory_over_time_is_exported_from_the_file_beside_a_trace_without_events() {
     )
     .json();
     assert_eq!(empty["sessions"][0]["state"], "unreadable", "{empty}");
+}
+
+/// Steps of an Ascend device in ticks of 10 ns: forward begins 50 µs after the step, and `late` ticks later on this rank.
+fn step_trace(late: i64) -> String {
+    let mut text = "step_num,start_point,end_point,total,fp_point,bp_point,iteration_interval,fp_and_bp,tail,\
+                    stream_20_0_AllReduce-op7_start_point,stream_20_0_AllReduce-op7_end_point,stream_20_0_AllReduce-op7\n"
+        .to_owned();
+    for step in 1..=12 {
+        let begin = 1_000_000 + step * 100_000;
+        let (forward, backward, end) = (begin + 5_000, begin + 70_000 + late, begin + 100_000);
+        let (from, to) = (backward, end - 10_000);
+        let _infallible = writeln!(
+            text,
+            "{step},{begin},{end},100000,{forward},{backward},5000,{},{},{from},{to},{}",
+            backward - forward,
+            end - backward,
+            to - from
+        );
+    }
+    text + "-,0,0,100000,0,0,5000,65000,30000,0,0,20000\n"
+}
+
+#[test]
+fn tables_of_an_npu_are_a_run_with_steps_operators_and_ranks() {
+    let place = Place::new();
+    for rank in 0..4 {
+        let late = if rank == 2 { 15_000 } else { 0 };
+        let text = step_trace(late);
+        let name = format!("pipeline/step_trace_raw_{rank}_detail_time.csv");
+        place.write(&name, text.as_bytes());
+        let link = format!(
+            "step_num,communication_cost,wait_cost,link_info,communication_operator_cost\n\
+             1,0.2,0.1,\"{{\"\"{}-{rank}\"\": {{\"\"SDMA\"\": [0.25, 1324.5, 1]}}}}\",{{}}\n",
+            rank ^ 1
+        );
+        place.write(&format!("pipeline/hccl_raw_{rank}.csv"), link.as_bytes());
+    }
+    let ranks = run(
+        &place,
+        &["export", "pipeline", "--kind", "ranks", "--format", "json"],
+    )
+    .json();
+    assert_eq!(ranks.as_array().unwrap().len(), 4, "{ranks}");
+    // Compute is everything but the interval and the collective: 750 µs, and 150 µs more on one rank.
+    let compute: Vec<i64> = (ranks.as_array().unwrap().iter())
+        .map(|rank| rank["compute_nanos"].as_i64().unwrap() / 12)
+        .collect();
+    assert_eq!(compute, [750_000, 750_000, 900_000, 750_000]);
+    place.write(
+        "one/profiler/step_trace_raw_3_detail_time.csv",
+        step_trace(0).as_bytes(),
+    );
+    let mut timeline = "op_name, stream_id, start_time(ms), duration(ms)\n".to_owned();
+    for step in 1..=6 {
+        let begin = 10.1 + f64::from(step);
+        let _infallible = writeln!(
+            timeline,
+            "Default/net/MatMul-op1,19,{begin:.5},0.4\nDefault/Send-op2,21,{begin:.5},0.1"
+        );
+    }
+    place.write(
+        "one/profiler/output_timeline_data_3.txt",
+        timeline.as_bytes(),
+    );
+    place.write(
+        "one/profiler/framework_raw_3.csv",
+        b"full_kernel_name,op_info\nDefault/net/MatMul-op1,\"{\"\"input_0\"\": {\"\"shape\"\": [8, 4]}}\"\n",
+    );
+    place.write(
+        "one/profiler/flops_3.txt",
+        b"full_kernel_name, MFLOPs(10^6 cube)\nDefault/net/MatMul-op1, 2.5",
+    );
+    let of = |args: &[&str]| {
+        let format = ["--format", "json"];
+        run(
+            &place,
+            &[&["export", "one", "--kind"], args, &format].concat(),
+        )
+        .json()
+    };
+    let profile = of(&["profile"]);
+    let own = &profile["sessions"][0];
+    assert_eq!(
+        (&own["format"], &own["rank"], &own["steps_from"]),
+        (&"mindspore".into(), &3.into(), &"table".into())
+    );
+    assert_eq!(
+        (&own["step_count"], &own["mean_step_nanos"]),
+        (&12.into(), &1_000_000.into())
+    );
+    // Only these steps have their operators.
+    assert_eq!(own["whole_steps"], 6);
+    let parts = &own["mean_parts_nanos"];
+    assert_eq!(
+        (&parts["kernel"], &parts["data"], &parts["communication"]),
+        (&400_000.into(), &50_000.into(), &200_000.into())
+    );
+    assert!(
+        own["sentence"]["en"]
+            .as_str()
+            .unwrap()
+            .contains("the NPU waits"),
+        "{own}"
+    );
+    let operators = of(&["operators", "--by", "shape"]);
+    let matmul = &operators[0];
+    assert_eq!(matmul["name"], "Default/net/MatMul-op1");
+    assert_eq!(
+        (&matmul["calls"], &matmul["shapes"]),
+        (&6.into(), &"[[8, 4]]".into())
+    );
+    assert_eq!(
+        (&matmul["device_self_nanos"], &matmul["flops"]),
+        (&2_400_000.into(), &15_000_000.into())
+    );
+    let kernels = of(&["operators", "--by", "kernel"]);
+    let types: Vec<&str> = (kernels.as_array().unwrap().iter())
+        .map(|row| row["type"].as_str().unwrap())
+        .collect();
+    assert_eq!(types, ["communication", "AI Core", "communication"]);
+}
+
+#[test]
+fn files_of_profilers_that_no_reader_takes_are_named_where_nothing_else_is() {
+    let place = Place::new();
+    place.write("data/profiler/flops_summary_0.json", b"{}");
+    place.write("report.nsys-rep", b"");
+    for (path, wanted) in [
+        ("data", "profiler/flops_summary_0.json: not read: sums"),
+        (
+            "report.nsys-rep",
+            "report.nsys-rep: not read: a report of Nsight Systems",
+        ),
+    ] {
+        let none = run(&place, &["export", path, "--kind", "profile"]);
+        assert_eq!(none.status, 2, "{none:?}");
+        assert!(none.err.contains(wanted), "{none:?}");
+    }
 }

@@ -394,6 +394,8 @@ pub enum PhaseKind {
 }
 
 /// Figures of a device over the steps.
+    /// Forward and backward pass, where the recording does not tell them apart.
+    Training,
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DeviceFigures {

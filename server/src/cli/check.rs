@@ -16,6 +16,7 @@ use super::{CommandError, words};
 use crate::discovery::find::{self, Contents};
 use crate::discovery::runs::RunFiles;
 use crate::judging::judge;
+use crate::profiles::unread::unread;
 use crate::watchpoints::Sets;
 
 mod against;
@@ -355,6 +356,9 @@ pub(super) fn note_special(found: &Contents) {
     }
 }
 
+/// Maximum number of files of profilers that are named in a folder without runs.
+const MAX_UNREAD: usize = 5;
+
 /// Error for a folder without runs, with its other contents.
 pub(super) fn nothing_in(dir: &Path, found: &Contents) -> Mistake {
     let files: u64 = found.other.values().sum();
@@ -382,15 +386,18 @@ pub(super) fn nothing_in(dir: &Path, found: &Contents) -> Mistake {
         format!("{path} is {what}; only regular files are read")
     });
     let mistake = Mistake::new(2, format!("no runs found in {}", words::path(dir)));
+    let unread = unread(dir, "").into_iter().take(MAX_UNREAD);
+    let unread = unread.map(|file| format!("{}: {}", words::name(&file.path, None), file.reason));
     special
         .into_iter()
+        .chain(unread)
         .fold(mistake, Mistake::at)
         .at(format!(
             "{} in {}, none in a known format{most}",
             words::plural(files, "file", "files"),
             words::plural(found.folders, "folder", "folders"),
         ))
-        .at("known: event files, MindSpore summaries and dumps, safetensors, npy, ONNX")
+        .at("known: event files, MindSpore summaries and dumps, safetensors, npy, ONNX, profiles")
         .attempt("give the folder the training writes to, or record one")
 }
 

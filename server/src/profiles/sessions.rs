@@ -243,7 +243,7 @@ fn named(run: &str, files: Vec<TraceEntry>) -> Vec<(String, u32, TraceEntry)> {
         let folder = folder_of_profile(run, &file);
         if is_mindspore(&file) {
             let rank = file.rank;
-            named.push((folder, rank, file));
+            named.push((mindspore_session(folder), rank, file));
         } else if let Some((worker, number)) = worker_of(&file) {
             let rank = rank_in_file(&file.full);
             let mut file = file;
@@ -257,7 +257,7 @@ fn named(run: &str, files: Vec<TraceEntry>) -> Vec<(String, u32, TraceEntry)> {
             let rank = rank_in_file(&file.full);
             if is_beside {
                 let rank = rank.unwrap_or(file.rank);
-                named.push((folder, rank, file));
+                named.push((mindspore_session(folder), rank, file));
                 continue;
             }
             let stem = stem_of(run, &file);
@@ -296,6 +296,15 @@ fn named(run: &str, files: Vec<TraceEntry>) -> Vec<(String, u32, TraceEntry)> {
         }
     }
     named
+}
+
+/// Session of a folder of `MindSpore`; files in the folder of the run have the name that it gives to its folder.
+fn mindspore_session(folder: String) -> String {
+    if folder.is_empty() {
+        "profiler".to_owned()
+    } else {
+        folder
+    }
 }
 
 fn is_mindspore(file: &TraceEntry) -> bool {

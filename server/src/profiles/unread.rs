@@ -11,8 +11,8 @@ const MAX_FILES: usize = 100;
 /// Maximum number of entries of a folder that are looked at.
 const MAX_ENTRIES: usize = 20_000;
 /// Folders below that of a run where profilers write to.
-const PARTS: [&str; 7] = [
-    "profile", "profiles", "profiler", "trace", "traces", "memory", "plugins",
+const PARTS: [&str; 6] = [
+    "profile", "profiles", "trace", "traces", "memory", "plugins",
 ];
 /// Folder beside raw data of `CANN` once it was analysed.
 const ANALYSED: &str = "ASCEND_PROFILER_OUTPUT";
@@ -25,12 +25,51 @@ const PERFETTO: &str =
     "not read: Perfetto's protobuf. Export it as Chrome JSON: traceconv json FILE FILE.json";
 const SNAPSHOT: &str = "not read: PyTorch writes memory snapshots of this kind. Record with profile_memory=True, and export Chrome JSON \
 and export_memory_timeline(\"memory_timeline.json\").";
+const SUMS: &str = "not read: sums that follow from the other tables of MindSpore's profiler.";
+const QUEUES: &str = "not read: pipeline_profiling_<rank>.json beside it has the same queues.";
+const MEMORY: &str = "not read: MindSpore's account of the memory of graphs. Record the newer tree with memory_record.csv, or look at it with \
+MindInsight.";
+const TABLES: &str =
+    "not read: no page shows this table of MindSpore's profiler. MindInsight does.";
+const GPU_TABLES: &str = "not read: MindSpore's table of GPUs. gpu_timeline_display_<rank>.json has the same executions.";
 const CANN: &str = "not read: raw data of CANN. Export it as Chrome JSON: msprof --export=on --output=FOLDER, or analyse() of the framework's \
 profiler, which writes trace_view.json.";
 
-/// Lists the files of profilers in a folder that are not read. `shown` comes before their paths.
-pub(super) fn unread(folder: &Path, shown: &str) -> Vec<UnreadProfile> {
+/// Begins of the names of tables of `MindSpore`'s profiler, of which no other program has files.
+const MINDSPORE: [(&str, &str); 20] = [
+    ("timeline_summary_", SUMS),
+    ("ascend_timeline_summary_", SUMS),
+    ("output_op_compute_time_detail_", SUMS),
+    ("pynative_op_intermediate_", SUMS),
+    ("flops_summary_", SUMS),
+    ("flops_scope_", SUMS),
+    ("ascend_cluster_analyse_", SUMS),
+    ("minddata_pipeline_raw_", QUEUES),
+    ("memory_usage_summary_", MEMORY),
+    ("memory_usage_details_", MEMORY),
+    ("minddata_aicpu_", TABLES),
+    ("minddata_getnext_profiling_", TABLES),
+    ("dynamic_shape_info_", TABLES),
+    ("output_format_data_hwts_", TABLES),
+    ("output_data_preprocess_aicpu_", TABLES),
+    ("parallel_strategy_", TABLES),
+    ("gpu_op_type_info_", GPU_TABLES),
+    ("gpu_op_detail_info_", GPU_TABLES),
+    ("gpu_activity_data_", GPU_TABLES),
+    ("gpu_timeline_summary_", GPU_TABLES),
+];
+
+/// Lists the files of profilers in a folder that are not read, or a file if it is one. `shown` comes before their paths.
+pub(crate) fn unread(folder: &Path, shown: &str) -> Vec<UnreadProfile> {
     let mut found = Vec::new();
+    if folder.is_file() {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        let own = reason(&name, false).map(|reason| UnreadProfile {
+            path: shown.to_owned() + &name,
+            reason: reason.to_owned(),
+        });
+        return own.into_iter().collect();
+    }
     look(folder, shown, true, &mut found);
     found.sort_by(|a, b| a.path.cmp(&b.path));
     found.truncate(MAX_FILES);
@@ -56,7 +95,10 @@ fn look(folder: &Path, shown: &str, goes_on: bool, found: &mut Vec<UnreadProfile
 
 fn is_part(folder: &str) -> bool {
     let own = folder.to_ascii_lowercase();
-    PARTS.contains(&&*own) || own.ends_with("_ascend_ms") || own.ends_with("_ascend_pt")
+    own.starts_with("profiler")
+        || PARTS.contains(&&*own)
+        || own.ends_with("_ascend_ms")
+        || own.ends_with("_ascend_pt")
 }
 
 /// Reason why a file or folder of this name is not read; `None` for any other.
@@ -74,7 +116,19 @@ fn reason(name: &str, is_folder: bool) -> Option<&'static str> {
         (".pickle", SNAPSHOT),
     ];
     let own = ends.into_iter().find(|(end, _)| lower.ends_with(end));
-    own.map(|(_, reason)| reason)
+    let of_mindspore = MINDSPORE
+        .into_iter()
+        .find(|(begin, _)| name.starts_with(begin) && has_rank(name));
+    own.or(of_mindspore).map(|(_, reason)| reason)
+}
+
+/// `true` for a table whose name has the number of its rank: `flops_summary_3.json`.
+fn has_rank(name: &str) -> bool {
+    let Some((stem, "csv" | "json" | "txt")) = name.rsplit_once('.') else {
+        return false;
+    };
+    let mut parts = stem.split('_');
+    parts.any(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 #[cfg(test)]
@@ -83,7 +137,7 @@ mod tests {
 
     use tempfile::TempDir;
 
-    use super::{CANN, DATABASE, NSIGHT, PERFETTO, SNAPSHOT, unread};
+    use super::{CANN, DATABASE, MEMORY, NSIGHT, PERFETTO, SNAPSHOT, SUMS, unread};
 
     #[test]
     fn profiles_in_other_formats_are_named_with_the_way_to_export_them() {
@@ -96,6 +150,11 @@ mod tests {
             "profile/snapshot.pickle",
             "events.out.tfevents.1.a",
             "notes.txt",
+            "flops_summary_.json",
+            "profiler/flops_summary_0.json",
+            "profiler_2/memory_usage_details_12.json",
+            "profiler_2/pynative_op_intermediate_0_type.csv",
+            "profiler_2/step_trace_raw_0_detail_time.csv",
             "other/d.pickle",
             "host_ascend_pt/PROF_000001/device_0/data.bin",
             "done_ascend_pt/PROF_000001/data.bin",
@@ -114,13 +173,19 @@ mod tests {
             ("run/c.perfetto-trace", PERFETTO),
             ("run/host_ascend_pt/PROF_000001", CANN),
             ("run/profile/snapshot.pickle", SNAPSHOT),
+            ("run/profiler/flops_summary_0.json", SUMS),
+            ("run/profiler_2/memory_usage_details_12.json", MEMORY),
+            ("run/profiler_2/pynative_op_intermediate_0_type.csv", SUMS),
         ];
         assert_eq!(found, expected);
     }
 
     #[test]
-    fn a_folder_that_is_gone_has_none() {
+    fn a_folder_that_is_gone_has_none_and_a_file_is_named_by_itself() {
         let run = TempDir::new().unwrap();
         assert_eq!(unread(&run.path().join("gone"), ""), []);
+        let file = run.path().join("a.qdrep");
+        fs::write(&file, b"").unwrap();
+        assert_eq!(unread(&file, "")[0].path, "a.qdrep");
     }
 }

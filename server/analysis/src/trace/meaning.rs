@@ -138,7 +138,9 @@ fn phase(name: &str, format: TraceFormat, is_data: bool) -> Option<PhaseKind> {
         return Some(PhaseKind::Data);
     }
     if format == TraceFormat::Mindspore {
-        return Some(if name.starts_with("Gradients/") {
+        return Some(if name == "fp_and_bp" {
+            PhaseKind::Training
+        } else if name.starts_with("Gradients/") {
             PhaseKind::Backward
         } else if name.contains("/optimizer") || name == "tail" {
             PhaseKind::Update

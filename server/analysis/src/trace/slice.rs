@@ -44,6 +44,7 @@ pub const fn phase_name(phase: PhaseKind) -> &'static str {
         PhaseKind::Communication => "communication",
         PhaseKind::Host => "host",
         PhaseKind::Interval => "interval",
+        PhaseKind::Training => "training",
     }
 }
 

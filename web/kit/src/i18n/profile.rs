@@ -162,8 +162,8 @@ pub struct ProfileTexts {
     pub align: &'static str,
     /// At the begin of the step, at the begin of the forward pass.
     pub aligns: [&'static str; 2],
-    /// Data, forward, backward, update, communication, host, interval.
-    pub phases: [&'static str; 7],
+    /// Data, forward, backward, update, communication, host, interval, forward and backward.
+    pub phases: [&'static str; 8],
     pub step_title: fn(&str) -> String,
     pub against_median: fn(u64) -> String,
     /// Links to other pages at a step.

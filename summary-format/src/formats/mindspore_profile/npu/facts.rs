@@ -1,4 +1,4 @@
-//! What the tables say of each operator: its full name, its unit, the shapes of its inputs and its FLOPs.
+//! Facts of operators: full names, units, shapes of inputs and FLOPs.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,4 +1,4 @@
-//! `hccl_raw`: what communication cost by step, link and operator.
+//! `hccl_raw`: costs of communication by step, link and operator.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -288,6 +288,7 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
         "Host",
         "Between steps",
     ],
+        "Forward and backward",
     step_title: |number| format!("Step {number}"),
     against_median: |steps| format!("against the median of {}", format::count(steps)),
     step_curves: "Curves at this step",

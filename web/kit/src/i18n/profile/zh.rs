@@ -251,6 +251,7 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
         "主机",
         "迭代间隙",
     ],
+        "前向与反向",
     step_title: |number| format!("迭代 {number}"),
     against_median: |steps| format!("与 {} 个的中位数相比", format::count(steps)),
     step_curves: "该迭代的曲线",

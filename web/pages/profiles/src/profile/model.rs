@@ -155,7 +155,7 @@ pub(super) const fn kinds_of(parts: &Parts, has_device: bool) -> [i64; KINDS] {
 pub(super) const fn shade_of(kind: PhaseKind) -> Shade {
     match kind {
         PhaseKind::Data => Shade::Time(DATA),
-        PhaseKind::Forward => Shade::Time(0),
+        PhaseKind::Forward | PhaseKind::Training => Shade::Time(0),
         PhaseKind::Backward => Shade::Pale(0, 0.72),
         PhaseKind::Update => Shade::Pale(0, 0.46),
         PhaseKind::Communication => Shade::Time(1),

@@ -36,7 +36,10 @@ impl Part {
     }
 
     pub(super) const fn is_forward(self) -> bool {
-        matches!(self, Self::Phase(PhaseKind::Forward))
+        matches!(
+            self,
+            Self::Phase(PhaseKind::Forward | PhaseKind::Training)
+        )
     }
 }
 
