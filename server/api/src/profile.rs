@@ -391,11 +391,11 @@ pub enum PhaseKind {
     Host,
     /// Between two steps.
     Interval,
+    /// Forward and backward pass, where the recording does not tell them apart.
+    Training,
 }
 
 /// Figures of a device over the steps.
-    /// Forward and backward pass, where the recording does not tell them apart.
-    Training,
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DeviceFigures {
