@@ -26,6 +26,12 @@ HERE = ("cpu",)
 # Copies under way at most: beyond it, reading waits for the oldest.
 MOST_COPIES = 8
 
+PLAIN = (torch.Tensor, torch.nn.Parameter)
+"""Classes of tensors that are neither distributed nor of a program."""
+
+# Types whose norms are summed in their own precision.
+_SUMMED = (torch.float32, torch.float64)
+
 # Exponent of the smallest normal number.
 _MIN_NORMAL = {
     torch.float16: -14,
@@ -195,6 +201,9 @@ def are_finite(tensors: Iterable[torch.Tensor]) -> bool:
         return True
     groups: dict[tuple[torch.device, torch.dtype], list[torch.Tensor]] = {}
     for tensor in tensors:
+        if _is_plain(tensor):
+            groups.setdefault((tensor.device, tensor.dtype), []).append(tensor)
+            continue
         local = _local(tensor)
         if local.device.type not in ("meta", "xla"):
             flat = _flat(local)
@@ -203,7 +212,7 @@ def are_finite(tensors: Iterable[torch.Tensor]) -> bool:
     with torch.no_grad():
         for (device, dtype), group in groups.items():
             with torch.autocast(device.type, enabled=False):
-                if dtype in (torch.float32, torch.float64):
+                if dtype in _SUMMED:
                     norms.append(torch.stack(torch._foreach_norm(group)).sum())
                 else:
                     # The norm of a narrow type may exceed its range.
@@ -223,6 +232,9 @@ def norm_of(tensors: Iterable[torch.Tensor]) -> float | torch.Tensor | None:
         return None
     groups: dict[tuple[torch.device, torch.dtype], list[torch.Tensor]] = {}
     for tensor in tensors:
+        if _is_plain(tensor):
+            groups.setdefault((tensor.device, tensor.dtype), []).append(tensor)
+            continue
         local = _local(tensor)
         if local.device.type in ("meta", "xla"):
             return None
@@ -251,10 +263,17 @@ def norm_of(tensors: Iterable[torch.Tensor]) -> float | torch.Tensor | None:
         return total if here == 0 else torch.hypot(total, torch.full_like(total, here))
 
 
+def _is_plain(tensor: torch.Tensor) -> bool:
+    """True for a tensor in the memory of the processor whose norm is asked for as it is."""
+    return type(tensor) in PLAIN and tensor.is_cpu and tensor.layout == torch.strided and tensor.dtype in _SUMMED
+
+
 def _norm_here(flats: list[torch.Tensor], dtype: torch.dtype) -> float:
     """Norm of tensors in the memory of the processor."""
-    parts = [part for flat in flats for part in torch.split(flat, NORM_ELEMENTS)]
-    if dtype in (torch.float32, torch.float64):
+    parts: list[torch.Tensor] = []
+    for flat in flats:
+        parts.extend([flat] if flat.numel() <= NORM_ELEMENTS else torch.split(flat.reshape(-1), NORM_ELEMENTS))
+    if dtype in _SUMMED:
         norms = list(torch._foreach_norm(parts))
     else:
         norms = [_norm(part if part.is_floating_point() and part.itemsize == 4 else part.float()) for part in parts]

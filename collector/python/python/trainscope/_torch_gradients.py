@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-from trainscope._torch_later import PLAIN, is_readable
+from trainscope._torch_device import PLAIN
+from trainscope._torch_later import is_readable
 
 MAX_SAMPLES = 4
 """Parameters of a model whose gradients stand for all."""

@@ -33,17 +33,15 @@ def named_modules(model: nn.Module) -> list[tuple[str, nn.Module]]:
         seen.add(id(module))
         modules.append((name, module))
         children = module._modules
+        if not children:
+            continue
         is_wrapper = len(children) == 1 and not module._parameters
+        prefix = f"{name}." if name else ""
         for key, child in reversed(children.items()):
             if child is not None:
                 is_hidden = key in _OF_WRAPPERS or (is_wrapper and key == "module")
-                waiting.append((name if is_hidden else join(name, key), child))
+                waiting.append((name if is_hidden else prefix + key, child))
     return modules
-
-
-def join(name: str, key: str) -> str:
-    """Name of a child or parameter of the module `name`."""
-    return f"{name}.{key}" if name else key
 
 
 def named_parameters(model: nn.Module) -> tuple[list[tuple[str, torch.Tensor]], dict[str, list[str]]]:
@@ -52,10 +50,11 @@ def named_parameters(model: nn.Module) -> tuple[list[tuple[str, torch.Tensor]], 
     first: dict[int, str] = {}
     others: dict[str, list[str]] = {}
     for name, module in named_modules(model):
+        prefix = f"{name}." if name else ""
         for key, parameter in module._parameters.items():
             if parameter is None:
                 continue
-            full = join(name, key)
+            full = prefix + key
             known = first.setdefault(id(parameter), full)
             if known is full:
                 parameters.append((full, parameter))

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.compiler import is_compiling
 from torch.optim import Optimizer
 
 # Name under which `torch.jit.script` looks for a function that makes a module ready for it.
@@ -57,7 +58,7 @@ class Hook:
         self._args = args
 
     def __call__(self, *args: Any) -> None:
-        if torch.compiler.is_compiling() or _pauses:
+        if is_compiling() or _pauses:
             return
         owner = self._owner()
         if owner is not None:
@@ -119,24 +120,24 @@ class ModuleHooks:
         self._add(module, module.register_forward_hook(hook))
 
     def _add(self, module: nn.Module, handle: Any) -> None:
+        if not self._handles:
+            _follow_compilations()
         self._handles.append(handle)
         if id(module) not in self._modules:
             self._modules[id(module)] = weakref.ref(module)
-            module.__dict__.setdefault(_PREPARE, Unhook(module))
-            _follow_compilations()
+            if _PREPARE not in module.__dict__:
+                module.__dict__[_PREPARE] = Unhook(module)
 
     def remove(self) -> None:
         """Removes all of them."""
         for handle in self._handles:
             handle.remove()
         self._handles.clear()
-        for module in self._living():
-            if isinstance(module.__dict__.get(_PREPARE), Unhook) and not any(_hooks_of(module)):
+        for reference in self._modules.values():
+            module = reference()
+            if module is not None and isinstance(module.__dict__.get(_PREPARE), Unhook) and not _has_hooks(module):
                 del module.__dict__[_PREPARE]
         self._modules.clear()
-
-    def _living(self) -> list[nn.Module]:
-        return [module for one in self._modules.values() if (module := one()) is not None]
 
 
 _compilations = 0
@@ -163,10 +164,10 @@ def _before_compilation(_args: Any) -> None:
     _compilations += 1
 
 
-def _hooks_of(module: nn.Module) -> Iterator[Hook]:
-    """Hooks of watches."""
-    for hooks in (module._forward_pre_hooks, module._forward_hooks):
-        yield from (hook for hook in hooks.values() if isinstance(hook, Hook))
+def _has_hooks(module: nn.Module) -> bool:
+    """True if a watch has hooks in it."""
+    hooks = (module._forward_pre_hooks, module._forward_hooks)
+    return any(isinstance(hook, Hook) for some in hooks if some for hook in some.values())
 
 
 class ScalerStep:

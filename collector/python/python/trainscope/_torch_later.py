@@ -7,15 +7,13 @@ from typing import Any
 
 import torch
 
-from trainscope._torch_device import is_capturing
+from trainscope._torch_device import PLAIN, is_capturing
 
 MAX_WAITING = 32
 """Readings under way at most: what comes later is left out."""
 
 MAX_ELEMENTS = 1 << 20
 """Elements of one tensor that are copied from a device; the others of it are left out."""
-
-PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
 class Later:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import nn
+from torch.nn import functional
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from torch.overrides import TorchFunctionMode
 from torch.utils._device import DeviceContext
@@ -35,6 +36,22 @@ MAX_DEPTH = 64
 # Modules that take another path in evaluation, with other rounding, if any mode sees their functions.
 _WITH_FAST_PATH = (nn.MultiheadAttention, nn.TransformerEncoderLayer, nn.TransformerEncoder)
 
+# Modules of PyTorch that are one function: the mode is taken off for their calls, which are noted by the hooks.
+_ONE_FUNCTION: dict[type, Callable[..., Any]] = {
+    nn.Linear: functional.linear,
+    nn.Conv1d: torch.conv1d,
+    nn.Conv2d: torch.conv2d,
+    nn.Embedding: functional.embedding,
+    nn.LayerNorm: functional.layer_norm,
+    nn.Dropout: functional.dropout,
+    nn.ReLU: functional.relu,
+    nn.LeakyReLU: functional.leaky_relu,
+    nn.GELU: functional.gelu,
+    nn.SiLU: functional.silu,
+    nn.Tanh: torch.tanh,
+    nn.Sigmoid: torch.sigmoid,
+}
+
 # Functions whose results without a gradient are looked at: masks and targets that the program computes before its loss.
 _RISKY = frozenset(
     "log log2 log10 log1p div true_divide divide reciprocal sqrt rsqrt pow exp expm1 mean std var softmax log_softmax "
@@ -50,6 +67,9 @@ _OPERATORS = {
     "isub": "sub", "rmul": "mul", "imul": "mul", "rpow": "pow", "ipow": "pow", "rmatmul": "matmul", "imatmul": "matmul",
     "getitem": "index", "setitem": "index_put",
 }  # fmt: skip
+
+
+_sequence = torch._C._autograd._get_sequence_nr
 
 
 class Note(NamedTuple):
@@ -90,14 +110,15 @@ class _Mode(TorchFunctionMode):
     ) -> Any:
         if torch.compiler.is_compiling():
             return function(*args, **(kwargs or {}))
-        before = torch._C._autograd._get_sequence_nr()
+        before = _sequence()
         begun = time.perf_counter()
         result = function(*args, **(kwargs or {}))
         took = time.perf_counter() - begun
         lines = self._lines()
         if lines is not None and lines.is_on:
             try:
-                lines._note(function, args, result, before, took)
+                # What is in a mode of the program is noted with its functions only.
+                lines._note(function, args, result, before, took, is_outermost=torch._C._len_torch_function_stack() == 0)
             except Exception:
                 # Objects of the program in the arguments may raise anything.
                 pass
@@ -132,6 +153,8 @@ class Lines:
         # The mode is among those of the thread: it cannot be taken off while it is called.
         self._is_stacked = False
         self.is_on = False
+        # The module of one function that is being called, the sequence number and the time before.
+        self._called: tuple[nn.Module, int, float] | None = None
         self.reason = "its step was not looked at"
 
     def enter(self, modules: Iterable[tuple[str, nn.Module]], root: str = "") -> None:
@@ -197,12 +220,14 @@ class Lines:
                 self._slowest[place] = line
         return list(self._slowest.items())
 
-    def _note(self, function: Callable[..., Any], args: Any, result: Any, before: int, took: float) -> None:
-        after = torch._C._autograd._get_sequence_nr()
+    def _note(
+        self, function: Callable[..., Any], args: Any, result: Any, before: int, took: float, *, is_outermost: bool
+    ) -> None:
+        after = _sequence()
         if self._thread != threading.get_ident() or len(self._notes) + len(self._unrecorded) + len(self._largest) >= MAX_NOTES:
             return
         is_plain = type(result) is torch.Tensor
-        if after == before and not (is_plain and torch._C._len_torch_function_stack() == 0 and _is_new(result, args)):
+        if after == before and not (is_plain and is_outermost and _is_new(result, args)):
             if args and isinstance(args[0], torch.Tensor) and waits(function, args[0]):
                 self._add_time(_source.place_of(sys._getframe(2)), took, _name_of(function))
             return
@@ -245,17 +270,48 @@ class Lines:
             if threading.get_ident() == thread:
                 name = names.get(id(module))
                 inside.append(name if name is not None else inside[-1] if inside else "")
-                if isinstance(module, _WITH_FAST_PATH) and (lines := reference()) is not None:
+                if type(module) in _ONE_FUNCTION:
+                    if (lines := reference()) is not None:
+                        lines._before_function(module)
+                elif isinstance(module, _WITH_FAST_PATH) and (lines := reference()) is not None:
                     lines._step_aside(module, is_before=True)
 
-        def after(module: nn.Module, _args: Any, _output: Any) -> None:
+        def after(module: nn.Module, args: Any, output: Any) -> None:
             if threading.get_ident() == thread:
+                if type(module) in _ONE_FUNCTION:
+                    if (lines := reference()) is not None:
+                        lines._after_function(module, args, output)
+                elif isinstance(module, _WITH_FAST_PATH) and (lines := reference()) is not None:
+                    lines._step_aside(module, is_before=False)
                 if inside:
                     inside.pop()
-                if isinstance(module, _WITH_FAST_PATH) and (lines := reference()) is not None:
-                    lines._step_aside(module, is_before=False)
 
         return [register_module_forward_pre_hook(before), register_module_forward_hook(after, always_call=True)]
+
+    def _before_function(self, module: nn.Module) -> None:
+        """Takes the mode off for a module of one function, if no other mode and no hook of the program are to see it."""
+        if not self.is_on or module._forward_pre_hooks or len(module._forward_hooks) > 1:
+            return
+        if self._is_stacked and torch._C._len_torch_function_stack() == 1:
+            mode = torch._C._pop_torch_function_stack()
+            if mode is not self._mode:
+                torch._C._push_on_torch_function_stack(mode)
+                return
+            self._is_stacked = False
+            self._called = module, _sequence(), time.perf_counter()
+
+    def _after_function(self, module: nn.Module, args: Any, output: Any) -> None:
+        """Puts the mode back, and notes the call; without an output it has failed."""
+        called, self._called = self._called, None
+        if called is None or called[0] is not module:
+            return
+        took = time.perf_counter() - called[2]
+        if self.is_on and not self._is_stacked:
+            self._is_stacked = True
+            torch._C._push_on_torch_function_stack(self._mode)
+            if output is not None:
+                with torch._C.DisableTorchFunction():
+                    self._note(_ONE_FUNCTION[type(module)], args, output, called[1], took, is_outermost=True)
 
     def _step_aside(self, module: nn.Module, *, is_before: bool) -> None:
         if self.is_on and not module.training:

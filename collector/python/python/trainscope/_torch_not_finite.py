@@ -25,7 +25,6 @@ from trainscope._torch_forensics import (
     is_view,
     module_of,
     name_of,
-    nodes_of,
     note_of,
     operation_of,
     value_of,
@@ -148,15 +147,16 @@ class NotFinite(_torch_calls.Listener):
                 self._inputs[address_of(tensor)] = f"{key}:{number}" if number else key
 
     @guarded
-    def after_module(self, output: Any) -> None:
+    def after_module(self, outputs: list[torch.Tensor]) -> None:
         """Looks for NaN in the outputs of a module that are in memory, in a looked-at forward pass."""
         if not self._is_looked or self._output is not None or self._findings >= MAX_FINDINGS:
             return
-        for tensor in tensors_in(output):
-            if type(tensor) is torch.Tensor and tensor.is_cpu and tensor.grad_fn is not None and _is_readable(tensor):
-                plain = tensor.detach()
-                # Of infinities the sum may be NaN, too.
-                if tensor.is_floating_point() and math.isnan(plain.sum()) and bool(torch.isnan(plain).any()):
+        for tensor in outputs:
+            if type(tensor) is not torch.Tensor or tensor.dtype not in _FLOATS or not tensor.is_cpu:
+                continue
+            # Of infinities the sum may be NaN, too.
+            if tensor.grad_fn is not None and _is_readable(tensor) and math.isnan(tensor.detach().sum().item()):
+                if bool(torch.isnan(tensor.detach()).any()):
                     self._output = tensor
                     return
 
@@ -367,9 +367,10 @@ class Gradients:
     def __init__(self, owner: NotFinite) -> None:
         self._owner = weakref.ref(owner)
         self._nodes: list[Any] = []
-        # For each of them, where its outgoing gradients go to: a place in the list, `_LEAF`, or `None`.
-        self._targets: list[list[int | None]] = []
+        # For each of them, which of its outgoing gradients go where: to a place in the list, or `_LEAF`.
+        self._targets: list[list[tuple[int, int]]] = []
         self._handles: list[Any] = []
+        # Names of parameters, once they are asked for.
         self._names: dict[int, str] = {}
         # Findings by the functions that their gradients, which are not finite, flow into.
         self._origins: dict[int, Finding] = {}
@@ -389,16 +390,17 @@ class Gradients:
         owner = self._owner()
         if owner is None:
             return
-        nodes = nodes_of([loss.grad_fn for loss in losses], MAX_HOOKS)
-        self._is_complete = len(nodes) < MAX_HOOKS
-        # A view of a gradient has the same elements.
-        self._nodes = [node for node in nodes if not is_leaf(node) and not is_view(node)]
+        functions = _functions_of([loss.grad_fn for loss in losses])
+        self._is_complete = len(functions) < MAX_HOOKS
+        self._nodes = [node for node, before in functions.items() if not is_leaf(node) and not _passes_on(node, before)]
         places = {node: at for at, node in enumerate(self._nodes)}
-        self._targets = [[_target(one, places) for one, _ in node.next_functions] for node in self._nodes]
-        self._names = owner.names()
+        self._targets = []
+        for node in self._nodes:
+            targets = [_target(one, places, functions) for one in functions[node]]
+            self._targets.append([(number, at) for number, at in enumerate(targets) if at is not None])
         self._is_over = False
         self._handles = [
-            node.register_hook(Hook(self, Gradients._after, at)) for at, node in enumerate(self._nodes)
+            node.register_hook(Hook(self, Gradients._after, at)) for at, node in enumerate(self._nodes) if self._targets[at]
         ]
 
     def end(self) -> None:
@@ -421,22 +423,25 @@ class Gradients:
         if not self._has_end:
             self._has_end = True
             torch.autograd.Variable._execution_engine.queue_callback(Hook(self, Gradients._at_end))
-        for gradient, target in zip(outgoing, self._targets[at], strict=False):
-            if target is None or not _is_readable(gradient):
+        finding: Finding | None = None
+        for number, target in self._targets[at]:
+            gradient = outgoing[number]
+            if not _is_readable(gradient):
                 continue
             if gradient.requires_grad:
                 gradient = gradient.detach()
-            if not gradient.is_cpu:
-                numbers, edges = self._largest.setdefault(gradient.device, ([], []))
-                numbers.append(torch.linalg.vector_norm(gradient, torch.inf).float())
-                edges.append(Edge(at, target, *self._described(self._nodes[at])))
-            # The sum is the faster one of the two, and may overflow.
-            elif not cmath.isfinite(gradient.sum().item()) and not is_finite(gradient):
-                finding = self._origins.get(at) or self._finding(self._nodes[at], gradient, incoming)
-                self._origins[target] = self._origins[at] = finding
+            if gradient.is_cpu:
+                # The sum is the faster one of the two, and may overflow.
+                if cmath.isfinite(gradient.sum().item()) or is_finite(gradient):
+                    continue
+                finding = self._origins[target] = finding or self._origin(at, gradient, incoming)
                 if target == _LEAF:
                     self._record(finding)
                     return
+            else:
+                numbers, edges = self._largest.setdefault(gradient.device, ([], []))
+                numbers.append(torch.linalg.vector_norm(gradient, torch.inf).float())
+                edges.append(Edge(at, target, *self._described(self._nodes[at])))
 
     def _record(self, finding: Finding) -> None:
         owner = self._owner()
@@ -454,7 +459,16 @@ class Gradients:
         lines = None if owner is None else owner.lines
         note = note_of(node, lines)
         place = None if note is None else note.place
+        if not self._names and owner is not None:
+            self._names = owner.names()
         return operation_of(node, note), module_of(node, note, self._names), place, without_line(node, note, lines)
+
+    def _origin(self, at: int, outgoing: torch.Tensor, incoming: tuple[Any, ...]) -> Finding:
+        """The finding of an outgoing gradient: the one of the incoming gradients, if these are not finite either."""
+        known = self._origins.get(at)
+        if known is not None and not all(is_finite(one) for one in incoming if _is_readable(one)):
+            return known
+        return self._finding(self._nodes[at], outgoing, incoming)
 
     def _finding(self, node: Any, outgoing: torch.Tensor, incoming: tuple[Any, ...]) -> Finding:
         operation, module, place, missing = self._described(node)
@@ -495,17 +509,49 @@ _LEAF = -1
 """Place of whatever takes a gradient to a parameter."""
 
 
-def _target(node: Any, places: dict[Any, int]) -> int | None:
-    """Place of the function that a gradient flows into, behind views; `None` if that is not looked at."""
+# Functions whose outgoing gradient is finite where the incoming one is, and may leave out what is not.
+_MASKS = frozenset({"relu", "neg", "threshold"})
+
+
+def _functions_of(roots: Iterable[Any]) -> dict[Any, list[Any]]:
+    """Functions of a graph with those that their outgoing gradients flow into, at most `MAX_HOOKS`."""
+    functions: dict[Any, list[Any]] = {root: [] for root in roots if root is not None}
+    waiting = list(functions)
+    while waiting:
+        node = waiting.pop()
+        functions[node] = before = [one for one, _ in node.next_functions]
+        if len(functions) < MAX_HOOKS:
+            for one in before:
+                if one is not None and one not in functions:
+                    functions[one] = []
+                    waiting.append(one)
+    return functions
+
+
+def _passes_on(node: Any, before: list[Any]) -> bool:
+    """True for a function that cannot be to blame: a view of a gradient has the same elements, a mask fewer."""
+    if len(before) != 1:
+        return False
+    if name_of(node) in _MASKS:
+        return before[0] is not None and not is_leaf(before[0]) and not is_view(before[0])
+    return is_view(node)
+
+
+def _target(node: Any, places: dict[Any, int], functions: dict[Any, list[Any]]) -> int | None:
+    """Place of the function that a gradient flows into, behind those that pass it on; `None` if that is not looked at."""
     for _ in range(64):
         if node is None:
             return None
+        at = places.get(node)
+        if at is not None:
+            return at
         if is_leaf(node):
             return _LEAF
-        if node in places:
-            return places[node]
+        before = functions.get(node)
+        if not before:
+            return None
         # A view has one input.
-        node = node.next_functions[0][0]
+        node = before[0]
     return None
 
 

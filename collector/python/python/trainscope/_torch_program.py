@@ -28,11 +28,11 @@ from trainscope._lost import guarded
 from trainscope._torch_autograd import behind, main_parent, name_of, sequence_of, walk
 from trainscope._torch_batches import Inputs, Targets, range_of_rows, rms_of, share_of_negative
 from trainscope._torch_clipping import Clipping
-from trainscope._torch_device import is_capturing
+from trainscope._torch_device import PLAIN, is_capturing
 from trainscope._torch_graph import named_parameters, tensors_in
 from trainscope._torch_gradients import Gradients
 from trainscope._torch_hooks import Hook, parameters_of, unwrapped
-from trainscope._torch_later import PLAIN, Later, is_readable
+from trainscope._torch_later import Later, is_readable
 from trainscope._torch_losses import Loss, losses_of
 from trainscope._torch_optimizers import Known, Optimizers
 from trainscope._torch_reach import Reach
@@ -261,11 +261,11 @@ class Program(_torch_calls.Listener):
             self._input = weakref.ref(first)
 
     @guarded
-    def after_module(self, name: str, module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
+    def after_module(self, name: str, module: nn.Module, args: tuple[Any, ...], outputs: list[torch.Tensor]) -> None:
         """Notes which functions of the graph are the outputs of a module, and the rows of an embedding."""
-        if not any(model.is_read for model in self._models):
+        if not any([model.is_read for model in self._models]):
             return
-        for tensor in [output] if isinstance(output, torch.Tensor) else tensors_in(output):
+        for tensor in outputs:
             function = tensor.grad_fn
             if function is not None:
                 self._made_by.setdefault(sequence_of(function), name)

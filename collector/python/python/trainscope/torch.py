@@ -15,7 +15,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook, register_op
 from trainscope import _torch_not_finite
 from trainscope._lost import guarded, warn
 from trainscope._torch_curves import OptimizerCurves
-from trainscope._torch_device import DeviceRows, are_finite, is_capturing, is_shard, whole
+from trainscope._torch_device import PLAIN, DeviceRows, are_finite, is_capturing, is_shard, whole
 from trainscope._torch_graph import (
     Selection,
     Trace,
@@ -58,6 +58,10 @@ MAX_SENTENCES = 5
 
 MAX_HOOKED_DEPTH = 32
 """Deepest nesting of modules whose containers are hooked: each hook costs one call of Python's limit of 1,000."""
+
+# Looked up once: they are asked for each module.
+_graph_task = torch._C._current_graph_task_id
+_transform = torch._C._functorch.peek_interpreter_stack
 
 # Watches that are not closed.
 _WATCHES: weakref.WeakSet[Watch] = weakref.WeakSet()
@@ -296,7 +300,8 @@ class Watch:
         return [(self._prefix + (name or own), module) for name, module in named_modules(model)]
 
     def _is_leaf(self, module: nn.Module) -> bool:
-        return all(child is None for child in module._modules.values()) or module in self._inner_leaves
+        children = module._modules
+        return not children or all(child is None for child in children.values()) or module in self._inner_leaves
 
     def _now(self) -> int:
         """The open step, or the number of updates."""
@@ -348,9 +353,9 @@ class Watch:
             self._record(read_gradients, step, scale, factor)
 
     def _record(self, items: list[Item], step: int, scale: float = 1.0, factor: torch.Tensor | None = None) -> None:
-        items = [(name, role, whole(tensor)) for name, role, tensor in items]
-        remote = [item for item in items if not item[2].is_cpu or is_shard(item[2])]
-        if remote:
+        if any(type(tensor) not in PLAIN or not tensor.is_cpu for _, _, tensor in items):
+            items = [(name, role, whole(tensor)) for name, role, tensor in items]
+            remote = [item for item in items if not item[2].is_cpu or is_shard(item[2])]
             self._device.add(remote, step, scale, factor)
             items = [item for item in items if item[2].is_cpu and not is_shard(item[2])]
         if items:
@@ -617,9 +622,7 @@ class Watch:
         Calls in a backward pass repeat others, those of replicas and function transforms have tensors of their own, and
         in a CUDA graph that is being captured nothing is recorded.
         """
-        if torch._C._current_graph_task_id() != -1 or getattr(module, "_is_replica", False):
-            return False
-        if torch._C._functorch.peek_interpreter_stack() is not None or is_capturing():
+        if _graph_task() != -1 or _transform() is not None or module.__dict__.get("_is_replica", False) or is_capturing():
             return False
         if self._is_forward or self._run._phase:
             return True
@@ -656,7 +659,7 @@ class Watch:
     def _after_model(self, module: nn.Module, _args: tuple[Any, ...], output: Any) -> None:
         if "forward" not in self._starts or torch._C._current_graph_task_id() != -1:
             return
-        self._program.after_module(self._prefix or type(module).__name__, module, (), output)
+        self._program.after_module(self._prefix or type(module).__name__, module, (), list(tensors_in(output)))
         self._push_span("forward", self._step)
         self._is_forward = False
         if self._trace is not None:
@@ -688,9 +691,10 @@ class Watch:
 
     def _see_output(self, name: str, module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
         """Reads what a module has returned."""
-        self._program.after_module(name, module, args, output)
+        outputs = [output] if isinstance(output, torch.Tensor) else list(tensors_in(output))
+        self._program.after_module(name, module, args, outputs)
         if self._is_forward and not self._run._phase:
-            self._not_finite.after_module(output)
+            self._not_finite.after_module(outputs)
         if self._trace is not None and self._trace.leave(name, module, output) and module._modules:
             self._inner_leaves.add(module)
         if not self._activations or not self._is_leaf(module):
@@ -701,7 +705,7 @@ class Watch:
         if call > 1:
             name = f"{name}#{call}"
         items: list[Item] = []
-        for number, tensor in enumerate(tensors_in(output)):
+        for number, tensor in enumerate(outputs):
             full = f"{name}:{number}" if number else name
             if (tensor.is_floating_point() or tensor.is_complex()) and self._selection.has_name(full):
                 full = self._name_now(full)
