@@ -96,12 +96,15 @@ fn judge(steps: &mut [Step]) {
     }
 }
 
-/// Steps of native spans and of tables.
+/// Steps of native spans, of tables, and of the step trace of `msprof`.
 fn declared(model: &Model) -> Steps {
     let steps = model.trace.declared_steps.iter();
     let mut list: Vec<Step> = steps
         .map(|step| whole(step.number, step.begin, step.end))
         .collect();
+    if list.is_empty() {
+        list = iterations(model);
+    }
     list.sort_by_key(|step| (step.begin, step.number));
     count_operators(model, &mut list);
     judge(&mut list);
@@ -114,6 +117,25 @@ fn declared(model: &Model) -> Steps {
         by: None,
         list,
     }
+}
+
+/// Iterations in the step trace that `msprof` of Ascend devices exports: `Iteration N` of the category `Iteration Time`.
+fn iterations(model: &Model) -> Vec<Step> {
+    let categories = &model.trace.categories;
+    let is_iteration = |slice: &u32| {
+        let category = model.trace.slices.categories[*slice as usize];
+        let category = categories.get(usize::from(category));
+        category.is_some_and(|own| own.name == "Iteration Time")
+    };
+    if !categories.iter().any(|own| own.name == "Iteration Time") {
+        return Vec::new();
+    }
+    let steps = model.slices().filter(is_iteration).filter_map(|slice| {
+        let number = model.name(slice).strip_prefix("Iteration ")?;
+        let (begin, end) = model.span(slice);
+        Some(whole(number.parse().ok()?, begin, end))
+    });
+    steps.collect()
 }
 
 /// Counts the operators that a device runs by itself in each step: tables may tell the steps of a whole training, and the

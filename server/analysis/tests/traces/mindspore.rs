@@ -8,6 +8,7 @@ use trainscope_analysis::trace::steps::StepRange;
 use trainscope_analysis::trace::summary::summary;
 use trainscope_api::profile::{OperatorGroup, PhaseKind, StepSource};
 use trainscope_format::formats::mindspore_profile::{MindsporeFiles, read};
+use trainscope_format::formats::trace_json::TraceReader;
 use trainscope_format::trace::SliceClass;
 
 use crate::traces::support::unpacked;
@@ -210,4 +211,25 @@ fn scopes_are_those_of_the_graph() {
             .all(|name| name.contains("MatMul") || name.contains("Conv2D"))
     );
     assert!(!products.is_empty());
+}
+
+#[test]
+fn iterations_of_the_step_trace_of_msprof_are_steps() {
+    let text = br#"[{"name": "process_name", "pid": 10036, "args": {"name": "Step Trace"}, "ph": "M"},
+        {"name": "process_name", "pid": 7, "args": {"name": "Ascend Hardware"}, "ph": "M"},
+        {"name": "Iteration 1", "pid": 10036, "tid": 1, "ts": 10, "dur": 5, "cat": "Iteration Time", "ph": "X"},
+        {"name": "FP_BP Time 1", "pid": 10036, "tid": 1, "ts": 11, "dur": 3, "cat": "FP_BP Time", "ph": "X"},
+        {"name": "Iteration 2", "pid": 10036, "tid": 1, "ts": 20, "dur": 4, "cat": "Iteration Time", "ph": "X"},
+        {"name": "MatMul", "pid": 7, "tid": 2, "ts": 12, "dur": 2, "ph": "X"}]"#;
+    let mut reader = TraceReader::new();
+    reader.push(text);
+    let model = Model::new(reader.finish());
+    let steps: Vec<_> = (model.steps.list.iter())
+        .map(|step| (step.number, step.begin, step.end))
+        .collect();
+    assert_eq!(steps, [(1, 10_000, 15_000), (2, 20_000, 24_000)]);
+    assert_eq!(model.steps.source, StepSource::Table);
+    let own = summary(&model, StepRange::default(), 400);
+    assert_eq!(own.steps[0].busy_nanos, 2_000);
+    assert_eq!(own.operators, []);
 }

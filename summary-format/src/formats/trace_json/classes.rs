@@ -61,7 +61,7 @@ pub(super) fn lane_meaning(lane: &Lane, is_of_mindspore: bool) -> Option<(LaneKi
     match process {
         // MindSpore on Ascend and torch_npu.
         "Ascend Hardware" | "Communication" | "HCCL" => Some(DEVICE),
-        "Overlap Analysis" | "Scope Layer" => Some(DERIVED),
+        "Overlap Analysis" | "Scope Layer" | "Step Trace" => Some(DERIVED),
         "CPU OP" => Some(OPERATORS),
         // TensorFlow and JAX.
         _ if process.starts_with("/device:GPU") || process.starts_with("/device:TPU") => {
