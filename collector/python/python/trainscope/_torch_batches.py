@@ -58,6 +58,8 @@ class Targets:
     def __init__(self) -> None:
         self._batches = self._labels = self._of_one = self._ignored = self._positions = 0
         self._counts = torch.zeros(0, dtype=torch.int64)
+        # Batches of numbers that are no labels: beside them, those that are whole say nothing of classes.
+        self._without_labels = 0
         # Sums over batches of the shares of targets that equal the inputs 0, 1, 2 positions later.
         self._equal = [0.0, 0.0, 0.0]
         self._compared = 0
@@ -76,6 +78,8 @@ class Targets:
             self._add_labels(flat, ignored)
             if inputs is not None and not inputs.is_floating_point():
                 self._compare(flat, inputs, ignored)
+        else:
+            self._without_labels += 1
         if inputs is not None and inputs.is_floating_point() and inputs.ndim > 1:
             self._correlate(flat, inputs)
 
@@ -121,7 +125,7 @@ class Targets:
     def numbers(self) -> Numbers:
         """The fact."""
         numbers: Numbers = {"batches": self._batches}
-        if self._labels:
+        if self._labels and not self._without_labels:
             most = int(self._counts.argmax())
             numbers |= {
                 "labels": self._labels,

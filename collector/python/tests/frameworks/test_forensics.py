@@ -654,6 +654,64 @@ def test_modes_of_the_program_see_the_same_and_are_as_they_were(begin: Begin, is
     assert torch.zeros(1).device.type == "cpu"
 
 
+def test_modules_of_one_function_are_noted_as_it_is() -> None:
+    model = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.LayerNorm(4), nn.Dropout(0.5))
+    outputs = {}
+    for is_hooked in (False, True):
+        # With a hook of the program in it, a module is not one function.
+        handles = [one.register_forward_pre_hook(lambda *_: None) for one in model] if is_hooked else []
+        lines = Lines()
+        lines.enter(model.named_modules())
+        x = torch.ones(2, 4)
+        for one in model:
+            x = one(x)
+            assert torch._C._len_torch_function_stack() == 1
+            note = lines.of_sequence(x.grad_fn._sequence_nr())  # type: ignore[union-attr]
+            assert note is not None and note.place[0] == __file__
+            outputs.setdefault(note.operation, []).append((note.module, note.place))
+        lines.leave()
+        assert torch._C._len_torch_function_stack() == 0
+        for handle in handles:
+            handle.remove()
+    assert list(outputs) == ["linear", "relu", "layer_norm", "dropout"]
+    assert all(plain == hooked and plain[0] == str(at) for at, (plain, hooked) in enumerate(outputs.values()))
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_the_mode_is_none_after_a_module_of_one_function_that_fails(error: type[BaseException]) -> None:
+    class Table(torch.Tensor):
+        """A tensor whose functions fail."""
+
+        @classmethod
+        def __torch_function__(cls, *_args: Any, **_kwargs: Any) -> Any:
+            raise error("a fault")
+
+    model, lines = nn.Linear(4, 4), Lines()
+    lines.enter([("fc", model)])
+    with pytest.raises(error):
+        model(torch.ones(2, 4).as_subclass(Table))
+    assert model(torch.ones(2, 4)).shape == (2, 4)
+    lines.leave()
+    assert torch._C._len_torch_function_stack() == 0
+
+
+def test_what_a_mask_takes_out_is_not_to_blame(begin: Begin) -> None:
+    run, facts = begin()
+
+    class Masked(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.fc = nn.Linear(4, 4)
+            nn.init.constant_(self.fc.bias, -100.0)
+
+        def forward(self, x: T) -> T:
+            # Zero everywhere: the gradient of the square root is infinite, and the mask takes it out again.
+            return functional.relu(self.fc(x)).sqrt()
+
+    trained(run, Masked(), lambda y: y.sum(), batches(2))
+    assert not facts
+
+
 def test_the_mode_ends_with_the_step_if_no_backward_pass_comes(begin: Begin) -> None:
     run, _ = begin()
     model = Net(lambda x: x)

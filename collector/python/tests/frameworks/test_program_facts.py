@@ -420,6 +420,25 @@ def test_one_part_of_adversarial_networks_tells_of_the_others_optimizer(record: 
     assert all("classes_seen" not in fact.numbers for (kind, _), fact in facts.items() if kind == "targets")
 
 
+def test_zeros_beside_smoothed_ones_are_no_labels(record: Any) -> None:
+    def train(run: trainscope.Run, real: float) -> None:
+        model = nn.Linear(3, 1)
+        optimizer = torch.optim.Adam(model.parameters(), 1e-3)
+        run.watch(model, optimizer)
+        for _ in range(STEPS):
+            optimizer.zero_grad()
+            for side in (real, 0.0):
+                functional.binary_cross_entropy_with_logits(model(torch.randn(16, 3)), torch.full((16, 1), side)).backward()
+            optimizer.step()
+
+    smoothed, whole = (
+        record(lambda run, real=real: train(run, real))["targets", "binary_cross_entropy_with_logits"].numbers
+        for real in (0.9, 1.0)
+    )
+    assert smoothed["batches"] == whole["batches"] and "labels" not in smoothed
+    assert whole["classes_seen"] == 2
+
+
 # Parameters in optimizers.
 
 
