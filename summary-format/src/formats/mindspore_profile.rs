@@ -257,6 +257,7 @@ impl<'a> MindsporeFiles<'a> {
     fn is_of_npu(&self) -> bool {
         let tables = [
             self.step_trace,
+            self.ai_cpu,
             self.core_details,
             self.core_types,
             self.core_means,
@@ -265,10 +266,9 @@ impl<'a> MindsporeFiles<'a> {
         self.has_executions() || tables.iter().any(Option::is_some)
     }
 
-    /// `true` with executions of an Ascend device that have times.
-    fn has_executions(&self) -> bool {
-        let tables = [self.device_executions, self.ai_cpu];
-        self.device_timeline.is_some() || tables.iter().any(Option::is_some)
+    /// `true` with executions on the cores of an Ascend device that have times.
+    const fn has_executions(&self) -> bool {
+        self.device_timeline.is_some() || self.device_executions.is_some()
     }
 }
 
