@@ -96,6 +96,57 @@ async fn a_brush_keeps_runs_in_all_parts_and_back_undoes_it() {
 }
 
 #[tokio::test]
+async fn the_values_of_a_run_cover_no_brush() {
+    let lab = Lab::new();
+    let server = sweep(&lab);
+    let browser = Browser::open().await;
+    browser
+        .goto(&server, "/lineage?brush=lr:1e-4..1e-2;seed:5..33")
+        .await;
+    browser.wait_for_count("[data-part=brush]", 2).await;
+    // The pointer at many places of the plot: values are shown where a line is near.
+    browser
+        .run(
+            "const lines = document.querySelector('[data-part=lines]');
+             const plot = document.querySelector('[data-part=brush]').parentElement;
+             const all = lines.getBoundingClientRect();
+             const painted = () => new Promise((next) => {
+                 requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(next)));
+             });
+             const meets = (a, b) => {
+                 return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+             };
+             (async () => {
+                 let shown = 0;
+                 const covered = [];
+                 for (let x = 10; x < all.width; x += 37) {
+                     for (let y = 50; y < all.height; y += 31) {
+                         const [clientX, clientY] = [all.left + x, all.top + y];
+                         const init = { clientX, clientY, bubbles: true };
+                         plot.dispatchEvent(new PointerEvent('pointermove', init));
+                         await painted();
+                         const tip = lines.querySelector('[data-part=tip]');
+                         if (!tip || getComputedStyle(tip).visibility != 'visible') continue;
+                         shown += 1;
+                         const own = tip.getBoundingClientRect();
+                         const others = [...lines.querySelectorAll('[data-part=brush]')];
+                         const areas = others.map((other) => other.getBoundingClientRect());
+                         areas.push(new DOMRect(clientX, clientY, 1, 1));
+                         if (areas.some((area) => meets(own, area))) covered.push([x, y]);
+                     }
+                 }
+                 window.seen = [shown, covered];
+             })();",
+        )
+        .await;
+    browser.wait_until("window.seen").await;
+    let seen = browser.run("return window.seen").await;
+    assert!(seen[0].as_u64() > Some(20), "{seen}");
+    assert_eq!(seen[1], serde_json::json!([]), "{seen}");
+    browser.close();
+}
+
+#[tokio::test]
 async fn a_link_opens_the_same_selection_and_missing_values_and_nan_have_lanes() {
     let lab = Lab::new();
     let server = sweep(&lab);

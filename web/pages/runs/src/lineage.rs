@@ -35,6 +35,7 @@ mod shades;
 mod store;
 mod suggestions;
 mod table;
+mod tip;
 mod toolbar;
 mod view;
 

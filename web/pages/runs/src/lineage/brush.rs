@@ -27,6 +27,19 @@ pub(super) struct Brush {
     pub(super) lanes: Vec<Lane>,
 }
 
+/// Width of a mark, CSS pixels: `.pc-brush`.
+pub(super) const MARK_WIDTH: f64 = 13.0;
+
+/// A brush, or a part of it, over its axis, CSS pixels.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct BrushMark {
+    /// Middle of the axis.
+    pub(super) x: f64,
+    pub(super) top: f64,
+    pub(super) bottom: f64,
+    pub(super) label: String,
+}
+
 /// The brushes of all axes by the keys of their columns; all must be passed.
 pub(super) type Brushes = BTreeMap<String, Brush>;
 

@@ -8,11 +8,12 @@ use leptos::html::Div;
 use trainscope_charts::parallel::{AxisKind, Layout, Spec};
 use trainscope_charts::theme::Rgb;
 
-use super::brush::Brush;
+use super::brush::{Brush, BrushMark, MARK_WIDTH};
 use super::gestures::Gestures;
 use super::head::AxisHead;
-use super::model::use_model;
+use super::model::{Model, use_model};
 use super::shades::{Shades, use_shades};
+use super::tip::Tip;
 use trainscope_web_kit::components::{Lines, ParallelChart, use_palette, use_size};
 use trainscope_web_kit::format;
 use trainscope_web_kit::frames::after_paint;
@@ -96,6 +97,7 @@ pub(super) fn Plot() -> impl IntoView {
         (texts.picture)(all, kept, &best)
     };
     let gestures = Gestures::new(holder, chart, layout);
+    let marks = Memo::new(move |_| layout.with(|layout| brush_marks(&model, layout)));
     let pointer = RwSignal::new((0.0, 0.0));
     let on_move = move |event: web_sys::PointerEvent| {
         let Some(at) = gestures.place(&event) else {
@@ -180,10 +182,10 @@ pub(super) fn Plot() -> impl IntoView {
                     />
                     {groups}
                     {heads}
-                    <BrushMarks layout=layout />
-                    <Tip pointer=pointer layout=layout />
+                    <BrushMarks marks=marks />
                 </div>
             </div>
+            <Tip pointer=pointer layout=layout marks=marks holder=holder />
         </section>
     }
 }
@@ -194,70 +196,68 @@ fn pitch(layout: &Arc<Layout>) -> f64 {
     pairs.map(|pair| pair[1].x - pair[0].x).fold(96.0, f64::min)
 }
 
+/// Least height of a mark, CSS pixels.
+const MARK_HEIGHT: f64 = 6.0;
+
+/// All brushes as rectangles; reactive.
+fn brush_marks(model: &Model, layout: &Layout) -> Vec<BrushMark> {
+    let lane_names = model.i18n.texts().lineage.lanes;
+    let mut marks = Vec::new();
+    model.brushes.with(|brushes| {
+        model.axes.with(|axes| {
+            for ((key, axis), placed) in axes.iter().zip(&layout.axes) {
+                let Some(brush) = brushes.get(key) else {
+                    continue;
+                };
+                let said = words(brush, |lane| lane.label(lane_names).to_owned());
+                let label = format!("{key} {said}");
+                let mut mark = |top: f64, bottom: f64| {
+                    marks.push(BrushMark {
+                        x: placed.x,
+                        top,
+                        bottom: bottom.max(top + MARK_HEIGHT),
+                        label: label.clone(),
+                    });
+                };
+                for (from, to) in &brush.ranges {
+                    let (lo, hi) = placed.range();
+                    let ends = [from.max(lo), to.min(hi)].map(|end| placed.y_of_value(end));
+                    mark(ends[0].min(ends[1]), ends[0].max(ends[1]));
+                }
+                if let AxisKind::Choices(names) = &axis.kind {
+                    let all = names.iter().enumerate();
+                    for (choice, _) in all.filter(|(_, name)| brush.choices.contains(name)) {
+                        let y = placed.y_of_choice(choice);
+                        mark(y - 7.0, y + 7.0);
+                    }
+                }
+                for lane in &brush.lanes {
+                    let y = layout.lane_y(*lane);
+                    mark(y - 6.0, y + 6.0);
+                }
+            }
+        });
+    });
+    marks
+}
+
 /// Brushes as rectangles over their axes.
 #[component]
-fn BrushMarks(layout: Memo<Arc<Layout>>) -> impl IntoView {
-    let model = use_model();
-    let mark = |(x, top, bottom, label): (f64, f64, f64, String)| {
+fn BrushMarks(marks: Memo<Vec<BrushMark>>) -> impl IntoView {
+    let view = |mark: BrushMark| {
         view! {
             <i
                 class="pc-brush"
                 role="img"
                 data-part="brush"
-                aria-label=label
-                style:left=format!("{}px", x - 6.5)
-                style:top=format!("{top}px")
-                style:height=format!("{}px", (bottom - top).max(6.0))
+                aria-label=mark.label
+                style:left=format!("{}px", mark.x - MARK_WIDTH / 2.0)
+                style:top=format!("{}px", mark.top)
+                style:height=format!("{}px", mark.bottom - mark.top)
             ></i>
         }
     };
-    move || {
-        let marks = layout.with(|layout| {
-            model.brushes.with(|brushes| {
-                model.axes.with(|axes| {
-                    let axes = axes.iter().zip(&layout.axes);
-                    let own = axes.filter_map(|((key, axis), placed)| {
-                        Some((key, axis, placed, brushes.get(key)?))
-                    });
-                    let mut marks = Vec::new();
-                    for (key, axis, placed, brush) in own {
-                        let label = format!(
-                            "{key} {}",
-                            words(brush, |lane| lane
-                                .label(model.i18n.texts().lineage.lanes)
-                                .to_owned())
-                        );
-                        for (from, to) in &brush.ranges {
-                            let (lo, hi) = placed.range();
-                            let ends = [from.max(lo), to.min(hi)].map(|end| placed.y_of_value(end));
-                            marks.push((
-                                placed.x,
-                                ends[0].min(ends[1]),
-                                ends[0].max(ends[1]),
-                                label.clone(),
-                            ));
-                        }
-                        if let AxisKind::Choices(names) = &axis.kind {
-                            let chosen = names
-                                .iter()
-                                .enumerate()
-                                .filter(|(_, name)| brush.choices.contains(name));
-                            for (choice, _) in chosen {
-                                let y = placed.y_of_choice(choice);
-                                marks.push((placed.x, y - 7.0, y + 7.0, label.clone()));
-                            }
-                        }
-                        for lane in &brush.lanes {
-                            let y = layout.lane_y(*lane);
-                            marks.push((placed.x, y - 6.0, y + 6.0, label.clone()));
-                        }
-                    }
-                    marks
-                })
-            })
-        });
-        marks.into_iter().map(mark).collect_view()
-    }
+    move || marks.get().into_iter().map(view).collect_view()
 }
 
 /// A brush in few words: `6e−5 – 1e−3, NaN`.
@@ -278,40 +278,4 @@ pub(super) fn words(
         .chain(brush.lanes.iter().map(lane))
         .collect::<Vec<_>>()
         .join(", ")
-}
-
-/// The values of the row under the pointer.
-#[component]
-fn Tip(pointer: RwSignal<(f64, f64)>, layout: Memo<Arc<Layout>>) -> impl IntoView {
-    let model = use_model();
-    move || {
-        let row = model.hovered.get()? as usize;
-        let view = model.view.get();
-        let (x, y) = pointer.get_untracked();
-        let name = view.names.get(row)?.clone();
-        let values = model.axes.with(|axes| {
-            let value = |(key, axis): &(String, trainscope_charts::parallel::AxisSpec)| {
-                let text = super::table::cell_text(&view.value(key, row), model.info(key).unit);
-                view! {
-                    <div class="row">
-                        {axis.name.clone()}
-                        <b>{text}</b>
-                    </div>
-                }
-            };
-            axes.iter().map(value).collect_view()
-        });
-        let width = layout.with(|layout| layout.width);
-        let height = layout.with(|layout| layout.height);
-        let right = (x > width / 2.0).then(|| format!("{}px", width - x + 16.0));
-        let left = right.is_none().then(|| format!("{}px", x + 16.0));
-        let bottom = (y > height / 2.0).then(|| "4px".to_owned());
-        let top = bottom.is_none().then(|| "4px".to_owned());
-        Some(view! {
-            <div class="tip pc-tip" style:left=left style:right=right style:top=top style:bottom=bottom>
-                <div class="row med">{name}</div>
-                {values}
-            </div>
-        })
-    }
 }
