@@ -190,3 +190,49 @@ async fn a_request_that_is_replaced_or_whose_page_is_left_is_aborted() {
         .await;
     browser.close();
 }
+
+#[tokio::test]
+async fn equal_hits_of_consecutive_steps_are_one_group_that_opens_to_its_steps() {
+    const HEAD: &str = "button[data-series]";
+    const ROWS: &str = "tr[data-severity]";
+    const ENTER: char = '\u{e007}';
+    let lab = Lab::new();
+    let mut run = lab.record("run");
+    // A norm that leaps at five steps one after the other; at the first two there are other hits, too.
+    for step in 0..200 {
+        let wobble = (step * 7 % 10) as f32 / 100.0;
+        let leaps = i32::try_from(step - 150).unwrap();
+        let norm = if (0..5).contains(&leaps) {
+            5.0 * 20_f32.powi(leaps)
+        } else {
+            1.0 + wobble
+        };
+        run.scalar("train/loss", step, 2.0 - step as f32 / 200.0 + wobble);
+        run.scalar("train/grad_norm", step, norm);
+    }
+    let server = lab.start();
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/run/debugger").await;
+    browser.wait_for_element(HEAD).await;
+    let said = browser.text_of(HEAD).await.unwrap();
+    assert!(said.contains("steps 152 – 154"), "{said}");
+    assert!(said.contains("3 steps"), "{said}");
+    let closed = browser.count(ROWS).await;
+    // By the keyboard, as any button; the focus stays.
+    browser
+        .run(&format!("document.querySelector('{HEAD}').focus()"))
+        .await;
+    browser.press(ENTER).await;
+    browser
+        .wait_for_element(&format!("{HEAD}[aria-expanded=true]"))
+        .await;
+    browser.wait_for_count(ROWS, closed + 2).await;
+    assert!(browser.url().await.contains("open=0"));
+    browser
+        .wait_until(&format!("document.activeElement.matches('{HEAD}')"))
+        .await;
+    browser.press(ENTER).await;
+    browser.wait_for_count(ROWS, closed).await;
+    assert!(!browser.url().await.contains("open="));
+    browser.close();
+}

@@ -141,6 +141,54 @@ async fn what_a_restart_has_written_again_is_shown_paler_when_asked_for() {
     browser.close();
 }
 
+#[tokio::test]
+async fn attempts_of_a_run_are_named_with_their_dates() {
+    const DAY: f64 = 86_400.0;
+    let lab = Lab::new();
+    // The second and third begin on one day, in any time zone: a minute apart, from noon on by UTC.
+    let noon = (STARTED_SECS / DAY).floor() * DAY + DAY / 2.0;
+    let begins = [noon, noon + 3.0 * DAY, noon + 3.0 * DAY + 60.0];
+    let parts = [(0..100, 1.0), (0..20, 2.0), (0..5, 3.0)];
+    for ((number, begin), (steps, value)) in (0..).zip(begins).zip(parts) {
+        let name = format!("events.out.tfevents.176000000{number}.host.1.0");
+        let mut file = Recording::begin_file(&lab.base().join("run").join(name), begin);
+        for step in steps {
+            file.scalar_at("loss", step, begin + step as f64, value);
+        }
+    }
+    let server = lab.start();
+    server.wait_for_points("run", "loss", 100);
+    let browser = Browser::open().await;
+    open(
+        &browser,
+        &server,
+        "run",
+        "scalars?smooth=0&superseded=1&at=2",
+    )
+    .await;
+    wait_until_said(&browser, "loss", "1 line").await;
+    browser.wait_for_text("attempt 3, ").await;
+    let tip = browser.text_of(READOUT).await.unwrap();
+    // Two of one day have the time of day, and the first has none.
+    let lines: Vec<&str> = tip
+        .lines()
+        .filter(|line| line.contains("attempt"))
+        .collect();
+    let clocks = lines.iter().filter(|line| line.contains(':')).count();
+    assert!(lines.len() == 3 && clocks == 2, "{tip}");
+    assert!(tip.contains("attempt 1, "), "{tip}");
+    assert_eq!(
+        browser
+            .count(&format!("{READOUT} [data-part=overwritten]"))
+            .await,
+        2
+    );
+
+    open(&browser, &server, "run", "scalars?smooth=0&at=90&lang=zh").await;
+    browser.wait_for_text("第 1 次尝试，").await;
+    browser.close();
+}
+
 /// Number of columns right of the restart with pixels at the height of the first attempt.
 async fn pale_pixels(browser: &Browser) -> u64 {
     let script = "const canvas = document.querySelector('canvas[role=img]');

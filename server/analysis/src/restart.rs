@@ -148,16 +148,38 @@ fn by_attempt(extents: &[Extent]) -> Vec<(usize, bool)> {
     attempts
 }
 
-/// Number of attempts of one writer, given oldest first, that went back to a step that an earlier one had reached.
-/// Files that continue the ones before do not count.
-pub fn went_back(attempts: impl IntoIterator<Item = Extent>) -> u64 {
+/// Numbers of the attempts of one writer, given oldest first, from 1 on: a file that goes back to a step that an earlier
+/// one had reached begins another one, and files that continue the ones before do not.
+pub fn numbers(attempts: impl IntoIterator<Item = Extent>) -> impl Iterator<Item = u64> {
     let mut reached = i64::MIN;
-    let mut count = 0;
-    for attempt in attempts {
-        count += u64::from(attempt.min_step <= reached);
+    let mut number = 1;
+    attempts.into_iter().map(move |attempt| {
+        number += u64::from(attempt.min_step <= reached);
         reached = reached.max(attempt.max_step);
-    }
-    count
+        number
+    })
+}
+
+/// Number of attempts of one writer, given oldest first, that went back to a step that an earlier one had reached.
+pub fn went_back(attempts: impl IntoIterator<Item = Extent>) -> u64 {
+    numbers(attempts).last().map_or(0, |number| number - 1)
+}
+
+/// For the attempts of one writer, oldest first: the ranges of steps that each has written.
+pub fn written(attempts: &[Extent]) -> Vec<Vec<RangeInclusive<i64>>> {
+    let ranges = |(at, own): (usize, &Extent)| {
+        let before = at.checked_sub(1).and_then(|before| attempts.get(before));
+        let [first, rest] = before.map_or(
+            [own.min_step..=own.min_step, own.min_step..=own.max_step],
+            |before| own.supersedes(before),
+        );
+        if rest.contains(first.start()) {
+            vec![rest]
+        } else {
+            vec![first, rest]
+        }
+    };
+    attempts.iter().enumerate().map(ranges).collect()
 }
 
 /// For the attempts of one writer, oldest first: the ranges of steps of each that later ones have written again.
@@ -407,6 +429,17 @@ mod tests {
         assert_eq!(went_back([whole, few[0], few[1]]), 2);
         assert_eq!(went_back([whole, extent(1e3, &range(101..200))]), 0);
         assert_eq!(went_back([]), 0);
+        let rest = extent(3e3, &range(104..200));
+        let all = numbers([whole, few[0], few[1], rest]);
+        assert_eq!(all.collect::<Vec<_>>(), [1, 2, 3, 3]);
+    }
+
+    #[test]
+    fn a_file_has_written_its_steps_without_the_gap_behind_a_sanity_check() {
+        let whole = extent(0.0, &(0..10).map(|n| n * 100).collect::<Vec<_>>());
+        let resumed = extent(1e3, &[0, 1_000, 1_100]);
+        let ranges = written(&[whole, resumed]);
+        assert_eq!(ranges, [vec![0..=900], vec![0..=0, 1_000..=1_100]]);
     }
 
     #[test]

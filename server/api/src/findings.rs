@@ -8,9 +8,11 @@ use trainscope_format::float::Float;
 use trainscope_format::{Severity, SourceLine};
 
 pub mod guide;
+mod series;
 
 use crate::program::ProgramPart;
 pub use crate::words::Words;
+pub use series::HitSeries;
 use guide::{GuideRow, Topic};
 
 /// Hits of one answer by default.
@@ -49,6 +51,10 @@ pub struct FindingsQuery {
     /// Alternative to `from`: number of lines to skip, in a list with one line above the hits of each step and rank.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
+    /// Lists equal hits of consecutive steps as one: see [`HitSeries`]. Those written out, as `rank:step` of their first
+    /// step, with commas between them. Left out: all are written out, and there is no series.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open: Option<String>,
     /// [`Hit::key`] of a hit to return in any case: see [`Findings::wanted`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hit: Option<String>,
@@ -81,12 +87,16 @@ pub struct Findings {
     pub hits: Vec<Hit>,
     /// Number of hits that match the query, including those left out.
     pub total: u64,
-    /// Number of lines of all matching hits, with one line above the hits of each step and rank.
+    /// Number of lines of all matching hits, with one line above the hits of each step and rank, and one above each series
+    /// that is written out.
     pub lines: u64,
     /// Line of the first hit returned.
     pub first_line: u64,
     /// `true` if that hit is the first one of its step and rank.
     pub starts_group: bool,
+    /// Equal hits of consecutive steps that hits returned are a part of.
+    #[serde(default)]
+    pub series: Vec<HitSeries>,
     /// The hit that was requested by its key, if it exists.
     pub wanted: Option<WantedHit>,
     /// Ranks with hits, the first 1,000.

@@ -7,9 +7,11 @@
 use serde::{Deserialize, Serialize};
 use trainscope_format::float;
 
+mod attempt;
 mod columns;
 
 pub use crate::non_finite::NonFiniteClass;
+pub use attempt::Attempt;
 pub use columns::{ColumnsError, decode, encode};
 
 /// Points of one answer by default.
@@ -175,6 +177,10 @@ pub struct Series {
     /// the wall time is unique.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub per_epoch: bool,
+    /// Attempts of the training, oldest first, if one went back to a step of an earlier one; otherwise empty. A live point
+    /// is from the last one that has its step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attempts: Vec<Attempt>,
 }
 
 /// Consecutive entries of one answer (raw points or buckets) that hold at least one value of a class.

@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use trainscope_analysis::restart::{self, Extent, Rewinds};
+use trainscope_api::scalars;
 use trainscope_format::{Kind, SessionStart};
 
 use super::ReadError;
@@ -27,6 +28,8 @@ pub(super) struct Attempt {
     pub(super) source: Arc<Source>,
     /// Steps that other files have written again or purged.
     pub(super) superseded: Vec<RangeInclusive<i64>>,
+    /// Its entry in the API, if there are several attempts.
+    pub(super) told: Vec<scalars::Attempt>,
     /// Session starts of its own file.
     starts: Vec<SessionStart>,
 }
@@ -118,6 +121,24 @@ fn is_ascending(kind: Kind, pieces: &[Piece]) -> bool {
     pieces.iter().all(|piece| piece.meta.ascends) && pieces.is_sorted_by(goes_on)
 }
 
+/// The entry in the API of an attempt that has written these ranges of steps.
+fn told_of(
+    extent: &Extent,
+    ranges: Vec<RangeInclusive<i64>>,
+    number: u64,
+) -> Vec<scalars::Attempt> {
+    // A program without a clock writes 0.
+    let first = Some(extent.first_wall_time_secs).filter(|first| first.is_finite() && *first > 0.0);
+    let ranges = ranges.into_iter().filter(|range| !range.is_empty());
+    let told = |range: RangeInclusive<i64>| scalars::Attempt {
+        number,
+        first_wall_time_secs: first,
+        from: *range.start(),
+        to: *range.end(),
+    };
+    ranges.map(told).collect()
+}
+
 /// Session starts of files, each with the id of its file.
 pub(super) fn starts<'a>(
     sources: impl IntoIterator<Item = &'a Arc<Source>>,
@@ -140,6 +161,7 @@ pub(super) fn group(
         Attempt {
             starts: own.map(|(_, start)| *start).collect(),
             superseded: Vec::new(),
+            told: Vec::new(),
             part,
             source,
         }
@@ -169,10 +191,17 @@ pub(super) fn group(
     let mut writers = Vec::new();
     for (n, indices) in restart::writers(&extents).into_iter().enumerate() {
         let own: Vec<Extent> = indices.iter().map(|i| extents[*i]).collect();
+        let has_attempts = restart::went_back(own.iter().copied()) > 0;
+        let told = restart::written(&own).into_iter();
+        let mut told = told.zip(restart::numbers(own.iter().copied()));
         let mut of_writer = Vec::new();
         for (index, ranges) in indices.into_iter().zip(restart::superseded(&own)) {
+            let written = told.next().filter(|_| has_attempts);
             if let Some(mut attempt) = attempts[index].take() {
                 attempt.superseded.extend(ranges);
+                attempt.told = written.map_or(Vec::new(), |(ranges, number)| {
+                    told_of(&extents[index], ranges, number)
+                });
                 of_writer.push(attempt);
             }
         }

@@ -29,7 +29,8 @@ pub(crate) fn answer(judged: &JudgedRun, query: &FindingsQuery, limit: usize) ->
     // An unknown watchpoint has no hits.
     let watchpoint = query.watchpoint.as_deref();
     let watchpoint = watchpoint.map(|name| number_of(name).unwrap_or(u32::MAX));
-    let page = Page::new(&findings.hits, listing, query, watchpoint);
+    let cause = findings.first_cause.as_ref().map(|cause| cause.hit);
+    let page = Page::new(&findings.hits, listing, query, (watchpoint, cause));
     let (from, first_line) = match query.line {
         Some(line) => page.at_line(line),
         None => (query.from, page.line_of(query.from)),
@@ -87,10 +88,11 @@ pub(crate) fn answer(judged: &JudgedRun, query: &FindingsQuery, limit: usize) ->
         damage: findings.damaged().as_ref().map(words),
         about_files: findings.about_files.iter().map(words).collect(),
         first_cause,
-        total: page.hits.len() as u64,
+        total: page.total(),
         lines: page.lines(),
         first_line,
         starts_group,
+        series: page.series(from, limit),
         hits: sent
             .filter_map(|&at| findings.hits.get(at))
             .map(own_hit)

@@ -1,51 +1,108 @@
 //! Filtered hits as a list whose lines can be counted without sending them.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
 use trainscope_analysis::watchpoint::Hit;
-use trainscope_api::findings::{FindingsQuery, WantedHit};
+use trainscope_api::findings::{FindingsQuery, HitSeries, WantedHit};
 
 use crate::judging::Listing;
 
 /// Hits of a run that match a query.
 pub(crate) struct Page {
     /// Indices of the hits by step, by rank, then in the order of data flow.
+    matching: Vec<usize>,
+    /// Those that are listed: of a series that is not written out, the first step only.
     pub(super) hits: Vec<usize>,
     /// Places in `hits` at which a step of a rank begins.
     pub(super) groups: Vec<usize>,
+    /// Series by the places in `hits` of what is listed of them.
+    series: Vec<(Range<usize>, HitSeries)>,
+    /// Places at which a series begins that is written out: it has a line of its own.
+    open: Vec<usize>,
 }
 
 impl Page {
-    /// Filters the hits by the query, and by this watchpoint if one is given.
+    /// Filters the hits by the query, and by this watchpoint if one is given. The first cause, by its index, is in no
+    /// series but at its beginning.
     pub(crate) fn new(
         all: &[Hit],
         listing: &Listing,
         query: &FindingsQuery,
-        watchpoint: Option<u32>,
+        (watchpoint, first_cause): (Option<u32>, Option<usize>),
     ) -> Self {
         let finder = query.search.as_ref().map(|text| listing.finder(text));
         let is_found = |at: usize| finder.as_ref().is_none_or(|is_found| is_found(at));
         let order = listing.order.iter().copied();
-        let hits: Vec<usize> = order
+        let matching: Vec<usize> = order
             .filter(|&at| watchpoint.is_none_or(|own| own == all[at].watchpoint))
             .filter(|&at| passes(&all[at], query) && is_found(at))
             .collect();
         let place = |at: usize| (all[at].step, all[at].rank);
-        let starts = |&number: &usize| {
-            number
-                .checked_sub(1)
-                .is_none_or(|before| place(hits[before]) != place(hits[number]))
+        let by_step: Vec<&[usize]> = matching.chunk_by(|a, b| place(*a) == place(*b)).collect();
+        let open = query.open.as_deref();
+        let runs = match open {
+            Some(_) => runs(all, &by_step, first_cause),
+            None => by_step.iter().map(|step| vec![*step]).collect(),
         };
-        let groups = (0..hits.len()).filter(starts).collect();
-        Self { hits, groups }
+        let open: BTreeSet<&str> = open.iter().flat_map(|open| open.split(',')).collect();
+        let mut page = Self {
+            matching: Vec::new(),
+            hits: Vec::with_capacity(matching.len()),
+            groups: Vec::with_capacity(runs.len()),
+            series: Vec::new(),
+            open: Vec::new(),
+        };
+        for run in runs {
+            let ends = (run.first(), run.last());
+            let (Some(&[first, ..]), Some(&[last, ..])) = ends else {
+                continue;
+            };
+            let mut series = HitSeries {
+                rank: all[*first].rank,
+                step: all[*first].step,
+                last_step: all[*last].step,
+                steps: run.len() as u64,
+                is_open: false,
+            };
+            series.is_open = open.contains(&*series.key());
+            let listed = if series.is_open { run.len() } else { 1 };
+            let begin = page.hits.len();
+            for step in &run[..listed] {
+                page.groups.push(page.hits.len());
+                page.hits.extend_from_slice(step);
+            }
+            if run.len() > 1 {
+                page.open.extend(series.is_open.then_some(begin));
+                page.series.push((begin..page.hits.len(), series));
+            }
+        }
+        page.matching = matching;
+        page
     }
 
-    /// Number of lines of the whole list, with one above each group.
+    /// Number of matching hits.
+    pub(crate) fn total(&self) -> u64 {
+        self.matching.len() as u64
+    }
+
+    /// Series of which so many listed hits from this place on are a part.
+    pub(crate) fn series(&self, from: usize, limit: usize) -> Vec<HitSeries> {
+        let first = self.series.partition_point(|(own, _)| own.end <= from);
+        let sent = self.series[first..].iter();
+        let sent = sent.take_while(|(own, _)| own.start < from.saturating_add(limit));
+        sent.map(|(_, series)| series.clone()).collect()
+    }
+
+    /// Number of lines of the whole list, with one above each group and each open series.
     pub(crate) fn lines(&self) -> u64 {
-        (self.hits.len() + self.groups.len()) as u64
+        (self.hits.len() + self.groups.len() + self.open.len()) as u64
     }
 
     /// The line of a hit, by its position.
     pub(crate) fn line_of(&self, number: usize) -> u64 {
-        (number + self.groups.partition_point(|&first| first <= number)) as u64
+        let above = |lines: &[usize]| lines.partition_point(|&first| first <= number);
+        (number + above(&self.groups) + above(&self.open)) as u64
     }
 
     /// The first hit at that line or below it, and its line.
@@ -89,12 +146,62 @@ impl Page {
         })
     }
 
-    /// The line of a hit by its index, if it is on the list.
+    /// The line of a hit by its index, if it matches: in a series that is not written out, that of the first step.
     pub(crate) fn line_of_hit(&self, all: &[Hit], at: usize) -> Option<u64> {
         let place = |at: usize| Some((all.get(at)?.step, all.get(at)?.rank, at));
-        let number = self.hits.partition_point(|&own| place(own) < place(at));
-        (self.hits.get(number) == Some(&at)).then(|| self.line_of(number))
+        let number = self.matching.partition_point(|&own| place(own) < place(at));
+        if self.matching.get(number) != Some(&at) {
+            return None;
+        }
+        if self.series.is_empty() {
+            return Some(self.line_of(number));
+        }
+        let listed = self.hits.iter().position(|&own| own == at);
+        let number = listed.or_else(|| {
+            let is_of = |(_, series): &&(Range<usize>, HitSeries)| {
+                !series.is_open && series.contains(all[at].rank, all[at].step)
+            };
+            self.series.iter().find(is_of).map(|(own, _)| own.start)
+        });
+        number.map(|number| self.line_of(number))
     }
+}
+
+/// Steps of one rank with equal hits, one after the other in the list; the hits of each step.
+type Run<'a> = Vec<&'a [usize]>;
+
+/// Joins steps of a rank that follow each other and have equal hits.
+fn runs<'a>(all: &[Hit], by_step: &[&'a [usize]], first_cause: Option<usize>) -> Vec<Run<'a>> {
+    let is_brief = |hits: &[usize]| hits.iter().all(|&at| all[at].step == all[at].last_step);
+    let what = |at: &usize| {
+        let hit = &all[*at];
+        (hit.watchpoint, hit.severity, &hit.tensor)
+    };
+    let mut runs: Vec<Run<'a>> = Vec::new();
+    let mut last_of: BTreeMap<u32, usize> = BTreeMap::new();
+    for hits in by_step {
+        let Some(rank) = hits.first().map(|&at| all[at].rank) else {
+            continue;
+        };
+        let is_cause = first_cause.is_some_and(|cause| hits.contains(&cause));
+        let before = last_of.get(&rank).and_then(|run| runs.get_mut(*run));
+        match before {
+            Some(run)
+                if !is_cause
+                    && is_brief(hits)
+                    && run.last().is_some_and(|last| {
+                        is_brief(last) && last.iter().map(what).eq(hits.iter().map(what))
+                    }) =>
+            {
+                run.push(hits);
+            }
+            _ => {
+                last_of.insert(rank, runs.len());
+                runs.push(vec![hits]);
+            }
+        }
+    }
+    runs
 }
 
 /// True if a hit passes all filters but those of names.
@@ -169,7 +276,7 @@ mod tests {
                 ..FindingsQuery::default()
             },
         ] {
-            let page = Page::new(&all, &Listing::new(&all), &query, None);
+            let page = Page::new(&all, &Listing::new(&all), &query, (None, None));
             // The list, with `None` for the line above a group.
             let mut lines = Vec::new();
             for (number, &at) in page.hits.iter().enumerate() {
@@ -204,7 +311,7 @@ mod tests {
                 search: Some(text.to_owned()),
                 ..FindingsQuery::default()
             };
-            Page::new(&all, &Listing::new(&all), &query, None)
+            Page::new(&all, &Listing::new(&all), &query, (None, None))
                 .hits
                 .len()
         };
@@ -213,8 +320,127 @@ mod tests {
             severity: Some(Severity::Error),
             ..FindingsQuery::default()
         };
-        let page = Page::new(&all, &Listing::new(&all), &errors, None);
+        let page = Page::new(&all, &Listing::new(&all), &errors, (None, None));
         assert_eq!(page_wanted(&page, &all, "1:0:c~2:Tensor:1"), None);
+    }
+
+    /// Notes of ranks at steps: (rank, step, last step, tensor).
+    fn notes(of: &[(u32, i64, i64, &str)]) -> Vec<Hit> {
+        let one = hits().remove(0);
+        let note = |&(rank, step, last_step, tensor): &(u32, i64, i64, &str)| Hit {
+            rank,
+            step,
+            last_step,
+            tensor: tensor.into(),
+            watchpoint: 0,
+            severity: Severity::Info,
+            ..one.clone()
+        };
+        of.iter().map(note).collect()
+    }
+
+    /// The list with these series written out: `None` for the line above a group, else the step.
+    fn folded(all: &[Hit], open: &str, first_cause: Option<usize>) -> (Page, Vec<Option<i64>>) {
+        let query = FindingsQuery {
+            open: Some(open.to_owned()),
+            ..FindingsQuery::default()
+        };
+        let page = Page::new(all, &Listing::new(all), &query, (None, first_cause));
+        let mut lines = Vec::new();
+        for (number, &at) in page.hits.iter().enumerate() {
+            let above = [&page.open, &page.groups];
+            lines.extend(
+                above
+                    .iter()
+                    .filter(|own| own.contains(&number))
+                    .map(|_| None),
+            );
+            lines.push(Some(all[at].step));
+        }
+        assert_eq!(page.lines(), lines.len() as u64);
+        for (line, at) in (0_u64..).zip(&lines) {
+            let (number, first_line) = page.at_line(line);
+            if at.is_some() {
+                assert_eq!((page.line_of(number), first_line), (line, line));
+            }
+        }
+        (page, lines)
+    }
+
+    #[test]
+    fn equal_hits_of_consecutive_steps_are_one_series() {
+        let all = notes(&[
+            (0, 405, 405, "loss"),
+            (0, 406, 406, "norm"),
+            (0, 407, 407, "norm"),
+            (0, 410, 410, "norm"),
+            (0, 411, 900, "norm"),
+        ]);
+        let series = HitSeries {
+            rank: 0,
+            step: 406,
+            last_step: 410,
+            steps: 3,
+            is_open: false,
+        };
+        let (page, lines) = folded(&all, "", None);
+        // A hit that lasts is no part of it.
+        assert_eq!(lines, [None, Some(405), None, Some(406), None, Some(411)]);
+        assert_eq!(page.total(), 5);
+        assert_eq!(page.series(0, 5), std::slice::from_ref(&series));
+        assert_eq!(page.series(2, 5), []);
+        // Hits that are not listed are where their series is.
+        assert_eq!(page.line_of_hit(&all, 3), Some(3));
+        assert_eq!(page_wanted(&page, &all, "0:410:c:norm"), Some(3));
+        let (page, lines) = folded(&all, "1:7,0:406", None);
+        let open = HitSeries {
+            is_open: true,
+            ..series
+        };
+        // It is known within it, too.
+        assert_eq!(page.series(3, 1), [open]);
+        assert_eq!((page.series(0, 1).len(), page.series(4, 1).len()), (0, 0));
+        let of = |steps: &[i64]| steps.iter().flat_map(|step| [None, Some(*step)]).collect();
+        let mut wanted: Vec<Option<i64>> = of(&[405, 406, 407, 410, 411]);
+        wanted.insert(2, None);
+        assert_eq!(lines, wanted);
+        assert_eq!(page.line_of_hit(&all, 3), Some(8));
+    }
+
+    #[test]
+    fn series_are_of_one_rank_and_begin_with_the_first_cause() {
+        let of_rank = |rank: u32| [1, 2, 3].map(|step| (rank, step, step, "norm"));
+        let mut of: Vec<_> = of_rank(0).into_iter().chain(of_rank(1)).collect();
+        of.sort_by_key(|(rank, step, ..)| (*step, *rank));
+        let all = notes(&of);
+        let (page, lines) = folded(&all, "", None);
+        assert_eq!(lines, [None, Some(1), None, Some(1)]);
+        assert_eq!(page.series(0, 9).len(), 2);
+        assert_eq!(page.line_of_hit(&all, 5), Some(3));
+        // The first cause is rank 0's at step 2: nothing hides it.
+        let (page, lines) = folded(&all, "", Some(2));
+        assert_eq!(lines, [None, Some(1), None, Some(1), None, Some(2)]);
+        assert_eq!(page.series(0, 9).len(), 2);
+    }
+
+    #[test]
+    fn hits_that_differ_are_no_series() {
+        let mut all = notes(&[
+            (0, 1, 1, "a"),
+            (0, 2, 2, "b"),
+            (0, 3, 3, "b"),
+            (0, 3, 3, "c"),
+        ]);
+        let (page, _) = folded(&all, "", None);
+        assert_eq!(page.series(0, 9), []);
+        all.truncate(3);
+        all[2].severity = Severity::Error;
+        assert_eq!(folded(&all, "", None).0.series(0, 9), []);
+        // Nothing is folded unless it is asked for.
+        let same = notes(&[(0, 1, 1, "a"), (0, 2, 2, "a")]);
+        let query = FindingsQuery::default();
+        let page = Page::new(&same, &Listing::new(&same), &query, (None, None));
+        assert_eq!((page.lines(), page.series(0, 9).len()), (4, 0));
     }
 
     fn page_wanted(page: &Page, all: &[Hit], key: &str) -> Option<u64> {

@@ -102,6 +102,7 @@ pub async fn findings(query: &FindingsQuery) -> Result<Findings, ClientError> {
         ("to_step", text(query.to_step)),
         ("search", query.search.clone()),
         ("line", query.line.map(|line| line.to_string())),
+        ("open", query.open.clone()),
         ("hit", query.hit.clone()),
         ("limit", query.limit.map(|limit| limit.to_string())),
     ];

@@ -31,7 +31,7 @@ mod tensors;
 mod timeline;
 mod zh;
 
-pub use age::age;
+pub use age::{age, date_and_clock};
 pub use compare::CompareTexts;
 pub use debugger::DebuggerTexts;
 pub use frame::{FrameTexts, KeyTexts, StateTexts, TimeTexts};

@@ -78,9 +78,9 @@ impl End {
 
 /// Kinds of ports that a scope has once for all edges.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Merged([bool; 4]);
+pub(super) struct MergedPorts([bool; 4]);
 
-impl Merged {
+impl MergedPorts {
     /// The port itself, or the one that all edges share.
     pub(super) fn of(self, end: End) -> End {
         if !end.kind().is_some_and(|kind| self.0[kind]) {
@@ -97,7 +97,7 @@ impl Merged {
 }
 
 /// Reduces the ports of a scope to [`MAX_PORTS`] of each kind.
-pub(super) fn few_ports(flows: &Flows, mut merged: Merged) -> (Flows, Merged) {
+pub(super) fn few_ports(flows: &Flows, mut merged: MergedPorts) -> (Flows, MergedPorts) {
     let ends: BTreeSet<End> = flows.keys().flat_map(|(from, to)| [*from, *to]).collect();
     for (kind, is_merged) in merged.0.iter_mut().enumerate() {
         let count = ends.iter().filter(|end| end.kind() == Some(kind)).count();

@@ -14,7 +14,7 @@ use super::layered::{Layout, layout};
 pub use super::open::View;
 use super::open::opened;
 use super::places::{Link, Pin, Vertex};
-use super::ports::{End, Flow, Flows, MANY, Merged, few_ports, lead};
+use super::ports::{End, Flow, Flows, MANY, MergedPorts, few_ports, lead};
 use super::ranks::turned;
 use super::tree::{Tree, What};
 
@@ -154,7 +154,7 @@ pub(super) fn scene_of(
         inside: &inside,
     };
     let children: Vec<usize> = tree.children(0).collect();
-    let done = drawing.arrange(0, &children, Merged::default(), &BTreeSet::new());
+    let done = drawing.arrange(0, &children, MergedPorts::default(), &BTreeSet::new());
     drawing.finish(&done)
 }
 
@@ -187,7 +187,7 @@ pub(super) fn flat(graph: &Graph, tree: &Tree, nodes: &BTreeSet<usize>, centre: 
         inside: &inside,
     };
     let children: Vec<usize> = nodes.iter().copied().collect();
-    let done = drawing.arrange(0, &children, Merged::default(), &BTreeSet::new());
+    let done = drawing.arrange(0, &children, MergedPorts::default(), &BTreeSet::new());
     drawing.finish(&done)
 }
 
@@ -227,7 +227,7 @@ impl Drawing<'_> {
         &self,
         scope: usize,
         children: &[usize],
-        merged: Merged,
+        merged: MergedPorts,
         up: &BTreeSet<End>,
     ) -> ScopeLayout {
         let nothing = Flows::new();

@@ -8,12 +8,15 @@
 //! then for each entry
 //!   flags    u32       bit 0 present (otherwise nothing follows), 1 cut, 2 steps are an arithmetic sequence,
 //!                      3 steps are u32 differences to the one before, 4 values (and min, max) are f32,
-//!                      5 has min, 6 has max, 7 has wall times, 8 has live, 9 steps per epoch
+//!                      5 has min, 6 has max, 7 has wall times, 8 has live, 9 steps per epoch,
+//!                      10 has attempts
 //!   n        u32       length of each column
 //!   total    u64
 //!   live     u64       if bit 8
 //!   non_finite u32     number of ranges
 //!   ranges             each: class u32 (0 NaN, 1 Infinity, 2 -Infinity), first_step i64, last_step i64, count u64
+//!   attempts u32       number, if bit 10
+//!   attempts           each: number u64, first_wall_time_secs f64 (NaN: unknown), from i64, to i64, if bit 10
 //!   first    i64       first step, if n > 0 and bit 2 or 3
 //!   stride   i64       difference of neighbours, if n > 0 and bit 2
 //!   steps              bit 3: (n − 1) × u32; neither bit 2 nor 3: n × i64
@@ -23,7 +26,7 @@
 //!
 //! NaN stays NaN, but its payload is not preserved.
 
-use super::{NonFinite, NonFiniteClass, ScalarsAnswer, Series};
+use super::{Attempt, NonFinite, NonFiniteClass, ScalarsAnswer, Series};
 
 const MAGIC: &[u8; 4] = b"TSC1";
 const PRESENT: u32 = 1;
@@ -36,6 +39,7 @@ const MAX: u32 = 1 << 6;
 const WALL: u32 = 1 << 7;
 const LIVE: u32 = 1 << 8;
 const PER_EPOCH: u32 = 1 << 9;
+const ATTEMPTS: u32 = 1 << 10;
 
 /// Error for bytes of another layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,6 +125,7 @@ fn encode_series(series: &Series, out: &mut Vec<u8>) {
         (WALL, !series.wall_times_secs.is_empty()),
         (LIVE, series.live.is_some()),
         (PER_EPOCH, series.per_epoch),
+        (ATTEMPTS, !series.attempts.is_empty()),
     ] {
         if set {
             flags |= bit;
@@ -149,6 +154,17 @@ fn encode_series(series: &Series, out: &mut Vec<u8>) {
         out.extend_from_slice(&stretch.first_step.to_le_bytes());
         out.extend_from_slice(&stretch.last_step.to_le_bytes());
         out.extend_from_slice(&stretch.count.to_le_bytes());
+    }
+    if !series.attempts.is_empty() {
+        let count = u32::try_from(series.attempts.len()).unwrap_or(u32::MAX);
+        out.extend_from_slice(&count.to_le_bytes());
+        for attempt in &series.attempts {
+            let first = attempt.first_wall_time_secs.unwrap_or(f64::NAN);
+            out.extend_from_slice(&attempt.number.to_le_bytes());
+            out.extend_from_slice(&first.to_le_bytes());
+            out.extend_from_slice(&attempt.from.to_le_bytes());
+            out.extend_from_slice(&attempt.to.to_le_bytes());
+        }
     }
     if let Some(first) = series.steps.first() {
         match coding {
@@ -273,6 +289,11 @@ fn decode_series(reader: &mut Reader<'_>) -> Result<Option<Series>, ColumnsError
             count,
         });
     }
+    let attempts = if flags & ATTEMPTS == 0 {
+        Vec::new()
+    } else {
+        decode_attempts(reader)?
+    };
     let single = flags & SINGLE != 0;
     let mut steps = Vec::new();
     if n > 0 {
@@ -323,7 +344,24 @@ fn decode_series(reader: &mut Reader<'_>) -> Result<Option<Series>, ColumnsError
         non_finite,
         live,
         per_epoch: flags & PER_EPOCH != 0,
+        attempts,
     }))
+}
+
+fn decode_attempts(reader: &mut Reader<'_>) -> Result<Vec<Attempt>, ColumnsError> {
+    let count = reader.u32()? as usize;
+    let mut attempts = Vec::with_capacity(count.min(reader.0.len() / 32));
+    for _ in 0..count {
+        let number = reader.u64()?;
+        let first = f64::from_le_bytes(reader.take()?);
+        attempts.push(Attempt {
+            number,
+            first_wall_time_secs: Some(first).filter(|first| first.is_finite()),
+            from: reader.i64()?,
+            to: reader.i64()?,
+        });
+    }
+    Ok(attempts)
 }
 
 #[cfg(test)]
@@ -363,6 +401,14 @@ mod tests {
                         last_step: 2,
                         count: 3,
                     }],
+                    attempts: [(1, Some(1.5e9)), (2, None)]
+                        .map(|(number, first_wall_time_secs)| Attempt {
+                            number,
+                            first_wall_time_secs,
+                            from: -1,
+                            to: i64::MAX,
+                        })
+                        .to_vec(),
                     ..series(vec![1, 2], vec![1.0, 2.0])
                 }),
             ],

@@ -80,6 +80,10 @@ fn write(out: &mut Vec<u8>, series: &Series) -> serde_json::Result<()> {
     if series.per_epoch {
         out.extend_from_slice(b",\"per_epoch\":true");
     }
+    if !series.attempts.is_empty() {
+        out.extend_from_slice(b",\"attempts\":");
+        serde_json::to_writer(&mut *out, &series.attempts)?;
+    }
     out.push(b'}');
     Ok(())
 }
@@ -96,7 +100,7 @@ fn is_same(a: &[f64], b: &[f64]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{answer, series};
-    use trainscope_api::scalars::{NonFinite, NonFiniteClass, ScalarsAnswer, Series};
+    use trainscope_api::scalars::{Attempt, NonFinite, NonFiniteClass, ScalarsAnswer, Series};
 
     fn samples() -> Vec<Series> {
         let values = vec![0.0, -0.0, 1.5e-300, f64::NAN, f64::INFINITY, -7.25];
@@ -116,6 +120,12 @@ mod tests {
             cut: false,
             live: None,
             per_epoch: false,
+            attempts: vec![Attempt {
+                number: 2,
+                first_wall_time_secs: None,
+                from: -1,
+                to: 1,
+            }],
         };
         let buckets = Series {
             cut: true,

@@ -28,3 +28,11 @@ pub fn age(then_secs: f64, now_secs: f64, locale: Locale) -> String {
         (texts.time.date)(then.year, then.month, then.day, then.year != now.year)
     }
 }
+
+/// The date of a moment, with the year unless it is that of `now_secs`, and its time of day.
+pub fn date_and_clock(secs: f64, now_secs: f64, locale: Locale) -> [String; 2] {
+    let at = CivilTime::local(secs);
+    let has_year = at.year != CivilTime::local(now_secs).year;
+    let date = (locale.texts().time.date)(at.year, at.month, at.day, has_year);
+    [date, at.clock()]
+}

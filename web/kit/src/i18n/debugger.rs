@@ -114,6 +114,8 @@ pub struct DebuggerTexts {
     pub steps: &'static str,
     /// Below the field: this is no range.
     pub no_range: fn(&str) -> String,
+    /// Equal hits of several steps, by their first and last step and their number.
+    pub series: fn(&str, u64) -> [String; 2],
     pub all_ranks: &'static str,
     pub back_to_hit: &'static str,
     /// The link to the step in the timeline of a profile.

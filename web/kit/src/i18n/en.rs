@@ -219,6 +219,12 @@ pub(super) static TEXTS: Texts = Texts {
                 "“{text}” is not a range of steps; all steps are shown. Examples: 10-200, 10-, 412"
             )
         },
+        series: |steps, count| {
+            [
+                format!("steps {steps}"),
+                format!("{} steps", format::count(count)),
+            ]
+        },
         all_ranks: "all ranks",
         back_to_hit: "Back to the hit",
         in_timeline: "Show the step in the timeline",

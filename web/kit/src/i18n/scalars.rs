@@ -38,6 +38,8 @@ pub struct ScalarsTexts {
     pub smoothing: &'static str,
     pub min_max: &'static str,
     pub superseded: &'static str,
+    /// An attempt of several: its number, and when it began.
+    pub attempt: fn(u64, Option<&str>) -> String,
     pub zoomed: &'static str,
     /// Range of all: `0 – 3,000`, `of 5,000`.
     pub of_all: fn(&str) -> String,
@@ -200,6 +202,10 @@ pub(super) const EN: ScalarsTexts = ScalarsTexts {
     smoothing: "Smoothing",
     min_max: "Min–max",
     superseded: "Show overwritten steps",
+    attempt: |number, when| match when {
+        Some(when) => format!("attempt {number}, {when}"),
+        None => format!("attempt {number}"),
+    },
     zoomed: "Zoomed range",
     of_all: |all| format!("of {all}"),
     fit: "Fit (f)",
@@ -368,6 +374,10 @@ pub(super) const ZH: ScalarsTexts = ScalarsTexts {
     smoothing: "平滑度",
     min_max: "极值带",
     superseded: "显示被覆盖的迭代",
+    attempt: |number, when| match when {
+        Some(when) => format!("第 {number} 次尝试，{when}"),
+        None => format!("第 {number} 次尝试"),
+    },
     zoomed: "缩放范围",
     of_all: |all| format!("/ {all}"),
     fit: "适应全部 (f)",

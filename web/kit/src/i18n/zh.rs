@@ -196,6 +196,12 @@ pub(super) static TEXTS: Texts = Texts {
         several: "多个名称用逗号分隔",
         steps: "迭代范围，如 10-200",
         no_range: |text| format!("“{text}”不是迭代范围，已显示全部迭代。示例：10-200、10-、412"),
+        series: |steps, count| {
+            [
+                format!("迭代 {steps}"),
+                format!("{} 个迭代", format::count(count)),
+            ]
+        },
         all_ranks: "所有 rank",
         back_to_hit: "返回命中",
         in_timeline: "在时间线中显示该迭代",

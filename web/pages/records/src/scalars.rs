@@ -16,6 +16,7 @@ use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::keys::use_keys;
 use trainscope_web_kit::prelude::*;
 
+mod attempts;
 mod card;
 mod card_menu;
 mod choices;

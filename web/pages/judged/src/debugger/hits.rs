@@ -1,16 +1,18 @@
 //! Hits by step and rank, in the order of data flow within each. Of a hundred thousand, those in view are there.
 
 use leptos::ev::MouseEvent;
-use trainscope_api::findings::{Findings, Hit, Words};
+use trainscope_api::findings::Hit;
 use trainscope_format::Severity;
 use wasm_bindgen::JsCast;
 use web_sys::Element;
 
+mod loaded;
 mod row;
 
-use self::row::{Mark, Row};
-use super::model::{LINE, is_of_profile, parse_steps, use_model};
-use super::numbers::{Names, found, step_range};
+use self::loaded::{Line, LoadedHits};
+use self::row::{Mark, Row, series_row};
+use super::model::{LINE, parse_steps, use_model};
+use super::numbers::{found, step_range};
 use trainscope_web_kit::components::{
     RowHeights, RowList, RowRange, fixed_icon, severity_icon, severity_name,
 };
@@ -114,7 +116,12 @@ fn List() -> impl IntoView {
     let i18n = use_i18n();
     // Lines that the rows are built from; other fields may change without a redraw.
     let window = Memo::new(move |_| model.findings.with(|findings| LoadedHits::of(findings)));
-    let selected = Memo::new(move |_| model.selected.with(|hit| hit.as_ref().map(Hit::key)));
+    let selected = Memo::new(move |_| {
+        model.selected.with(|hit| {
+            let hit = hit.as_ref()?;
+            Some((hit.key(), (hit.rank, hit.step)))
+        })
+    });
     let list = RowList::new(LINE, move || {
         RowHeights::Equal(window.with(|window| window.lines), LINE)
     });
@@ -128,13 +135,19 @@ fn List() -> impl IntoView {
         let RowRange { start, end, .. } = list.range.get();
         let (texts, locale) = (i18n.texts(), i18n.locale());
         selected.with(|selected| {
+            let (selected, place) = selected.as_ref().map(|(key, place)| (key, *place)).unzip();
             window.with(|window| {
                 let (before, drawn, behind) = window.part(start, end);
                 let mut rows = Vec::with_capacity(drawn.len() + 2);
                 rows.push(space(before));
                 rows.extend(drawn.iter().map(|line| match *line {
-                    Line::Step(step, rank, last) => {
-                        step_row((step, last), window.has_ranks.then_some(rank), texts)
+                    Line::Step(step, rank, last, is_inner) => {
+                        let rank = window.has_ranks.then_some(rank);
+                        step_row((step, last), rank, is_inner, texts)
+                    }
+                    Line::Series(at) => {
+                        let is_selected = window.holds(at, place);
+                        series_row(&window.series[at], window.has_ranks, is_selected, texts)
                     }
                     Line::Hit(at) => {
                         let hit = &window.hits[at];
@@ -152,7 +165,7 @@ fn List() -> impl IntoView {
                             name,
                             title,
                             mark,
-                            is_selected: key == *selected,
+                            is_selected: key.as_ref() == selected,
                             is_again: window.is_again(at),
                         };
                         row.view(hit, locale, texts)
@@ -167,6 +180,11 @@ fn List() -> impl IntoView {
         let target = event
             .target()
             .and_then(|target| target.dyn_into::<Element>().ok());
+        let head = |target: &Element| target.closest("button[data-series]").ok().flatten();
+        if let Some(head) = target.as_ref().and_then(head) {
+            model.toggle_series(&head.get_attribute("data-series").unwrap_or_default());
+            return;
+        }
         let row = target.and_then(|target| target.closest("[data-at]").ok().flatten());
         let at = row.and_then(|row| row.get_attribute("data-at")?.parse::<usize>().ok());
         let hit = at.and_then(|at| window.with_untracked(|window| window.hits.get(at).cloned()));
@@ -290,89 +308,6 @@ fn text_width(text: &str) -> usize {
     text.chars().map(width).sum()
 }
 
-/// Content of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Line {
-    /// First step and rank common to the findings below, and the last step of those of profiles.
-    Step(i64, u32, i64),
-    /// A hit, by its place among those that are loaded.
-    Hit(usize),
-}
-
-/// The lines that are loaded.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct LoadedHits {
-    hits: Vec<Hit>,
-    loaded: Vec<Line>,
-    titles: Vec<Words>,
-    names: Names,
-    /// Probable first cause.
-    first_cause: Option<String>,
-    has_ranks: bool,
-    /// Of the whole list.
-    lines: usize,
-    /// Lines above those that are loaded.
-    above: usize,
-}
-
-impl LoadedHits {
-    fn of(findings: &Findings) -> Self {
-        let hits = findings.hits.clone();
-        let mut loaded = Vec::with_capacity(hits.len() * 2);
-        let place = |hit: &Hit| (hit.step, hit.rank);
-        let mut last = hits.first().map(place).filter(|_| !findings.starts_group);
-        for (at, hit) in hits.iter().enumerate() {
-            let now = place(hit);
-            if last.replace(now) != Some(now) {
-                let of_place = hits.get(at..).unwrap_or_default().iter();
-                let of_place = of_place.take_while(|hit| place(hit) == now);
-                let last = if of_place.clone().all(|hit| is_of_profile(findings, hit)) {
-                    of_place.map(|hit| hit.last_step).max()
-                } else {
-                    None
-                };
-                loaded.push(Line::Step(now.0, now.1, last.unwrap_or(now.0)));
-            }
-            loaded.push(Line::Hit(at));
-        }
-        let first = findings.first_cause.as_ref();
-        let all = findings.watchpoints.iter();
-        Self {
-            titles: all.map(|own| own.title.clone()).collect(),
-            names: Names::of(hits.iter().map(|hit| &*hit.tensor)),
-            first_cause: first.map(|cause| cause.hit.key()),
-            has_ranks: findings.judged.ranks > 1,
-            lines: if hits.is_empty() {
-                0
-            } else {
-                count(findings.lines)
-            },
-            above: count(findings.first_line).saturating_sub(usize::from(findings.starts_group)),
-            loaded,
-            hits,
-        }
-    }
-
-    /// `true` for a hit of the tensor, step and rank of the one before it: both are one group.
-    fn is_again(&self, at: usize) -> bool {
-        let of = |at: usize| {
-            self.hits
-                .get(at)
-                .map(|hit| (&hit.tensor, hit.step, hit.rank))
-        };
-        at.checked_sub(1).is_some_and(|before| of(before) == of(at))
-    }
-
-    /// Of the loaded lines those from a line of the whole list up to another, with how many are before and behind.
-    fn part(&self, from: usize, to: usize) -> (usize, &[Line], usize) {
-        let place = |line: usize| line.saturating_sub(self.above).min(self.loaded.len());
-        let (from, to) = (place(from), place(to));
-        let part = self.loaded.get(from..to).unwrap_or_default();
-        let before = (self.above + from).min(self.lines);
-        (before, part, self.lines.saturating_sub(before + part.len()))
-    }
-}
-
 /// A number of lines; no list has as many as a word of 32 bits counts.
 fn count(lines: u64) -> usize {
     usize::try_from(lines).unwrap_or(usize::MAX)
@@ -437,10 +372,10 @@ fn Severities() -> impl IntoView {
     }
 }
 
-fn step_row(of: (i64, i64), rank: Option<u32>, texts: &'static Texts) -> AnyView {
+fn step_row(of: (i64, i64), rank: Option<u32>, is_inner: bool, texts: &'static Texts) -> AnyView {
     let rank = rank.map(|rank| format!(" · {}", (texts.debugger.rank)(rank)));
     view! {
-        <tr class="grouprow">
+        <tr class="grouprow" class:inner=is_inner>
             <td colspan="5">
                 <b class="med">{format!("{} {}", texts.frame.step, step_range(of))}</b>
                 {rank}
@@ -452,43 +387,12 @@ fn step_row(of: (i64, i64), rank: Option<u32>, texts: &'static Texts) -> AnyView
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
-    use super::*;
-    use trainscope_api::findings::{Measure, WatchpointResult};
+    use trainscope_api::findings::{Measure, Words};
     use trainscope_format::digits::{Operator, Unit};
     use trainscope_format::float::Float;
 
-    fn hit(step: i64) -> Hit {
-        Hit {
-            condition: "c".to_owned(),
-            watchpoint: 0,
-            nth: 0,
-            severity: Severity::Error,
-            rank: 0,
-            step,
-            last_step: step,
-            tensor: "t".to_owned(),
-            node: None,
-            values: BTreeMap::new(),
-            thresholds: BTreeMap::new(),
-            measures: Vec::new(),
-            sentence: Words::default(),
-            explains: None,
-            source: None,
-        }
-    }
-
-    /// Two findings of step 7, the first of which is above the window, and one of step 9; ten lines above, five below.
-    fn window(starts_group: bool) -> LoadedHits {
-        LoadedHits::of(&Findings {
-            hits: vec![hit(7), hit(7), hit(9)],
-            starts_group,
-            first_line: 10 + u64::from(starts_group),
-            lines: 10 + u64::from(starts_group) + 4 + 5,
-            ..Findings::default()
-        })
-    }
+    use super::loaded::tests::hit;
+    use super::*;
 
     #[test]
     fn columns_are_as_wide_as_their_widest_text() {
@@ -509,69 +413,5 @@ mod tests {
             threshold: "> 10".to_owned(),
         }];
         assert_eq!(column_widths(&[hit(7), limited], Locale::En), (6, 5));
-    }
-
-    #[test]
-    fn each_step_has_a_line_and_all_lines_have_room() {
-        let own = window(true);
-        let lines = [
-            Line::Step(7, 0, 7),
-            Line::Hit(0),
-            Line::Hit(1),
-            Line::Step(9, 0, 9),
-            Line::Hit(2),
-        ];
-        assert_eq!(own.part(0, 100), (10, &lines[..], 5));
-        assert_eq!(own.part(11, 13), (11, &lines[1..3], 7));
-        // Scrolled to where nothing is loaded yet.
-        assert_eq!(own.part(0, 5), (10, &lines[..0], 10));
-        assert_eq!(own.part(17, 30), (15, &lines[..0], 5));
-        // The line of the first step is above.
-        assert_eq!(window(false).part(0, 100), (10, &lines[1..], 5));
-        assert_eq!(LoadedHits::default().part(0, 100), (0, &lines[..0], 0));
-    }
-
-    #[test]
-    fn hits_of_one_tensor_at_a_step_are_one_group() {
-        let mut other = hit(9);
-        other.tensor = "u".to_owned();
-        let own = LoadedHits::of(&Findings {
-            hits: vec![hit(7), hit(7), hit(9), other],
-            ..Findings::default()
-        });
-        let again: Vec<bool> = (0..4).map(|at| own.is_again(at)).collect();
-        assert_eq!(again, [false, true, false, false]);
-    }
-
-    #[test]
-    fn rules_about_profiles_are_about_all_of_its_steps() {
-        let mut whole = hit(0);
-        whole.last_step = 39;
-        let line = |target: &str| {
-            let watched = WatchpointResult {
-                condition: "c".to_owned(),
-                title: Words::default(),
-                target: target.to_owned(),
-                finds_not_finite: false,
-                limits: BTreeMap::new(),
-                is_on: true,
-                has_data: true,
-                severity: Severity::Warning,
-                worst: None,
-                hits: 1,
-                unjudged: 0,
-                advice: Words::default(),
-            };
-            let own = LoadedHits::of(&Findings {
-                hits: vec![whole.clone()],
-                watchpoints: vec![watched],
-                starts_group: true,
-                ..Findings::default()
-            });
-            own.loaded[0]
-        };
-        assert_eq!(line("profile"), Line::Step(0, 0, 39));
-        // Others begin at their step, however long they last.
-        assert_eq!(line("weight"), Line::Step(0, 0, 0));
     }
 }

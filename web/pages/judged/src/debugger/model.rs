@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trainscope_api::findings::{Findings, FindingsQuery, Hit, JudgementState};
+use trainscope_api::findings::{Findings, FindingsQuery, Hit, HitSeries, JudgementState};
 use trainscope_format::Severity;
 
 use trainscope_web_kit::client;
@@ -23,6 +23,8 @@ const SEARCH: &str = "q";
 const WATCHPOINT: &str = "watchpoint";
 const RANK: &str = "rank";
 const STEPS: &str = "steps";
+/// Series of equal hits that are written out, with commas between them.
+const OPEN: &str = "open";
 const HIT: &str = "hit";
 const TENSOR: &str = "tensor";
 const STEP: &str = "step";
@@ -57,6 +59,7 @@ pub(super) struct Model {
     pub(super) watchpoint: Memo<Option<String>>,
     pub(super) rank: Memo<Option<u32>>,
     pub(super) steps: Memo<String>,
+    open: Memo<String>,
     pub(super) findings: Memo<Arc<Findings>>,
     /// Ready with `false` before the run has been judged.
     pub(super) load: Memo<Load<bool>>,
@@ -166,6 +169,7 @@ impl Model {
             watchpoint,
             rank: Memo::new(move |_| rank.with(|rank| rank.as_ref()?.parse().ok())),
             steps: text(STEPS),
+            open: text(OPEN),
             findings,
             load,
             selected,
@@ -215,6 +219,7 @@ impl Model {
         let key = move || {
             let query = FindingsQuery {
                 line: Some(self.line.get()),
+                open: Some(self.open.get()),
                 ..self.filter()
             };
             Some((query, self.locate.get()))
@@ -354,6 +359,19 @@ impl Model {
         );
     }
 
+    /// Lists all steps of a series of equal hits, or its first one only.
+    pub(super) fn toggle_series(self, key: &str) {
+        let now = self.open.get_untracked();
+        let others = now.split(',').filter(|own| !own.is_empty() && *own != key);
+        let mut open: Vec<&str> = others.collect();
+        if !now.split(',').any(|own| own == key) {
+            open.push(key);
+        }
+        let open = open.join(",");
+        let value = (!open.is_empty()).then_some(&*open);
+        self.url.set(&[(OPEN, value)], History::Replace);
+    }
+
     pub(super) fn clear_filters(self) {
         let keys = [SEVERITY, SEARCH, WATCHPOINT, RANK, STEPS];
         self.url.set(&keys.map(|key| (key, None)), History::Push);
@@ -373,10 +391,10 @@ impl Model {
 
     /// Goes to a hit before or after the one that is looked at; whether there is one.
     pub(super) fn move_by(self, by: isize) -> bool {
-        let now = self.selected.get_untracked().map(|hit| hit.key());
+        let now = self.selected.get_untracked();
         let next = self.findings.with_untracked(|findings| {
             let hits = &findings.hits;
-            let position = hits.iter().position(|hit| Some(hit.key()) == now);
+            let position = now.and_then(|now| listed_at(findings, &now));
             let next = match position {
                 Some(position) => position.checked_add_signed(by)?,
                 None => 0,
@@ -396,6 +414,19 @@ pub(super) fn is_of_profile(findings: &Findings, hit: &Hit) -> bool {
     watched.is_some_and(|own| own.target == PROFILE)
 }
 
+/// The place of a hit among those that are loaded: of one that its series does not list, that of the series.
+fn listed_at(findings: &Findings, hit: &Hit) -> Option<usize> {
+    let mut hits = findings.hits.iter();
+    let own = hits.position(|own| own.key() == hit.key());
+    own.or_else(|| {
+        let mut series = findings.series.iter();
+        let series = series.find(|own| !own.is_open && own.contains(hit.rank, hit.step))?;
+        let first = (series.rank, series.step);
+        let mut hits = findings.hits.iter();
+        hits.position(|own| (own.rank, own.step) == first)
+    })
+}
+
 /// Hits to ask for.
 fn in_window() -> usize {
     let height = window().inner_height().ok();
@@ -411,7 +442,14 @@ fn line_of(findings: &Findings, at: usize) -> u64 {
         .windows(2)
         .filter(|two| place(&two[0]) != place(&two[1]))
         .count();
-    findings.first_line + (at + groups) as u64
+    // An open series has a line above its first step; that of the first hit is above the window's first line.
+    let heads = findings.series.iter().filter(|own| own.is_open);
+    let begins = |own: &&HitSeries| {
+        let mut behind = until.iter().skip(1);
+        behind.any(|hit| place(hit) == (own.step, own.rank))
+            && until.first().map(place) != Some((own.step, own.rank))
+    };
+    findings.first_line + (at + groups + heads.filter(begins).count()) as u64
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use trainscope_api::scalars::NonFiniteClass;
 use trainscope_charts::geometry::Geometry;
 use trainscope_charts::label;
 
+use super::attempts::{attempt_at, label_of, overwritten_at};
 use super::choices::{ScaleChoice, Spread, XChoice};
 use super::data::Curve;
 use super::drawing::x_text;
@@ -60,6 +61,7 @@ pub(super) fn HeadValues(
     #[prop(into)]
     note: Signal<Option<String>>,
 ) -> impl IntoView {
+    let i18n = use_i18n();
     let values = move || {
         let is_pointed = page.pointer.with(|pointer| {
             pointer
@@ -77,24 +79,50 @@ pub(super) fn HeadValues(
                 + note.with(|note| note.as_ref().map_or(0.0, |note| GAP + label::width(note)));
             let has_more_runs = picture.runs() > 1;
             let readings: Vec<Reading> = readings.into_iter().flatten().collect();
-            let widths = readings.iter().map(|reading| {
-                let mark = mark_of(&picture.loaded.curves, reading.line, has_more_runs);
-                let mark = label::width(&mark);
-                CHIP_PIXELS + label::width(&label::value(reading.value)) + mark
-            });
-            let fitting = fitting(
-                &widths.collect::<Vec<_>>(),
-                width.get() - name - HEAD_PIXELS,
-            );
+            let locale = i18n.locale();
+            let curves = &picture.loaded.curves;
+            let attempt = |reading: &Reading| {
+                let series = &curves.get(reading.line)?.series;
+                let number = attempt_at(series, reading.step)?;
+                Some(label_of(number, series, locale))
+            };
+            let marks = |with_attempts: bool| -> Vec<String> {
+                let mark = |reading: &Reading| {
+                    let mark = mark_of(curves, reading.line, has_more_runs);
+                    let attempt = attempt(reading).filter(|_| with_attempts);
+                    attempt.map_or(mark.clone(), |attempt| format!("{mark}{attempt} "))
+                };
+                readings.iter().map(mark).collect()
+            };
+            let room = width.get() - name - HEAD_PIXELS;
+            let count = |marks: &[String]| {
+                let widths = readings.iter().zip(marks).map(|(reading, mark)| {
+                    let value = label::width(&label::value(reading.value));
+                    CHIP_PIXELS + value + label::width(mark)
+                });
+                fitting(&widths.collect::<Vec<_>>(), room)
+            };
+            // Values come before the names of their attempts, which the full read-out has too.
+            let mut marks_shown = marks(true);
+            let mut fitting = count(&marks_shown);
+            if fitting < readings.len() {
+                marks_shown = marks(false);
+                fitting = count(&marks_shown);
+            }
             let left_out = readings.len() - fitting;
-            let found = readings.into_iter().take(fitting).filter_map(|reading| {
-                let curve = picture.loaded.curves.get(reading.line)?;
-                let title = format!("{} · {}", curve.label(), label::step(reading.step));
+            let found = readings.iter().zip(marks_shown).take(fitting);
+            let found = found.filter_map(|(reading, mark)| {
+                let curve = curves.get(reading.line)?;
+                let step = label::step(reading.step);
+                let title = match attempt(reading) {
+                    Some(attempt) => format!("{} · {attempt} · {step}", curve.label()),
+                    None => format!("{} · {step}", curve.label()),
+                };
                 let run = curve.id.run.clone();
                 Some(view! {
                     <span title=title>
                         <RunChip run=run />
-                        {mark_of(&picture.loaded.curves, reading.line, has_more_runs)}
+                        {mark}
                         <b class=value_class(reading.value)>{label::value(reading.value)}</b>
                     </span>
                 })
@@ -248,7 +276,10 @@ pub(super) fn ReadOut(
             let rows = found.iter().enumerate().take(MOST_ROWS);
             let rows = rows.filter_map(|(line, reading)| {
                 let curve = picture.loaded.curves.get(line)?;
+                let step = reading.map_or(i64::MIN, |reading| reading.step);
+                let name = |number: u64| label_of(number, &curve.series, i18n.locale());
                 let shown = RowCells {
+                    attempt: attempt_at(&curve.series, step).map(name),
                     is_smoothed,
                     is_cut,
                     is_grouped: curve.group.is_some(),
@@ -257,7 +288,11 @@ pub(super) fn ReadOut(
                         Some(difference(picture, &found, line, baseline))
                     }),
                 };
-                Some(row(curve, reading.as_ref(), curve.shows(&own), &shown))
+                let old = overwritten_at(curve, step)
+                    .into_iter()
+                    .map(|(number, value)| overwritten_row(curve, name(number), value, &shown));
+                let old = old.collect_view();
+                Some((row(curve, reading.as_ref(), curve.shows(&own), &shown), old))
             });
             rows.collect_view()
         })
@@ -309,6 +344,8 @@ pub(super) fn ReadOut(
 
 /// Columns of a row, and their values that depend on other rows.
 struct RowCells {
+    /// Attempt that the value is from, of several.
+    attempt: Option<String>,
     is_smoothed: bool,
     is_cut: bool,
     is_grouped: bool,
@@ -357,7 +394,11 @@ fn row(
     let (low, high) = (bounds.map(|b| b.0), bounds.map(|b| b.1));
     // A bucket without finite values has no bounds to name.
     let finite = |bound: Option<f64>| bound.filter(|value| value.is_finite());
-    let (run, name) = (curve.id.run.clone(), curve.label());
+    let run = curve.id.run.clone();
+    let name = match &shown.attempt {
+        Some(attempt) => format!("{} · {attempt}", curve.label()),
+        None => curve.label(),
+    };
     let count = reading.and_then(|r| r.count);
     let count = count.map_or_else(|| "–".to_owned(), |count| count.to_string());
     view! {
@@ -386,6 +427,31 @@ fn row(
                     let is_bad = text.contains("NaN") || text.contains('∞');
                     view! { <td class="num ink3" class:nan=is_bad>{text}</td> }
                 })}
+        </tr>
+    }
+}
+
+/// A value that a later attempt has overwritten; its other columns are empty.
+fn overwritten_row(
+    curve: &Curve,
+    attempt: String,
+    value: f64,
+    shown: &RowCells,
+) -> impl IntoView + use<> {
+    let others = if shown.is_cut { 2 } else { 0 };
+    let others = others + usize::from(shown.is_grouped) + usize::from(shown.difference.is_some());
+    let empty = |count: usize| (0..count).map(|_| view! { <td></td> }).collect_view();
+    view! {
+        <tr data-part="overwritten">
+            <td>
+                <span>
+                    <RunChip run=curve.id.run.clone() />
+                    <span class="cut ink3">{attempt}</span>
+                </span>
+            </td>
+            {empty(usize::from(shown.is_smoothed))}
+            <td class=format!("num ink3 {}", value_class(value))>{label::value(value)}</td>
+            {empty(others)}
         </tr>
     }
 }

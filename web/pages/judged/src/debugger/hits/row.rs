@@ -1,9 +1,9 @@
 //! A row of the table of hits.
 
-use trainscope_api::findings::Hit;
+use trainscope_api::findings::{Hit, HitSeries};
 
-use super::super::numbers::{found, steps};
-use trainscope_web_kit::components::{fixed_icon, severity_icon, severity_name};
+use super::super::numbers::{found, step_range, steps};
+use trainscope_web_kit::components::{IconName, fixed_icon, severity_icon, severity_name};
 use trainscope_web_kit::i18n::{Locale, Texts};
 use trainscope_web_kit::prelude::*;
 
@@ -83,4 +83,38 @@ impl Row {
         }
         .into_any()
     }
+}
+
+/// The head of equal hits of several steps, which opens to them.
+pub(super) fn series_row(
+    series: &HitSeries,
+    has_ranks: bool,
+    is_selected: bool,
+    texts: &'static Texts,
+) -> AnyView {
+    let range = step_range((series.step, series.last_step));
+    let [title, count] = (texts.debugger.series)(&range, series.steps);
+    let rank = has_ranks.then(|| format!(" · {}", (texts.debugger.rank)(series.rank)));
+    let icon = if series.is_open {
+        IconName::Down
+    } else {
+        IconName::Right
+    };
+    view! {
+        <tr class=if is_selected { "grouprow cur" } else { "grouprow" }>
+            <td colspan="5">
+                <button
+                    type="button"
+                    class="group-button"
+                    aria-expanded=series.is_open.to_string()
+                    data-series=series.key()
+                >
+                    <span class="ink3">{fixed_icon(icon, 12)}</span>
+                    <b class="med">{title}</b>
+                    <span class="ink3">{count} {rank}</span>
+                </button>
+            </td>
+        </tr>
+    }
+    .into_any()
 }
