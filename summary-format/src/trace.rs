@@ -68,6 +68,9 @@ pub struct TraceHead {
     pub devices: Vec<Device>,
     /// Shapes, memory, stacks, modules, FLOPs: the options of the profiler that the file names as on.
     pub options: Vec<String>,
+    /// Type and index of the devices without totals in their events of memory: [`MemoryEvent::allocated`] is counted from
+    /// the begin of the recording.
+    pub memory_since_begin: Vec<(i32, i32)>,
 }
 
 /// Formats of traces.

@@ -243,26 +243,26 @@ fn every_number_of_a_profile_is_the_same_wherever_it_is_shown() {
         );
         if let Some(slow) = ranks["stragglers"].as_array().unwrap().first() {
             // Bars and sentence are about the same steps.
-            let more = percent(slow["slowness"].as_f64().unwrap() - 1.0);
+            let rank = number(&slow["rank"]);
+            let lost = nanos(number(&slow["gain_nanos"]).unsigned_abs());
+            let sentence = said(&ranks, "sentence");
             assert!(
-                said(&ranks, "sentence").contains(&format!("{more} slower")),
-                "{run}"
+                sentence.contains(&format!("wait {lost} of every"))
+                    && sentence.contains(&format!("for rank {rank}")),
+                "{run}: {sentence}"
             );
             assert_eq!(
                 ranks["parts_steps"],
                 serde_json::json!([slow["from_step"], slow["to_step"]])
             );
-            let kernels = ranks["ranks"].as_array().unwrap().iter();
-            let mut kernels: Vec<i64> = kernels
-                .map(|own| number(&own["parts_nanos"]["kernel"]))
-                .collect();
-            kernels.sort_unstable();
-            let median = kernels[kernels.len() / 2] as f64;
-            let slowness = *kernels.last().unwrap() as f64 / median;
-            assert!(
-                (slowness - slow["slowness"].as_f64().unwrap()).abs() < 0.02,
-                "{run}: {slowness}"
-            );
+            let table = ranks["late_nanos"].as_array().unwrap().iter();
+            let all: i64 = table
+                .flat_map(|row| row.as_array().unwrap())
+                .map(number)
+                .sum();
+            let steps = i64::try_from(ranks["steps"].as_array().unwrap().len()).unwrap();
+            let lost = number(&ranks["lost_nanos"]);
+            assert!((all / steps - lost).abs() <= 1, "{run}: {all} {lost}");
         }
     }
 }

@@ -141,11 +141,11 @@ async fn steps_operators_memory_ranks_and_differences_have_views() {
         ("steps", "40 steps, median 3.63 ms, 35 within"),
         ("operators", "aten::_local_scalar_dense takes the most time"),
         ("memory", "Memory peaks at 2.2 GB"),
-        ("cluster", "Rank 5 computes 23 % slower than the others"),
+        ("cluster", "for rank 5, whose compute takes longer"),
         // The bars are about the steps of the sentence.
         ("cluster", "Since step 18 (22 steps)"),
         ("cluster", "mean of steps 18–39"),
-        ("cluster", "ranks 1 and 5, the slower one, at step 18"),
+        ("cluster", "and 5, the later one, at step 18"),
         ("compare", "as long as the baseline"),
     ] {
         let path = format!("/run/ranks/profile?view={view}");

@@ -12,8 +12,8 @@ mod series;
 
 use crate::program::ProgramPart;
 pub use crate::words::Words;
-pub use series::HitSeries;
 use guide::{GuideRow, Topic};
+pub use series::HitSeries;
 
 /// Hits of one answer by default.
 pub const DEFAULT_HITS: usize = 500;

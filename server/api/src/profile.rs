@@ -24,7 +24,8 @@ pub use operators::{
 };
 pub use parts::Parts;
 pub use ranks::{
-    CollectiveRow, LinkRow, MeetingRow, RankRow, RankTrack, RanksAnswer, StepPair, Straggler,
+    CollectiveRow, LateBy, LateCause, LinkRow, MeetingRow, RankRow, RankTrack, RanksAnswer,
+    StepPair, Straggler,
 };
 
 /// Maximum number of stretches of steps in one answer.
@@ -272,6 +273,9 @@ pub struct SessionSummary {
     /// FLOPs or for a device whose peak is not known.
     #[serde(default)]
     pub peak_flops: Option<f64>,
+    /// Share of the device time of operators that multiply matrices whose FLOPs are known, 0 to 1; `None` without any.
+    #[serde(default)]
+    pub counted_flops: Option<f64>,
     /// Measurements of the data set's iterator, if it was profiled.
     pub input: Option<InputShare>,
     /// The ten operators with the most self time; all of them in an export.
@@ -481,6 +485,19 @@ pub struct MemoryTotal {
     pub device_len_bytes: u64,
     /// `true` if bytes count from the begin of the recording, not of the program.
     pub since_recording: bool,
+    /// `true` if the file has no addresses: allocations and releases are not paired.
+    #[serde(default)]
+    pub without_addresses: bool,
+}
+
+impl MemoryTotal {
+    /// Peak as a share of the device, 0 to 1; `None` if the size of the device is unknown, or what was allocated before
+    /// the recording.
+    #[must_use]
+    pub fn share(&self) -> Option<f64> {
+        let is_known = self.device_len_bytes > 0 && !self.since_recording;
+        is_known.then(|| self.peak_len_bytes as f64 / self.device_len_bytes as f64)
+    }
 }
 
 /// Measurements of the iterator of a data set.

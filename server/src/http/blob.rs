@@ -22,7 +22,7 @@ use crate::index::Blob;
 const HEAD_BYTES: u64 = 16;
 
 /// The bytes of an image, a clip or a tensor
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/blob", operation_id = "blob", params(BlobQuery),
     responses(
         (
@@ -33,7 +33,7 @@ const HEAD_BYTES: u64 = 16;
             body = Bytes,
         )
     )
-)]
+))]
 pub(super) async fn get(
     State(site): State<Site>,
     Params(query): Params<BlobQuery>,
@@ -145,6 +145,7 @@ fn media_type(bytes: &[u8]) -> Option<&'static str> {
 }
 
 /// The bytes as recorded
+#[cfg(test)]
 #[derive(utoipa::ToSchema)]
 #[schema(value_type = String, format = Binary)]
 #[expect(dead_code, reason = "only its schema is used")]

@@ -8,8 +8,8 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use tokio_util::sync::CancellationToken;
 use trainscope_api::compare::{
-    CompareQuery, Comparison, DEFAULT_TOLERANCE, DifferenceMap, MAP_MEDIA_TYPE, MAX_COLUMNS,
-    MAX_MAP_ROWS, MAX_ROWS, MAX_RUNS, MAX_SETTINGS, MIN_RUNS, MapQuery, encode_map, split_runs,
+    CompareQuery, Comparison, DEFAULT_TOLERANCE, MAP_MEDIA_TYPE, MAX_COLUMNS, MAX_MAP_ROWS,
+    MAX_ROWS, MAX_RUNS, MAX_SETTINGS, MIN_RUNS, MapQuery, encode_map, split_runs,
 };
 
 use super::error::Failure;
@@ -25,10 +25,10 @@ const BUDGET: Duration = Duration::from_millis(400);
 /// Compares runs
 ///
 /// The answer comes within a second: while `reading` is `going`, the same query again reads on.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/compare", operation_id = "compare", params(CompareQuery),
     responses((status = 200, description = "Where runs part, and how their settings differ", body = Comparison))
-)]
+))]
 pub(super) async fn get(
     State(site): State<Site>,
     Params(query): Params<CompareQuery>,
@@ -160,10 +160,10 @@ fn answer(
 ///
 /// With `Accept: application/octet-stream` the cells are `f32`. While `progress` is there, the same query again reads
 /// on.
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/compare/map", operation_id = "compare_map", params(MapQuery),
-    responses((status = 200, description = "Rows in the flow of data, columns of steps", body = DifferenceMap))
-)]
+    responses((status = 200, description = "Rows in the flow of data, columns of steps", body = trainscope_api::compare::DifferenceMap))
+))]
 pub(super) async fn map(
     State(site): State<Site>,
     headers: HeaderMap,

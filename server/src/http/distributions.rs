@@ -3,8 +3,7 @@
 use axum::extract::State;
 use axum::response::Response;
 use trainscope_api::distributions::{
-    DEFAULT_BINS, DEFAULT_ROWS, DistributionsAnswer, DistributionsRequest, MAX_BINS, MAX_ROWS,
-    MAX_SERIES, MIN_BINS,
+    DEFAULT_BINS, DEFAULT_ROWS, DistributionsRequest, MAX_BINS, MAX_ROWS, MAX_SERIES, MIN_BINS,
 };
 use trainscope_api::error::ErrorCode;
 
@@ -17,16 +16,16 @@ use crate::queries::distributions::answer;
 const MAX_COUNTS: usize = 2_000_000;
 
 /// Distributions of many series in shared bins
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/api/distributions", operation_id = "distributions", request_body = DistributionsRequest,
     responses(
         (
             status = 200,
             description = "One entry for each requested series, in the same order",
-            body = DistributionsAnswer,
+            body = trainscope_api::distributions::DistributionsAnswer,
         )
     )
-)]
+))]
 pub(super) async fn post(
     State(site): State<Site>,
     Body(request): Body<DistributionsRequest>,

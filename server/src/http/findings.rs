@@ -10,10 +10,10 @@ use super::{Site, blocking, json};
 use crate::queries::findings::answer;
 
 /// Findings of watchpoints in a run
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/findings", operation_id = "findings", params(FindingsQuery),
     responses((status = 200, description = "Hits and their first cause", body = Findings))
-)]
+))]
 pub(super) async fn get(
     State(site): State<Site>,
     Params(query): Params<FindingsQuery>,

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use axum::extract::State;
 use axum::response::Response;
 use trainscope_api::error::ErrorCode;
-use trainscope_api::importance::{ImportanceAnswer, ImportanceRequest, PairAnswer, PairRequest};
+use trainscope_api::importance::{ImportanceRequest, PairRequest};
 use trainscope_api::table::MAX_NAMED_RUNS;
 
 use super::error::Failure;
@@ -26,10 +26,10 @@ impl Drop for Cancellation {
 }
 
 /// Importance of parameters for a result
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/api/importance", operation_id = "importance", request_body = ImportanceRequest,
-    responses((status = 200, description = "A bar or a reason for each parameter", body = ImportanceAnswer))
-)]
+    responses((status = 200, description = "A bar or a reason for each parameter", body = trainscope_api::importance::ImportanceAnswer))
+))]
 pub(super) async fn post(
     State(site): State<Site>,
     Body(request): Body<ImportanceRequest>,
@@ -44,10 +44,10 @@ pub(super) async fn post(
 }
 
 /// Mean prediction by two parameters
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/api/importance/pair", operation_id = "importance_pair", request_body = PairRequest,
-    responses((status = 200, description = "Cells of the forest's mean prediction", body = PairAnswer))
-)]
+    responses((status = 200, description = "Cells of the forest's mean prediction", body = trainscope_api::importance::PairAnswer))
+))]
 pub(super) async fn pair_of(
     State(site): State<Site>,
     Body(request): Body<PairRequest>,

@@ -17,12 +17,12 @@ const FILE: &str = "ckpt_dir/train_metadata.json";
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Settings of the loss landscapes of a run
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/landscape/settings", operation_id = "landscape_settings", params(RunQuery),
     responses(
         (status = 200, description = "Settings that `MindSpore` wrote beside the records", body = LandscapeSettingsAnswer)
     )
-)]
+))]
 pub(super) async fn settings(
     State(site): State<Site>,
     Params(query): Params<RunQuery>,

@@ -40,7 +40,7 @@ pub(super) struct LiveQuery {
 }
 
 /// Server-sent events about changes
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get,
     path = "/api/live",
     operation_id = "live",
@@ -57,7 +57,7 @@ pub(super) struct LiveQuery {
             body = String,
         )
     )
-)]
+))]
 pub(super) async fn get(
     State(site): State<Site>,
     headers: HeaderMap,

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::response::Response;
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag};
 use trainscope_api::markdown::{MAX_DEPTH, MAX_NODES, Markdown, Node, NodeKind};
-use trainscope_api::records::{Records, RecordsQuery};
+use trainscope_api::records::RecordsQuery;
 use trainscope_format::{Body, Kind, Text};
 
 use super::Site;
@@ -16,10 +16,10 @@ use super::request::Params;
 const MAX_ITEMS: usize = 2_000;
 
 /// Texts of one tag, parsed as markdown
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/markdown", operation_id = "markdown", params(RecordsQuery),
-    responses((status = 200, description = "Records of one tag", body = Records<Markdown>))
-)]
+    responses((status = 200, description = "Records of one tag", body = trainscope_api::records::Records<Markdown>))
+))]
 pub(super) async fn get(
     State(site): State<Site>,
     Params(query): Params<RecordsQuery>,

@@ -10,7 +10,7 @@ use super::{Site, blocking, json};
 use crate::queries::neighbours::answer;
 
 /// Layers before and after a tensor
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/neighbours", operation_id = "neighbours", params(NeighboursQuery),
     responses(
         (
@@ -20,7 +20,7 @@ use crate::queries::neighbours::answer;
             body = Neighbours
         )
     )
-)]
+))]
 pub(super) async fn get(
     State(site): State<Site>,
     Params(query): Params<NeighboursQuery>,

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use trainscope_api::error::{ApiError, ErrorCode};
+use trainscope_api::error::ErrorCode;
 use trainscope_api::notebook::{Notebook, NotebookChange};
 
 use super::error::Failure;
@@ -11,22 +11,22 @@ use super::{Site, blocking, json};
 use crate::notebook::ChangeError;
 
 /// Notes about runs
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/notebook", operation_id = "notebook",
     responses((status = 200, description = "Notes of all runs, and pinned cards", body = Notebook))
-)]
+))]
 pub(super) async fn get(State(site): State<Site>) -> Result<Response, Failure> {
     blocking(move || json(&with_strays(&site, site.notebooks.read()))).await
 }
 
 /// Change notes
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     patch, path = "/api/notebook", operation_id = "change_notebook", request_body = NotebookChange,
     responses(
         (status = 200, description = "The notebook with the change", body = Notebook),
-        (status = "default", description = "Reason of the refusal; `conflict` if another client changed it first", body = ApiError)
+        (status = "default", description = "Reason of the refusal; `conflict` if another client changed it first", body = trainscope_api::error::ApiError)
     )
-)]
+))]
 pub(super) async fn patch(
     State(site): State<Site>,
     Body(change): Body<NotebookChange>,

@@ -3,9 +3,7 @@
 use axum::extract::State;
 use axum::response::Response;
 use trainscope_api::profile::{
-    FlameAnswer, FlameQuery, MemoryAnswer, MemoryQuery, OperatorAnswer, OperatorQuery,
-    OperatorsAnswer, OperatorsQuery, ProfileDiff, ProfileDiffQuery, ProfileList, ProfileOverview,
-    ProfileQuery, RanksAnswer,
+    FlameQuery, MemoryQuery, OperatorQuery, OperatorsQuery, ProfileDiffQuery, ProfileQuery,
 };
 use trainscope_api::records::RunQuery;
 
@@ -15,10 +13,10 @@ use super::{Site, blocking, json};
 use crate::queries::profile;
 
 /// Sessions of profilers of a run
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/profile", operation_id = "profile", params(RunQuery),
-    responses((status = 200, description = "Sessions and ranks, the newest first", body = ProfileList))
-)]
+    responses((status = 200, description = "Sessions and ranks, the newest first", body = trainscope_api::profile::ProfileList))
+))]
 pub(super) async fn get(
     State(site): State<Site>,
     Params(query): Params<RunQuery>,
@@ -27,10 +25,10 @@ pub(super) async fn get(
 }
 
 /// Steps, device figures, idle time, critical path and advice of a session of one rank
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/profile/overview", operation_id = "profile_overview", params(ProfileQuery),
-    responses((status = 200, description = "One session", body = ProfileOverview))
-)]
+    responses((status = 200, description = "One session", body = trainscope_api::profile::ProfileOverview))
+))]
 pub(super) async fn overview(
     State(site): State<Site>,
     Params(query): Params<ProfileQuery>,
@@ -39,10 +37,10 @@ pub(super) async fn overview(
 }
 
 /// Operators or kernels, the most time first
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/profile/operators", operation_id = "profile_operators", params(OperatorsQuery),
-    responses((status = 200, description = "Rows, and the total", body = OperatorsAnswer))
-)]
+    responses((status = 200, description = "Rows, and the total", body = trainscope_api::profile::OperatorsAnswer))
+))]
 pub(super) async fn operators(
     State(site): State<Site>,
     Params(query): Params<OperatorsQuery>,
@@ -51,10 +49,10 @@ pub(super) async fn operators(
 }
 
 /// One operator: distribution, steps, shapes, kernels, callers
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/profile/operator", operation_id = "profile_operator", params(OperatorQuery),
-    responses((status = 200, description = "The operator", body = OperatorAnswer))
-)]
+    responses((status = 200, description = "The operator", body = trainscope_api::profile::OperatorAnswer))
+))]
 pub(super) async fn operator(
     State(site): State<Site>,
     Params(query): Params<OperatorQuery>,
@@ -63,10 +61,10 @@ pub(super) async fn operator(
 }
 
 /// Memory of a device over time, and what holds it at a moment
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/profile/memory", operation_id = "profile_memory", params(MemoryQuery),
-    responses((status = 200, description = "Memory; without devices if it was not recorded", body = MemoryAnswer))
-)]
+    responses((status = 200, description = "Memory; without devices if it was not recorded", body = trainscope_api::profile::MemoryAnswer))
+))]
 pub(super) async fn memory(
     State(site): State<Site>,
     Params(query): Params<MemoryQuery>,
@@ -75,10 +73,10 @@ pub(super) async fn memory(
 }
 
 /// The ranks of a session side by side
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/profile/ranks", operation_id = "profile_ranks", params(ProfileQuery),
-    responses((status = 200, description = "Ranks, collectives and slow ranks", body = RanksAnswer))
-)]
+    responses((status = 200, description = "Ranks, collectives and slow ranks", body = trainscope_api::profile::RanksAnswer))
+))]
 pub(super) async fn ranks(
     State(site): State<Site>,
     Params(query): Params<ProfileQuery>,
@@ -87,10 +85,10 @@ pub(super) async fn ranks(
 }
 
 /// Stacks of an area added up
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/profile/flame", operation_id = "profile_flame", params(FlameQuery),
-    responses((status = 200, description = "Frames, parents before children", body = FlameAnswer))
-)]
+    responses((status = 200, description = "Frames, parents before children", body = trainscope_api::profile::FlameAnswer))
+))]
 pub(super) async fn flame(
     State(site): State<Site>,
     Params(query): Params<FlameQuery>,
@@ -99,10 +97,10 @@ pub(super) async fn flame(
 }
 
 /// Differences of two profiles
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/profile/diff", operation_id = "profile_diff", params(ProfileDiffQuery),
-    responses((status = 200, description = "The first profile against the second, its baseline", body = ProfileDiff))
-)]
+    responses((status = 200, description = "The first profile against the second, its baseline", body = trainscope_api::profile::ProfileDiff))
+))]
 pub(super) async fn diff(
     State(site): State<Site>,
     Params(query): Params<ProfileDiffQuery>,

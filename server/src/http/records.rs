@@ -2,15 +2,12 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use trainscope_api::program::ProgramFacts;
+#[cfg(test)]
+use trainscope_api::records::Records;
 use trainscope_api::records::{
-    Audio, HparamsList, Images, Lineages, MAX_RECORDS, PREVIEW_ELEMENTS, Records, RecordsQuery,
-    RunQuery, Tensor,
+    HparamsList, Lineages, MAX_RECORDS, PREVIEW_ELEMENTS, RecordsQuery, RunQuery, Tensor,
 };
-use trainscope_format::{
-    Body, ChartLayout, CollectorLoss, DumpRef, Explanation, Histogram, Kind, Landscape, PrCurve,
-    Profile, Stretch, TensorData, TensorSummary, Text, WatchHit,
-};
+use trainscope_format::{Body, Kind, Profile, Stretch, TensorData};
 
 use super::error::Failure;
 use super::request::Params;
@@ -48,10 +45,10 @@ macro_rules! body {
 macro_rules! records {
     ($($name:ident $path:literal $kind:ident $describe:expr => $type:ty, $doc:literal, $answer:literal;)+) => { $(
         #[doc = $doc]
-        #[utoipa::path(
+        #[cfg_attr(test, utoipa::path(
             get, path = $path, operation_id = stringify!($name), params(RecordsQuery),
             responses((status = 200, description = $answer, body = Records<$type>))
-        )]
+        ))]
         pub(super) async fn $name(
             State(site): State<Site>,
             Params(query): Params<RecordsQuery>,
@@ -62,19 +59,19 @@ macro_rules! records {
 }
 
 records! {
-    histograms "/api/histograms" Histograms body!(Histogram) => Histogram, "Histograms of one tag", "Records of one tag";
-    text "/api/text" Text body!(Text) => Text, "Texts of one tag", "Records of one tag";
-    pr_curves "/api/pr_curves" PrCurves body!(PrCurve) => PrCurve, "Precision and recall of one tag", "Records of one tag";
-    custom_scalars "/api/custom_scalars" CustomScalars body!(CustomScalars) => ChartLayout, "Layouts of charts", "Records of one tag";
-    landscapes "/api/landscapes" Landscapes body!(Landscape) => Landscape, "Loss landscapes of one tag", "Records of one tag";
-    explanations "/api/explanations" Explanations body!(Explanation) => Explanation, "Explanations of one tag", "Records of one tag";
-    statistics "/api/statistics" Statistics body!(Statistics) => TensorSummary, "What is known of a tensor that is not kept", "Records of one tag";
-    dumps "/api/dumps" Dumps body!(Dump) => DumpRef, "Where tensors were dumped in full", "Records of one tag";
-    recorded_hits "/api/recorded_hits" Hits body!(Hit) => WatchHit, "Conditions that the program itself has seen to hold", "Records of one tag";
-    losses "/api/losses" Losses body!(Loss) => CollectorLoss, "Records that the program could not write", "Records of one tag";
+    histograms "/api/histograms" Histograms body!(Histogram) => trainscope_format::Histogram, "Histograms of one tag", "Records of one tag";
+    text "/api/text" Text body!(Text) => trainscope_format::Text, "Texts of one tag", "Records of one tag";
+    pr_curves "/api/pr_curves" PrCurves body!(PrCurve) => trainscope_format::PrCurve, "Precision and recall of one tag", "Records of one tag";
+    custom_scalars "/api/custom_scalars" CustomScalars body!(CustomScalars) => trainscope_format::ChartLayout, "Layouts of charts", "Records of one tag";
+    landscapes "/api/landscapes" Landscapes body!(Landscape) => trainscope_format::Landscape, "Loss landscapes of one tag", "Records of one tag";
+    explanations "/api/explanations" Explanations body!(Explanation) => trainscope_format::Explanation, "Explanations of one tag", "Records of one tag";
+    statistics "/api/statistics" Statistics body!(Statistics) => trainscope_format::TensorSummary, "What is known of a tensor that is not kept", "Records of one tag";
+    dumps "/api/dumps" Dumps body!(Dump) => trainscope_format::DumpRef, "Where tensors were dumped in full", "Records of one tag";
+    recorded_hits "/api/recorded_hits" Hits body!(Hit) => trainscope_format::WatchHit, "Conditions that the program itself has seen to hold", "Records of one tag";
+    losses "/api/losses" Losses body!(Loss) => trainscope_format::CollectorLoss, "Records that the program could not write", "Records of one tag";
     profiles "/api/profiles" Profile profile => Profile, "Spans and counters", "Records of one tag";
-    images "/api/images" Images media::images => Images, "Images of one tag", "Records of one tag; the pictures are blobs";
-    audio "/api/audio" Audio media::audio => Audio, "Audio clips of one tag", "Records of one tag; the clips are blobs";
+    images "/api/images" Images media::images => trainscope_api::records::Images, "Images of one tag", "Records of one tag; the pictures are blobs";
+    audio "/api/audio" Audio media::audio => trainscope_api::records::Audio, "Audio clips of one tag", "Records of one tag; the clips are blobs";
     tensors "/api/tensors" Tensors describe_tensor => Tensor, "Tensors of one tag", "Records of one tag with their first elements";
 }
 
@@ -135,10 +132,10 @@ fn describe_tensor(found: IndexedRecord) -> Result<Option<Tensor>, ReadError> {
 }
 
 /// Lineage of the model of a run
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/lineage", operation_id = "lineage", params(RunQuery),
     responses((status = 200, description = "Every record, by wall time", body = Lineages))
-)]
+))]
 pub(super) async fn lineage(
     State(site): State<Site>,
     Params(query): Params<RunQuery>,
@@ -156,10 +153,10 @@ pub(super) async fn lineage(
 }
 
 /// Hyper-parameters of a run
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/hparams", operation_id = "hparams", params(RunQuery),
     responses((status = 200, description = "Every record, by wall time", body = HparamsList))
-)]
+))]
 pub(super) async fn hparams(
     State(site): State<Site>,
     Params(query): Params<RunQuery>,
@@ -177,10 +174,10 @@ pub(super) async fn hparams(
 }
 
 /// Facts of the program of a run
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/program", operation_id = "program", params(RunQuery),
-    responses((status = 200, description = "The newest fact of each rank, kind and subject", body = ProgramFacts))
-)]
+    responses((status = 200, description = "The newest fact of each rank, kind and subject", body = trainscope_api::program::ProgramFacts))
+))]
 pub(super) async fn program(
     State(site): State<Site>,
     Params(query): Params<RunQuery>,

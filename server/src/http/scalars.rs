@@ -6,8 +6,7 @@ use axum::http::header::{CONTENT_TYPE, VARY};
 use axum::response::{IntoResponse, Response};
 use trainscope_api::error::ErrorCode;
 use trainscope_api::scalars::{
-    COLUMNS_MEDIA_TYPE, MAX_POINTS, MAX_SERIES, ScalarsAnswer, ScalarsQuery, ScalarsRequest,
-    Series, encode,
+    COLUMNS_MEDIA_TYPE, MAX_POINTS, MAX_SERIES, ScalarsQuery, ScalarsRequest, encode,
 };
 
 use super::error::Failure;
@@ -18,10 +17,10 @@ use super::{Site, blocking, json_text};
 mod text;
 
 /// Points of one series
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/scalars", operation_id = "scalars", params(ScalarsQuery),
-    responses((status = 200, description = "Points, or buckets of them", body = Series))
-)]
+    responses((status = 200, description = "Points, or buckets of them", body = trainscope_api::scalars::Series))
+))]
 pub(super) async fn get(
     State(site): State<Site>,
     Params(query): Params<ScalarsQuery>,
@@ -41,7 +40,7 @@ pub(super) async fn get(
 }
 
 /// Points of many series
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/api/scalars", operation_id = "many_scalars", request_body = ScalarsRequest,
     responses(
         (
@@ -49,12 +48,12 @@ pub(super) async fn get(
             description = "One entry for each requested series, in the same order. As `application/octet-stream`, if \
                            `Accept` names it: the same as little-endian columns.",
             content(
-                (ScalarsAnswer = "application/json"),
+                (trainscope_api::scalars::ScalarsAnswer = "application/json"),
                 (Columns = "application/octet-stream"),
             ),
         )
     )
-)]
+))]
 pub(super) async fn post(
     State(site): State<Site>,
     headers: HeaderMap,
@@ -88,6 +87,7 @@ pub(super) async fn post(
 }
 
 /// Little-endian columns, laid out as in the documentation of the `trainscope-api` crate
+#[cfg(test)]
 #[derive(utoipa::ToSchema)]
 #[schema(value_type = String, format = Binary)]
 #[expect(dead_code, reason = "only its schema is used")]

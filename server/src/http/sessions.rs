@@ -9,11 +9,8 @@ use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, ORIGIN};
 use axum::response::{IntoResponse, Response};
 use tokio::sync::mpsc;
-use trainscope_api::error::{ApiError, ErrorCode};
-use trainscope_api::sessions::{
-    AttachAnswer, AttachRequest, CommandConflict, CommandRequest, Session, SessionItems,
-    SessionItemsQuery, SessionList,
-};
+use trainscope_api::error::ErrorCode;
+use trainscope_api::sessions::{AttachRequest, CommandConflict, CommandRequest, SessionItemsQuery};
 use trainscope_format::session::{
     FailureCode, Hello, MAX_BINARY_BYTES, MAX_UNREADABLE, PROTOCOL, SliceHead, ToServer, ToTraining,
 };
@@ -54,27 +51,27 @@ impl From<SessionError> for Failure {
 }
 
 /// Connected trainings
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/sessions", operation_id = "sessions",
-    responses((status = 200, description = "The sessions, the newest first", body = SessionList))
-)]
+    responses((status = 200, description = "The sessions, the newest first", body = trainscope_api::sessions::SessionList))
+))]
 pub(super) async fn list(State(site): State<Site>) -> Result<Response, Failure> {
     json(&site.sessions.list())
 }
 
 /// Command a training
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/api/session/command", operation_id = "session_command", request_body = CommandRequest,
     responses(
-        (status = 200, description = "The session after the command", body = Session),
+        (status = 200, description = "The session after the command", body = trainscope_api::sessions::Session),
         (status = 409, description = "Another command came first; with the session as it is", body = CommandConflict),
         (
             status = "default",
             description = "Error: `unknown_session`, or `bad_request` with the commands that the state allows",
-            body = ApiError
+            body = trainscope_api::error::ApiError
         )
     )
-)]
+))]
 pub(super) async fn command(
     State(site): State<Site>,
     Body(request): Body<CommandRequest>,
@@ -99,10 +96,10 @@ pub(super) async fn command(
 }
 
 /// Tensors in the memory of a training that waits
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/session/tensors", operation_id = "session_tensors", params(SessionItemsQuery),
-    responses((status = 200, description = "Names, types and shapes", body = SessionItems))
-)]
+    responses((status = 200, description = "Names, types and shapes", body = trainscope_api::sessions::SessionItems))
+))]
 pub(super) async fn tensors(
     State(site): State<Site>,
     Params(query): Params<SessionItemsQuery>,
@@ -111,10 +108,10 @@ pub(super) async fn tensors(
 }
 
 /// Nodes at which a training can wait
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/session/nodes", operation_id = "session_nodes", params(SessionItemsQuery),
-    responses((status = 200, description = "Names", body = SessionItems))
-)]
+    responses((status = 200, description = "Names", body = trainscope_api::sessions::SessionItems))
+))]
 pub(super) async fn nodes(
     State(site): State<Site>,
     Params(query): Params<SessionItemsQuery>,
@@ -123,21 +120,21 @@ pub(super) async fn nodes(
 }
 
 /// Ask a training that runs already to connect
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/api/session/attach", operation_id = "session_attach", request_body = AttachRequest,
     responses(
         (
             status = 200,
             description = "A file in the folder of the run asks the training; it is taken away once it has connected",
-            body = AttachAnswer
+            body = trainscope_api::sessions::AttachAnswer
         ),
         (
             status = "default",
             description = "Error: `unknown_run`, or `unwritable` if the file cannot be written",
-            body = ApiError
+            body = trainscope_api::error::ApiError
         )
     )
-)]
+))]
 pub(super) async fn attach(
     State(site): State<Site>,
     Body(request): Body<AttachRequest>,

@@ -8,10 +8,10 @@ use super::error::Failure;
 use super::{Site, json};
 
 /// Identity and reading progress of the server
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/status", operation_id = "status",
     responses((status = 200, description = "This server", body = Status))
-)]
+))]
 pub(super) async fn get(State(site): State<Site>) -> Result<Response, Failure> {
     let (runs, live_runs) = site.index.run_counts();
     let base_dirs = site.about.base_dirs.iter();

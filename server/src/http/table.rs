@@ -8,8 +8,7 @@ use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use trainscope_api::error::ErrorCode;
 use trainscope_api::table::{
-    MAX_COLUMNS, PipelineKinds, PipelinesQuery, RowQuery, RunRow, TABLE_MEDIA_TYPE, TableColumns,
-    TablePage, TableRequest, encode,
+    MAX_COLUMNS, PipelinesQuery, RowQuery, TABLE_MEDIA_TYPE, TableRequest, encode,
 };
 
 use tokio::sync::broadcast::error::RecvError;
@@ -49,16 +48,16 @@ pub(super) fn unknown_column(error: &UnknownColumn) -> Failure {
 }
 
 /// Columns of the table of runs
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/table/columns", operation_id = "table_columns",
-    responses((status = 200, description = "All columns with facts about their values", body = TableColumns))
-)]
+    responses((status = 200, description = "All columns with facts about their values", body = trainscope_api::table::TableColumns))
+))]
 pub(super) async fn columns(State(site): State<Site>) -> Result<Response, Failure> {
     blocking(move || json(&site.table()?.infos()?)).await
 }
 
 /// Values of columns of the table of runs
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/api/table", operation_id = "table", request_body = TableRequest,
     responses(
         (
@@ -66,12 +65,12 @@ pub(super) async fn columns(State(site): State<Site>) -> Result<Response, Failur
             description = "Rows as JSON if `Accept` names it, at most 1,000; else all of them as little-endian columns, \
                            see the book.",
             content(
-                (TablePage = "application/json"),
+                (trainscope_api::table::TablePage = "application/json"),
                 (TableBytes = "application/octet-stream"),
             ),
         )
     )
-)]
+))]
 pub(super) async fn post(
     State(site): State<Site>,
     headers: HeaderMap,
@@ -106,16 +105,17 @@ pub(super) async fn post(
 }
 
 /// Little-endian columns
+#[cfg(test)]
 #[derive(utoipa::ToSchema)]
 #[schema(value_type = String, format = Binary)]
 #[expect(dead_code, reason = "only its schema is used")]
 struct TableBytes(Vec<u8>);
 
 /// One run with the values of all sources
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/table/row", operation_id = "table_row", params(RowQuery),
-    responses((status = 200, description = "All values of a run, earlier ones too", body = RunRow))
-)]
+    responses((status = 200, description = "All values of a run, earlier ones too", body = trainscope_api::table::RunRow))
+))]
 pub(super) async fn row(
     State(site): State<Site>,
     Params(query): Params<RowQuery>,
@@ -130,10 +130,10 @@ pub(super) async fn row(
 }
 
 /// Kinds of data pipelines
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/table/pipelines", operation_id = "table_pipelines", params(PipelinesQuery),
-    responses((status = 200, description = "Kinds side by side, with their runs and results", body = PipelineKinds))
-)]
+    responses((status = 200, description = "Kinds side by side, with their runs and results", body = trainscope_api::table::PipelineKinds))
+))]
 pub(super) async fn pipelines(
     State(site): State<Site>,
     Params(query): Params<PipelinesQuery>,

@@ -3,17 +3,17 @@
 use axum::extract::State;
 use axum::response::Response;
 use trainscope_api::error::ErrorCode;
-use trainscope_api::tags::{MAX_RUNS, MAX_TAGS, TagList, TagLists, TagsQuery, TagsRequest};
+use trainscope_api::tags::{MAX_RUNS, MAX_TAGS, TagLists, TagsQuery, TagsRequest};
 
 use super::error::Failure;
 use super::request::{Body, Params};
 use super::{Site, blocking, json};
 
 /// The tags of one run
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/tags", operation_id = "tags", params(TagsQuery),
-    responses((status = 200, description = "The tags, by name", body = TagList))
-)]
+    responses((status = 200, description = "The tags, by name", body = trainscope_api::tags::TagList))
+))]
 pub(super) async fn get(
     State(site): State<Site>,
     Params(query): Params<TagsQuery>,
@@ -22,10 +22,10 @@ pub(super) async fn get(
 }
 
 /// The tags of several runs
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/api/tags", operation_id = "many_tags", request_body = TagsRequest,
     responses((status = 200, description = "The tags of each run, in the requested order", body = TagLists))
-)]
+))]
 pub(super) async fn post(
     State(site): State<Site>,
     Body(request): Body<TagsRequest>,

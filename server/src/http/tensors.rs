@@ -10,8 +10,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use trainscope_api::error::ErrorCode;
 use trainscope_api::tensors::{
-    DEFAULT_TENSORS, MAX_TENSORS, TensorHistory, TensorHistoryQuery, TensorIndex, TensorIndexQuery,
-    TensorQuery, TensorSlice, TensorValues,
+    DEFAULT_TENSORS, MAX_TENSORS, TensorHistoryQuery, TensorIndexQuery, TensorQuery,
 };
 
 use super::error::Failure;
@@ -54,10 +53,10 @@ impl Site {
 }
 
 /// The tensors of a run
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/tensor_index", operation_id = "tensor_index", params(TensorIndexQuery),
-    responses((status = 200, description = "Tensors and the steps at which they were recorded", body = TensorIndex))
-)]
+    responses((status = 200, description = "Tensors and the steps at which they were recorded", body = trainscope_api::tensors::TensorIndex))
+))]
 pub(super) async fn index(
     State(site): State<Site>,
     Params(query): Params<TensorIndexQuery>,
@@ -71,17 +70,17 @@ pub(super) async fn index(
 }
 
 /// Elements of a tensor
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/tensor", operation_id = "tensor", params(TensorQuery),
     responses(
         (
             status = 200,
             description = "The elements of a slice. With `Accept: application/octet-stream` their bytes alone, \
                            little-endian, row by row.",
-            body = TensorValues,
+            body = trainscope_api::tensors::TensorValues,
         )
     )
-)]
+))]
 pub(super) async fn values(
     State(site): State<Site>,
     headers: HeaderMap,
@@ -107,10 +106,10 @@ pub(super) async fn values(
 }
 
 /// Statistics of a slice of a tensor
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/tensor_summary", operation_id = "tensor_summary", params(TensorQuery),
-    responses((status = 200, description = "Counts, moments, extremes, a histogram", body = TensorSlice))
-)]
+    responses((status = 200, description = "Counts, moments, extremes, a histogram", body = trainscope_api::tensors::TensorSlice))
+))]
 pub(super) async fn summary(
     State(site): State<Site>,
     Params(query): Params<TensorQuery>,
@@ -126,12 +125,12 @@ pub(super) async fn summary(
 }
 
 /// A tensor over steps
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/tensor_history", operation_id = "tensor_history", params(TensorHistoryQuery),
     responses(
-        (status = 200, description = "Statistics by step, where they were recorded or computed", body = TensorHistory)
+        (status = 200, description = "Statistics by step, where they were recorded or computed", body = trainscope_api::tensors::TensorHistory)
     )
-)]
+))]
 pub(super) async fn history(
     State(site): State<Site>,
     Params(query): Params<TensorHistoryQuery>,
@@ -140,12 +139,12 @@ pub(super) async fn history(
 }
 
 /// A tensor, or a slice of it, as a file
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/tensor_file", operation_id = "tensor_file", params(TensorQuery),
     responses(
         (status = 200, description = "A file of npy or CSV", content_type = "application/octet-stream", body = String)
     )
-)]
+))]
 pub(super) async fn file(
     State(site): State<Site>,
     Params(query): Params<TensorQuery>,

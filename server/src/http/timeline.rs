@@ -6,9 +6,7 @@ use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse as _, Response};
 use trainscope_api::profile::ProfileQuery;
 use trainscope_api::timeline::{
-    AreaAnswer, AreaQuery, CELLS_MEDIA_TYPE, SliceAnswer, SliceQuery, StepAnswer, StepQuery,
-    TimelineAnswer, TimelineLanes, TimelineQuery, TimelineSearchAnswer, TimelineSearchQuery,
-    encode,
+    AreaQuery, CELLS_MEDIA_TYPE, SliceQuery, StepQuery, TimelineQuery, TimelineSearchQuery, encode,
 };
 
 use super::error::Failure;
@@ -18,18 +16,18 @@ use super::{Site, blocking, json};
 use crate::queries::timeline;
 
 /// Cells of rows for a stretch of time
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/timeline", operation_id = "timeline", params(TimelineQuery),
     responses((
         status = 200,
         description = "Cells; every slice is counted in exactly one. As `application/octet-stream`, if the request \
                        accepts it, in the layout of `trainscope-api`; otherwise as JSON",
         content(
-            (TimelineAnswer = "application/json"),
+            (trainscope_api::timeline::TimelineAnswer = "application/json"),
             (Cells = "application/octet-stream"),
         ),
     ))
-)]
+))]
 pub(super) async fn get(
     State(site): State<Site>,
     headers: HeaderMap,
@@ -52,16 +50,17 @@ pub(super) async fn get(
 }
 
 /// Cells as bytes, laid out as in the documentation of the `trainscope-api` crate
+#[cfg(test)]
 #[derive(utoipa::ToSchema)]
 #[schema(value_type = String, format = Binary)]
 #[expect(dead_code, reason = "only its schema is used")]
 struct Cells(Vec<u8>);
 
 /// Lanes, steps and counters of a session
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/timeline/lanes", operation_id = "timeline_lanes", params(ProfileQuery),
-    responses((status = 200, description = "Lanes in groups", body = TimelineLanes))
-)]
+    responses((status = 200, description = "Lanes in groups", body = trainscope_api::timeline::TimelineLanes))
+))]
 pub(super) async fn lanes(
     State(site): State<Site>,
     Params(query): Params<ProfileQuery>,
@@ -70,10 +69,10 @@ pub(super) async fn lanes(
 }
 
 /// One slice with its arguments, parents, flows and launches
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/timeline/slice", operation_id = "timeline_slice", params(SliceQuery),
-    responses((status = 200, description = "The slice", body = SliceAnswer))
-)]
+    responses((status = 200, description = "The slice", body = trainscope_api::timeline::SliceAnswer))
+))]
 pub(super) async fn slice(
     State(site): State<Site>,
     Params(query): Params<SliceQuery>,
@@ -82,10 +81,10 @@ pub(super) async fn slice(
 }
 
 /// The newest session that has a step of the training
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/timeline/step", operation_id = "timeline_step", params(StepQuery),
-    responses((status = 200, description = "Its place, if a profile has it", body = StepAnswer))
-)]
+    responses((status = 200, description = "Its place, if a profile has it", body = trainscope_api::timeline::StepAnswer))
+))]
 pub(super) async fn step(
     State(site): State<Site>,
     Params(query): Params<StepQuery>,
@@ -94,10 +93,10 @@ pub(super) async fn step(
 }
 
 /// Totals of an area
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/timeline/area", operation_id = "timeline_area", params(AreaQuery),
-    responses((status = 200, description = "Totals by name and lane", body = AreaAnswer))
-)]
+    responses((status = 200, description = "Totals by name and lane", body = trainscope_api::timeline::AreaAnswer))
+))]
 pub(super) async fn area(
     State(site): State<Site>,
     Params(query): Params<AreaQuery>,
@@ -106,10 +105,10 @@ pub(super) async fn area(
 }
 
 /// Slices that match a search
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/timeline/search", operation_id = "timeline_search", params(TimelineSearchQuery),
-    responses((status = 200, description = "Matches", body = TimelineSearchAnswer))
-)]
+    responses((status = 200, description = "Matches", body = trainscope_api::timeline::TimelineSearchAnswer))
+))]
 pub(super) async fn search(
     State(site): State<Site>,
     Params(query): Params<TimelineSearchQuery>,

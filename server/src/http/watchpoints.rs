@@ -2,11 +2,8 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use trainscope_api::error::{ApiError, ErrorCode};
-use trainscope_api::findings::Progress;
-use trainscope_api::watchpoints::{
-    Catalogue, Recheck, WatchpointList, WatchpointsChange, WatchpointsQuery,
-};
+use trainscope_api::error::ErrorCode;
+use trainscope_api::watchpoints::{Recheck, WatchpointsChange, WatchpointsQuery};
 
 use super::error::Failure;
 use super::request::{Body, Params};
@@ -14,21 +11,21 @@ use super::{Site, blocking, json};
 use crate::watchpoints::{ChangeError, catalogue};
 
 /// The catalogue of conditions
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/conditions", operation_id = "conditions",
-    responses((status = 200, description = "The catalogue, with texts, parameters and presets", body = Catalogue))
-)]
+    responses((status = 200, description = "The catalogue, with texts, parameters and presets", body = trainscope_api::watchpoints::Catalogue))
+))]
 pub(super) async fn conditions() -> Result<Response, Failure> {
     json(catalogue())
 }
 
 /// The watchpoints of a run
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     get, path = "/api/watchpoints", operation_id = "watchpoints", params(WatchpointsQuery),
     responses(
-        (status = 200, description = "The watchpoints, the file they are from, and its version for a change", body = WatchpointList)
+        (status = 200, description = "The watchpoints, the file they are from, and its version for a change", body = trainscope_api::watchpoints::WatchpointList)
     )
-)]
+))]
 pub(super) async fn get(
     State(site): State<Site>,
     Params(query): Params<WatchpointsQuery>,
@@ -42,18 +39,18 @@ pub(super) async fn get(
 }
 
 /// Change watchpoints
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     put, path = "/api/watchpoints", operation_id = "change_watchpoints", request_body = WatchpointsChange,
     responses(
-        (status = 200, description = "The watchpoints after the change", body = WatchpointList),
+        (status = 200, description = "The watchpoints after the change", body = trainscope_api::watchpoints::WatchpointList),
         (
             status = "default",
             description = "Error: `conflict` if the file has changed since `version`, `bad_request` with entry and \
                            key if a watchpoint cannot be used, `unwritable` if the file is not understood",
-            body = ApiError
+            body = trainscope_api::error::ApiError
         )
     )
-)]
+))]
 pub(super) async fn put(
     State(site): State<Site>,
     Body(change): Body<WatchpointsChange>,
@@ -84,16 +81,16 @@ pub(super) async fn put(
 }
 
 /// Judge a run again from its first record
-#[utoipa::path(
+#[cfg_attr(test, utoipa::path(
     post, path = "/api/recheck", operation_id = "recheck", request_body = Recheck,
     responses(
         (
             status = 200,
             description = "Judging has begun; `progress` of the findings is its progress, and a change notice follows",
-            body = Progress
+            body = trainscope_api::findings::Progress
         )
     )
-)]
+))]
 pub(super) async fn recheck(
     State(site): State<Site>,
     Body(wish): Body<Recheck>,

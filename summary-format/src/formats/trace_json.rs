@@ -11,6 +11,7 @@ mod finish;
 mod flows;
 mod head;
 mod impossible;
+mod memory_totals;
 mod names;
 mod points;
 mod structure;

@@ -117,7 +117,7 @@ class _Mode(TorchFunctionMode):
         lines = self._lines()
         if lines is not None and lines.is_on:
             try:
-                # What is in a mode of the program is noted with its functions only.
+                # Calls in a mode of the program are noted with its functions only.
                 lines._note(function, args, result, before, took, is_outermost=torch._C._len_torch_function_stack() == 0)
             except Exception:
                 # Objects of the program in the arguments may raise anything.

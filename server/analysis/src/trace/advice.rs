@@ -164,7 +164,7 @@ fn advise(facts: &Facts<'_>, mut findings: Vec<(Rule, Finding)>) -> Vec<Advice> 
             gain_nanos,
             title: texts::title(rule),
             evidence: Sentence { en, zh },
-            remedy: texts::remedy(rule, facts.model.trace.head.format),
+            remedy: texts::remedy(rule, facts.model.trace.head.format, finding.remedy),
             search: texts::search(rule).to_owned(),
             step: finding.step,
             rank: finding.rank,

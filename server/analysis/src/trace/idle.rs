@@ -57,7 +57,7 @@ pub struct Gap {
 pub fn gaps(model: &Model) -> Vec<Gap> {
     let ends = ends(model);
     let mut gaps = Vec::new();
-    for (lane, own) in (0_u16..).zip(&model.lanes) {
+    for (lane, own) in (0..=u16::MAX).zip(&model.lanes) {
         let work = own.slices.clone().filter(|slice| model.is_device(*slice));
         let mut before: Option<i64> = None;
         for slice in work {
@@ -81,7 +81,7 @@ pub fn gaps(model: &Model) -> Vec<Gap> {
 /// the next work to begin on any of them. A gap of one stream alone delays nothing by itself.
 pub fn device_gaps(model: &Model) -> Vec<Gap> {
     let mut work: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
-    for (lane, own) in (0_u16..).zip(&model.lanes) {
+    for (lane, own) in (0..=u16::MAX).zip(&model.lanes) {
         let slices = own.slices.clone().filter(|slice| model.is_device(*slice));
         work.entry(process(model, lane)).or_default().extend(slices);
     }
@@ -151,7 +151,7 @@ impl Ends {
 /// Ends of device work by process.
 fn ends(model: &Model) -> HashMap<&str, Ends, foldhash::fast::RandomState> {
     let mut ends: HashMap<&str, Ends, foldhash::fast::RandomState> = HashMap::default();
-    for (lane, own) in (0_u16..).zip(&model.lanes) {
+    for (lane, own) in (0..=u16::MAX).zip(&model.lanes) {
         for slice in own.slices.clone() {
             if model.is_device(slice) {
                 let own = ends.entry(process(model, lane)).or_default();

@@ -53,6 +53,24 @@ const MATRIX_UNITS: [&str; 24] = [
 /// Parts of names of products that use none: single and double precision, and those with a vector.
 const PLAIN: [&str; 6] = ["sgemm", "dgemm", "cgemm", "zgemm", "gemv", "simt"];
 
+/// Parts of the names of operators that multiply matrices.
+const PRODUCTS: [&str; 8] = [
+    "mm",
+    "matmul",
+    "conv",
+    "linear",
+    "attention",
+    "gemm",
+    "einsum",
+    "lstm",
+];
+
+/// True for the name of an operator that multiplies matrices.
+pub fn multiplies(operator: &str) -> bool {
+    let name = operator.to_ascii_lowercase();
+    PRODUCTS.iter().any(|part| name.contains(part))
+}
+
 /// Use of the matrix units of a device (tensor cores of NVIDIA, matrix cores of AMD), by the name of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatrixUnits {

@@ -49,6 +49,7 @@ fn total(model: &Model, key: DeviceKey, events: &[&MemoryEvent]) -> MemoryTotal 
     let peak = peak(events);
     let at = peak.map_or(model.origin(), |event| event.time);
     let counts = Pairs::new(&in_time(events));
+    let is_counted = model.trace.head.memory_since_begin.contains(&key);
     MemoryTotal {
         device: device_name(key),
         events: events.len() as u64,
@@ -62,8 +63,14 @@ fn total(model: &Model, key: DeviceKey, events: &[&MemoryEvent]) -> MemoryTotal 
         peak_step: model.step_at(at).map(|step| step.number),
         peak_reserved_bytes: events.iter().map(|e| e.reserved).max().unwrap_or(0),
         device_len_bytes: device_len(model, key),
-        since_recording: key.0 == HOST && model.purposes_of(key).is_none(),
+        since_recording: is_counted || key.0 == HOST && model.purposes_of(key).is_none(),
+        without_addresses: !has_addresses(events),
     }
+}
+
+/// False if the file has no addresses: nothing says which release ends which allocation.
+fn has_addresses(events: &[&MemoryEvent]) -> bool {
+    events.iter().any(|event| event.address != 0)
 }
 
 /// The first event of the most allocated bytes.
@@ -113,6 +120,9 @@ impl Pairs {
             freed_unseen: 0,
             never_freed: 0,
         };
+        if !has_addresses(events) {
+            return own;
+        }
         for (index, event) in (0_u32..).zip(events) {
             let before = if event.bytes >= 0 {
                 // Two allocations at one address: the release between them was not recorded.
@@ -146,8 +156,11 @@ struct Life {
     slice: Option<u32>,
 }
 
-/// Lives of the allocations of a device, in the order of their first event.
+/// Lives of the allocations of a device, in the order of their first event; none without addresses.
 fn lives(model: &Model, events: &[&MemoryEvent]) -> Vec<Life> {
+    if !has_addresses(events) {
+        return Vec::new();
+    }
     let pairs = Pairs::new(events);
     let context = Context::new(model);
     let mut lives = Vec::new();

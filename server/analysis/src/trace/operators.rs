@@ -5,7 +5,7 @@ use trainscope_api::profile::{
 };
 
 use super::calls::{Calls, LaunchedWork};
-use super::kernels::TensorCores;
+use super::kernels::{TensorCores, multiplies};
 use super::peaks::{Precision, peak_of};
 use super::steps::{StepRange, TimeChoice};
 use super::{Model, flops};
@@ -159,6 +159,26 @@ impl<'a> Operators<'a> {
             *sum = sum.saturating_add(self.flops[call]);
         }
         peak_of(&device.name, float32, half, self.tensor_cores.is_any())
+    }
+
+    /// Share of the device time of operators that multiply matrices whose FLOPs are known, 0 to 1; `None` without any.
+    pub fn counted_flops(&self, range: StepRange) -> Option<f64> {
+        let scale = Scale::new(self.model, range);
+        let name = |call: usize| self.model.name(self.calls.slices[call]);
+        let calls = (0..self.calls.len()).filter(|call| self.device_own[*call] > 0);
+        let calls = calls.filter(|call| self.is_chosen(*call, &scale));
+        let (mut all, mut known) = (0_i64, 0_i64);
+        for call in calls {
+            let around = || std::iter::successors(Some(call), |call| self.calls.parent(*call));
+            if !around().any(|call| multiplies(name(call))) {
+                continue;
+            }
+            all = all.saturating_add(self.device_own[call]);
+            if around().any(|call| self.flops[call] > 0) {
+                known = known.saturating_add(self.device_own[call]);
+            }
+        }
+        (all > 0).then(|| known as f64 / all as f64)
     }
 
     fn is_chosen(&self, call: usize, scale: &Scale) -> bool {

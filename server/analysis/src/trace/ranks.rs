@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use trainscope_api::profile::{Parts, RankRow, RanksAnswer, Sentence, Straggler};
-use trainscope_format::digits::{nanos, percent};
+use trainscope_api::profile::{LateCause, Parts, RankRow, RanksAnswer, Sentence};
+use trainscope_format::digits::nanos;
 
 use super::parts::{self, RoleRanges};
 use super::ranges::{self, Span};
@@ -11,19 +11,14 @@ use super::steps::StepRange;
 use super::{Model, Role, figures, robust};
 
 mod collectives;
+mod late;
 mod links;
 mod pair;
 
 use collectives::{Collective, Meeting};
+use late::Lateness;
+pub use late::{SLOW, SLOW_STEPS, stragglers};
 
-/// Compute above this multiple of the median over ranks is slow (chosen: twice the spread of equal devices).
-pub const SLOW: f64 = 1.10;
-/// A rank is slow for at least so many steps in a row; single slow steps have other reasons.
-pub const SLOW_STEPS: usize = 10;
-/// Of fewer steps, all must be slow.
-const FEW_STEPS: usize = 12;
-/// Minimum number of steps of a slow rank.
-const LEAST_STEPS: usize = 3;
 /// Maximum number of cells of the matrices of ranks and steps.
 const MAX_CELLS: usize = 100_000;
 /// Maximum number of rows of collectives.
@@ -47,13 +42,11 @@ pub fn ranks(of: &[RankModel<'_>]) -> RanksAnswer {
         .collect();
     let offsets = collectives::offsets(&own);
     let meetings = collectives::meetings(&own, &offsets);
+    let ranges: Vec<RoleRanges> = of.iter().map(|rank| RoleRanges::new(rank.model)).collect();
     let mut table = Table::new(of, &steps);
     table.add_waits(&own, &meetings);
-    let medians = medians(&table.compute);
-    let streak = |own: &Vec<i64>| longest(&ratios(own, &medians), SLOW);
-    let streaks: Vec<Option<Streak>> = table.compute.iter().map(streak).collect();
+    let late = Lateness::new(&own, &meetings, &table, &ranges);
     let rows = of.iter().enumerate().map(|(index, rank)| {
-        let streak = streaks.get(index).copied().flatten();
         let head = &rank.model.trace.head;
         RankRow {
             rank: rank.rank,
@@ -61,15 +54,15 @@ pub fn ranks(of: &[RankModel<'_>]) -> RanksAnswer {
             compute_nanos: sum(&table.compute[index]),
             wait_nanos: table.waits_total[index],
             median_step_nanos: figures::median(&mut lengths(rank.model)),
-            slow_steps: streak.map_or(0, |streak| streak.steps as u64),
-            slow_from_step: streak.and_then(|streak| steps.get(streak.first).copied()),
+            late_by: late.by.get(index).copied().unwrap_or_default(),
             offset_nanos: clock_offset(of, index, offsets[index]),
             peak_len_bytes: peak_len(rank.model),
             ..RankRow::default()
         }
     });
     let rows: Vec<RankRow> = rows.collect();
-    let lost_nanos = table.lost();
+    let lost = sum(&table.waits.iter().map(|own| sum(own)).collect::<Vec<_>>());
+    let lost_nanos = lost / i64::try_from(steps.len()).unwrap_or(i64::MAX).max(1);
     let kept = (MAX_CELLS / of.len().max(1)).min(steps.len());
     let (collectives, cut) = collectives::rows(of, &own, &meetings, MAX_COLLECTIVES);
     let is_cut = cut || kept < steps.len();
@@ -78,6 +71,7 @@ pub fn ranks(of: &[RankModel<'_>]) -> RanksAnswer {
         steps,
         compute_nanos: table.compute,
         wait_nanos: table.waits,
+        late_nanos: late.nanos,
         length_nanos: table.lengths,
         collectives,
         links: links::rows(of),
@@ -85,8 +79,14 @@ pub fn ranks(of: &[RankModel<'_>]) -> RanksAnswer {
         cut: is_cut,
         ..RanksAnswer::default()
     };
+    for index in 0..of.len() {
+        let streak = late::streak(&answer, index, SLOW);
+        answer.ranks[index].slow_steps = streak.map_or(0, |streak| streak.steps as u64);
+        let first = streak.and_then(|streak| answer.steps.get(streak.first).copied());
+        answer.ranks[index].slow_from_step = first;
+    }
     answer.stragglers = stragglers(&answer, SLOW, SLOW_STEPS);
-    add_parts(of, &mut answer);
+    add_parts(of, &ranges, &mut answer);
     answer.sentence = sentence(&answer);
     answer.pair = pair::pair(of, &answer, &own, (&offsets, &meetings));
     keep(&mut answer, kept);
@@ -104,10 +104,11 @@ fn keep(answer: &mut RanksAnswer, steps: usize) {
     let RanksAnswer {
         compute_nanos,
         wait_nanos,
+        late_nanos,
         length_nanos,
         ..
     } = answer;
-    for rows in [compute_nanos, wait_nanos, length_nanos] {
+    for rows in [compute_nanos, wait_nanos, late_nanos, length_nanos] {
         for own in rows {
             own.truncate(steps);
         }
@@ -140,15 +141,15 @@ fn lengths(model: &Model) -> Vec<i64> {
 }
 
 /// Adds the mean parts of the whole steps, of those only in which the slowest rank is slow.
-fn add_parts(of: &[RankModel<'_>], answer: &mut RanksAnswer) {
+fn add_parts(of: &[RankModel<'_>], ranges: &[RoleRanges], answer: &mut RanksAnswer) {
     let slow = answer.stragglers.first();
     answer.parts_steps = slow.map(|slow| (slow.from_step, slow.to_step));
     let range = StepRange {
         since: slow.map(|slow| slow.from_step),
         until: slow.map(|slow| slow.to_step),
     };
-    for (index, (rank, row)) in of.iter().zip(&mut answer.ranks).enumerate() {
-        let ranges = RoleRanges::new(rank.model);
+    let ranks = of.iter().zip(ranges).zip(&mut answer.ranks);
+    for (index, ((rank, ranges), row)) in ranks.enumerate() {
         let whole = rank.model.whole_steps_in(range).into_iter();
         let parts: Vec<Parts> = whole.map(|step| ranges.time(&step).parts).collect();
         row.parts_nanos = parts::mean(&parts);
@@ -195,6 +196,8 @@ struct Table {
     waits_total: Vec<i64>,
     /// Begins and ends of the common steps of each rank.
     spans: Vec<Vec<Span>>,
+    /// The same in order of time, which numbers of steps need not share, with the indices of the steps.
+    in_time: Vec<Vec<(Span, usize)>>,
 }
 
 impl Table {
@@ -212,7 +215,13 @@ impl Table {
             let own = spans.iter();
             own.map(|(begin, end)| end.saturating_sub(*begin)).collect()
         };
+        let in_time = |spans: &Vec<Span>| {
+            let mut spans: Vec<(Span, usize)> = spans.iter().copied().zip(0..).collect();
+            spans.sort_unstable();
+            spans
+        };
         Self {
+            in_time: spans.iter().map(in_time).collect(),
             compute: compute.collect(),
             waits: spans.iter().map(|spans| vec![0; spans.len()]).collect(),
             lengths: spans.iter().map(length).collect(),
@@ -223,16 +232,6 @@ impl Table {
 
     /// Adds the time from the begin of each collective to the arrival of all ranks, at most its own length.
     fn add_waits(&mut self, own: &[Vec<Collective>], meetings: &[Meeting]) {
-        // Steps are in the order of their numbers, which a file need not share with time.
-        let in_time: Vec<Vec<(Span, usize)>> = self
-            .spans
-            .iter()
-            .map(|spans| {
-                let mut spans: Vec<(Span, usize)> = spans.iter().copied().zip(0..).collect();
-                spans.sort_unstable();
-                spans
-            })
-            .collect();
         for meeting in meetings {
             for (rank, place) in &meeting.members {
                 let Some(one) = own.get(*rank).and_then(|own| own.get(*place)) else {
@@ -241,33 +240,20 @@ impl Table {
                 let arrived = meeting.arrived.saturating_add(meeting.offset_of(*rank));
                 let wait = arrived.min(one.end).saturating_sub(one.begin).max(0);
                 self.waits_total[*rank] = self.waits_total[*rank].saturating_add(wait);
-                let spans = &in_time[*rank];
-                let step = spans.partition_point(|(span, _)| span.0 <= one.begin);
-                let step = step.checked_sub(1).and_then(|step| spans.get(step));
-                let step = step.filter(|(span, _)| one.begin < span.1);
-                if let Some(cell) = step.and_then(|(_, step)| self.waits[*rank].get_mut(*step)) {
+                let step = self.step_at(*rank, one.begin);
+                if let Some(cell) = step.and_then(|step| self.waits[*rank].get_mut(step)) {
                     *cell = cell.saturating_add(wait);
                 }
             }
         }
     }
 
-    /// Mean over steps of the most compute less the median, times the other ranks.
-    fn lost(&self) -> i64 {
-        let medians = medians(&self.compute);
-        let others = self.compute.len().saturating_sub(1);
-        let most = |step: usize| {
-            self.compute
-                .iter()
-                .filter_map(move |own| own.get(step))
-                .max()
-        };
-        let lost = medians.iter().enumerate().map(|(step, median)| {
-            let most = most(step).copied().unwrap_or_default();
-            (most as f64 - median).max(0.0)
-        });
-        let mean = lost.sum::<f64>() / medians.len().max(1) as f64;
-        rounded(mean * others as f64)
+    /// Index of the common step of a rank that a time of its clock is in.
+    fn step_at(&self, rank: usize, time: i64) -> Option<usize> {
+        let spans = self.in_time.get(rank)?;
+        let next = spans.partition_point(|(span, _)| span.0 <= time);
+        let (span, step) = spans.get(next.checked_sub(1)?)?;
+        (time < span.1).then_some(*step)
     }
 }
 
@@ -293,75 +279,11 @@ fn rounded(nanos: f64) -> i64 {
     nanos
 }
 
-/// Slow steps in a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Streak {
-    first: usize,
-    steps: usize,
-}
-
-/// The longest run of slow steps, of equally long ones the first.
-fn longest(ratios: &[f64], slowness: f64) -> Option<Streak> {
-    let mut best: Option<Streak> = None;
-    let mut first = None;
-    for (step, ratio) in ratios.iter().enumerate() {
-        if *ratio <= slowness {
-            first = None;
-            continue;
-        }
-        let begin = *first.get_or_insert(step);
-        let steps = step + 1 - begin;
-        if best.is_none_or(|best| best.steps < steps) {
-            best = Some(Streak {
-                first: begin,
-                steps,
-            });
-        }
-    }
-    best
-}
-
-/// Number of slow steps in a row that make a straggler, of so many steps.
-fn streak_length(of_steps: usize, steps: usize) -> usize {
-    if of_steps < FEW_STEPS {
-        of_steps.max(LEAST_STEPS)
-    } else {
-        steps
-    }
-}
-
-/// Ranks that compute slower than a multiple of the median for a number of steps in a row, the slowest first.
-pub fn stragglers(answer: &RanksAnswer, slowness: f64, steps: usize) -> Vec<Straggler> {
-    let compute = &answer.compute_nanos;
-    let medians = medians(compute);
-    let need = streak_length(medians.len(), steps);
-    let mut slow = Vec::new();
-    for (rank, own) in answer.ranks.iter().zip(compute) {
-        let ratios = ratios(own, &medians);
-        let Some(streak) = longest(&ratios, slowness).filter(|streak| streak.steps >= need) else {
-            continue;
-        };
-        let range = streak.first..streak.first + streak.steps;
-        let own = sum(own.get(range.clone()).unwrap_or_default()) as f64;
-        let median: f64 = medians.get(range.clone()).unwrap_or_default().iter().sum();
-        slow.push(Straggler {
-            rank: rank.rank,
-            from_step: answer.steps.get(range.start).copied().unwrap_or_default(),
-            to_step: answer.steps.get(range.end - 1).copied().unwrap_or_default(),
-            steps: streak.steps as u64,
-            slowness: own / median,
-            gain_nanos: rounded((own - median) / streak.steps.max(1) as f64),
-        });
-    }
-    slow.sort_by(|a, b| b.slowness.total_cmp(&a.slowness));
-    slow
-}
-
-/// Median of the compute over ranks of each step.
-fn medians(compute: &[Vec<i64>]) -> Vec<f64> {
-    let steps = compute.first().map_or(0, Vec::len);
+/// Median over ranks of each step.
+fn medians(times: &[Vec<i64>]) -> Vec<f64> {
+    let steps = times.first().map_or(0, Vec::len);
     let column = |step: usize| -> Vec<i64> {
-        let own = compute.iter();
+        let own = times.iter();
         own.filter_map(|own| own.get(step).copied()).collect()
     };
     (0..steps)
@@ -369,39 +291,26 @@ fn medians(compute: &[Vec<i64>]) -> Vec<f64> {
         .collect()
 }
 
-/// Compute of a rank divided by the median over ranks, by step; 1 where nothing was computed.
-fn ratios(own: &[i64], medians: &[f64]) -> Vec<f64> {
-    let cells = own.iter().zip(medians);
-    let ratios = cells.map(|(own, median)| {
-        if *median > 0.0 {
-            *own as f64 / median
-        } else {
-            1.0
-        }
-    });
-    ratios.collect()
-}
+/// Ranks that wait for one another for more than this part of their steps are not well balanced (chosen).
+const WAITING: f64 = 0.05;
 
 fn sentence(answer: &RanksAnswer) -> Sentence {
     let text = |nanos_of: i64| nanos(nanos_of.unsigned_abs());
     let (ranks, steps) = (answer.ranks.len(), answer.steps.len());
+    let lengths: Vec<i64> = answer.length_nanos.iter().flatten().copied().collect();
+    let median = rounded(robust::median(&lengths));
     if let Some(slow) = answer.stragglers.first() {
-        let own = answer.ranks.iter().find(|row| row.rank == slow.rank);
-        let step = text(own.map_or(0, |row| row.parts_nanos.total()));
-        let (rank, more, lost) = (
-            slow.rank,
-            percent(slow.slowness - 1.0),
-            text(slow.gain_nanos),
-        );
+        let rank = slow.rank;
+        let (lost, step) = (text(slow.gain_nanos), text(median));
+        let [why, reason] = late_by(slow.cause);
         return Sentence {
-            en: format!(
-                "Rank {rank} computes {more} slower than the others; they wait {lost} of every {step} step for it."
-            ),
-            zh: format!(
-                "rank {rank} 的计算比其他 rank 慢 {more}；每个 {step} 的迭代中，其他 rank 等待它 {lost}。"
-            ),
+            en: format!("The other ranks wait {lost} of every {step} step for rank {rank}{why}."),
+            zh: format!("每个 {step} 的迭代中，其他 rank 等待 rank {rank} {lost}{reason}。"),
         };
     }
+    let ranks_count = i64::try_from(ranks).unwrap_or(i64::MAX).max(1);
+    let waited = answer.lost_nanos / ranks_count;
+    let (waited_text, step) = (text(waited), text(median));
     match (ranks, steps) {
         (0 | 1, _) => Sentence {
             en: "One rank was recorded: there is nothing to compare.".to_owned(),
@@ -411,9 +320,33 @@ fn sentence(answer: &RanksAnswer) -> Sentence {
             en: "The ranks have no step in common: they cannot be compared.".to_owned(),
             zh: "各 rank 没有共同的迭代，无法比较。".to_owned(),
         },
+        _ if waited as f64 > WAITING * median as f64 => Sentence {
+            en: format!(
+                "The ranks wait {waited_text} of every {step} step for one another, but not for the same rank for long."
+            ),
+            zh: format!(
+                "每个 {step} 的迭代中，各 rank 互相等待 {waited_text}，但并非长期等待同一个 rank。"
+            ),
+        },
+        (_, 1) => Sentence {
+            en: format!("None of the {ranks} ranks is late in the one step that all recorded."),
+            zh: format!("在共同记录的 1 个迭代中，{ranks} 个 rank 均未迟到。"),
+        },
         _ => Sentence {
             en: format!("None of the {ranks} ranks is slow for long in {steps} steps."),
             zh: format!("在 {steps} 个迭代中，{ranks} 个 rank 均未持续变慢。"),
         },
+    }
+}
+
+/// Main cause of the lateness of a rank, as the end of a sentence in both languages.
+pub(super) fn late_by(cause: Option<LateCause>) -> [&'static str; 2] {
+    match cause {
+        Some(LateCause::Compute) => [", whose compute takes longer", "：其计算耗时更长"],
+        Some(LateCause::Copies) => [", whose copies take longer", "：其拷贝耗时更长"],
+        Some(LateCause::Data) => [", which waits longer for data", "：其等待数据的时间更长"],
+        Some(LateCause::Host) => [", whose host launches work later", "：其主机下发任务较晚"],
+        Some(LateCause::Begin) => [", which begins the step later", "：其迭代开始较晚"],
+        None => ["", ""],
     }
 }

@@ -63,6 +63,7 @@ pub fn summary(model: &Model, range: StepRange, max_steps: usize) -> SessionSumm
         memory: memory::totals(model),
         flops: operators.flops(range),
         peak_flops: operators.peak_flops(range),
+        counted_flops: operators.counted_flops(range),
         operators: rows,
         operator_count,
         steps: step_rows(model, &steps, &times, lengths, max_steps),

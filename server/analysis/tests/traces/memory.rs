@@ -1,10 +1,15 @@
 //! Memory: the numbers of real files, lives, series without a lost peak, growth.
 
 use proptest::prelude::*;
+use trainscope_analysis::trace::Model;
+use trainscope_analysis::trace::advice::{self, Facts, Lack, Limits, Rule};
 use trainscope_analysis::trace::memory::{self, MemoryAsk};
 use trainscope_analysis::trace::ranks::{RankModel, ranks};
+use trainscope_analysis::trace::steps::StepRange;
+use trainscope_analysis::trace::summary::summary;
 use trainscope_api::profile::{MAX_MEMORY_POINTS, MemoryAnswer, MemoryCategory, MemoryTotal};
 use trainscope_format::formats::memory_timeline::{MemoryTimeline, total};
+use trainscope_format::formats::trace_json::TraceReader;
 use trainscope_format::trace::{DeclaredStep, Device, MemoryEvent, SliceClass, Trace};
 
 use crate::traces::support::{GeneratedTrace, generated, model, unpacked};
@@ -69,6 +74,49 @@ fn the_peak_of_a_real_file_is_one_number_everywhere() {
             model: &own,
         }]);
         assert_eq!(ranked.ranks[0].peak_len_bytes, peak);
+    }
+}
+
+/// Events of memory as PyTorch 1.9 writes them: bytes alone, of allocations that began before the recording too.
+fn without_totals(bytes: &[i64]) -> Model {
+    let events = bytes.iter().zip(1..).map(|(bytes, time)| {
+        format!(
+            r#"{{"ph":"i","s":"t","name":"[memory]","pid":1,"tid":1,"ts":{time},"args":{{"Device Type":1,"Device Id":0,"Bytes":{bytes}}}}}"#
+        )
+    });
+    let events: Vec<String> = events.collect();
+    let device = r#"{"id":0,"name":"V100","totalGlobalMem":34000000000}"#;
+    let file = format!(
+        r#"{{"deviceProperties":[{device}],"traceEvents":[{}]}}"#,
+        events.join(",")
+    );
+    let mut reader = TraceReader::new();
+    reader.push(file.as_bytes());
+    Model::new(reader.finish())
+}
+
+#[test]
+fn bytes_without_totals_are_summed_and_not_paired() {
+    for (bytes, peak, last) in [
+        (&[100, 50, -100, 200, -250][..], 250, 0),
+        (&[100, -300, 40], 300, 40),
+    ] {
+        let model = without_totals(bytes);
+        let own = only(memory::totals(&model));
+        assert_eq!((own.peak_len_bytes, own.peak_reserved_bytes), (peak, 0));
+        assert_eq!((own.pairs, own.freed_unseen, own.never_freed), (0, 0, 0));
+        assert!(own.since_recording && own.without_addresses);
+        assert_eq!((own.device_len_bytes, own.share()), (34_000_000_000, None));
+        let answer = memory::memory(&model, &MemoryAsk::default());
+        assert_eq!(answer.at_len_bytes, peak);
+        assert_eq!(answer.allocated.last(), Some(&last));
+        let held: u64 = answer.holders.iter().map(|own| own.bytes).sum();
+        assert_eq!(held, peak);
+        assert!(answer.holders.iter().all(|own| own.count == 0));
+        let whole = summary(&model, StepRange::default(), 400);
+        let judged = advice::judge(&Facts::new(&model, &whole, None), &Limits::default());
+        let lack = (Rule::MemoryNearLimit, Lack::NoTotals);
+        assert!(judged.not_judged.contains(&lack), "{judged:?}");
     }
 }
 

@@ -16,20 +16,23 @@ pub struct RanksAnswer {
     pub compute_nanos: Vec<Vec<i64>>,
     /// Waiting for other ranks by rank and step.
     pub wait_nanos: Vec<Vec<i64>>,
+    /// Time that all others together wait for a rank, by rank and step: at each collective the last to arrive has it.
+    #[serde(default)]
+    pub late_nanos: Vec<Vec<i64>>,
     /// Length of steps by rank and step.
     pub length_nanos: Vec<Vec<i64>>,
     /// First and last step that the parts of ranks and the sentence are about: those in which the slowest rank is slow;
     /// `None` for all.
     #[serde(default)]
     pub parts_steps: Option<(i64, i64)>,
-    /// Ranks that are slow, the slowest first.
+    /// Ranks that the others wait for, those that cost most first.
     pub stragglers: Vec<Straggler>,
     /// Collectives by name.
     pub collectives: Vec<CollectiveRow>,
     /// Traffic between ranks, where files have it.
     #[serde(default)]
     pub links: Vec<LinkRow>,
-    /// Time lost to slow ranks a step, times (ranks − 1), in rank-nanoseconds.
+    /// Time that all ranks together wait for others at collectives, a step.
     pub lost_nanos: i64,
     /// Compute against collectives in one step of two ranks; `None` without two ranks that have a step in common.
     #[serde(default)]
@@ -59,7 +62,10 @@ pub struct RankRow {
     pub parts_wait_nanos: i64,
     /// Median length of a step.
     pub median_step_nanos: i64,
-    /// Number of steps in a row in which it is slow.
+    /// Causes of its lateness at the collectives where it was the last.
+    #[serde(default)]
+    pub late_by: LateBy,
+    /// Number of steps in a row in which the others wait for it.
     pub slow_steps: u64,
     /// First of them.
     pub slow_from_step: Option<i64>,
@@ -70,7 +76,56 @@ pub struct RankRow {
     pub peak_len_bytes: u64,
 }
 
-/// A slow rank.
+/// Causes of the lateness of a rank: time beyond the median of the other ranks since the collective before, or since the step began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct LateBy {
+    /// It began the step later, or left the collective before later.
+    pub begin_nanos: i64,
+    /// Kernels.
+    pub compute_nanos: i64,
+    /// Copies and fills.
+    pub copies_nanos: i64,
+    /// Waiting for data.
+    pub data_nanos: i64,
+    /// The host: operators, calls of the runtime, and what was not recorded, without work of the device.
+    pub host_nanos: i64,
+}
+
+impl LateBy {
+    /// The cause with most time; `None` if nothing took longer than on other ranks.
+    #[must_use]
+    pub fn largest(&self) -> Option<LateCause> {
+        let causes = [
+            (self.compute_nanos, LateCause::Compute),
+            (self.copies_nanos, LateCause::Copies),
+            (self.data_nanos, LateCause::Data),
+            (self.host_nanos, LateCause::Host),
+            (self.begin_nanos, LateCause::Begin),
+        ];
+        let largest = causes.into_iter().max_by_key(|own| own.0);
+        largest.filter(|own| own.0 > 0).map(|own| own.1)
+    }
+}
+
+/// The largest part of [`LateBy`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum LateCause {
+    /// Its kernels take longer.
+    Compute,
+    /// Its copies take longer.
+    Copies,
+    /// It waits longer for data.
+    Data,
+    /// Its host launches work later.
+    Host,
+    /// It began the step late: what delayed it was before.
+    Begin,
+}
+
+/// A rank that others wait for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Straggler {
@@ -83,10 +138,13 @@ pub struct Straggler {
     pub to_step: i64,
     /// Steps in a row.
     pub steps: u64,
-    /// Compute divided by the median over ranks, in these steps.
+    /// Length of these steps divided by their length without the waiting for this rank.
     pub slowness: f64,
-    /// Time a step that the others wait for it.
+    /// Time a step that each of the others waits for it, mean.
     pub gain_nanos: i64,
+    /// Main cause of its lateness.
+    #[serde(default)]
+    pub cause: Option<LateCause>,
 }
 
 /// Collectives of one name over all ranks.

@@ -3,6 +3,7 @@
 use super::classes::{is_device, is_mindspore, lane_meaning};
 use super::columns::Columns;
 use super::flows;
+use super::memory_totals;
 use super::names::Map;
 use crate::trace::{Category, LaneKind, NONE, SliceClass, Slices, Trace, TraceFormat};
 
@@ -23,6 +24,7 @@ impl Columns {
         self.find_clock();
         self.count_phases();
         let mut trace = self.trace;
+        memory_totals::count(&mut trace);
         shrink(&mut trace.slices);
         trace
     }

@@ -91,6 +91,7 @@ pub struct ProfileTexts {
     pub tiles: [[&'static str; 2]; 8],
     /// Share of the peak that the FLOPs reach (MFU), beside their rate.
     pub mfu: fn(&str) -> String,
+    pub flops_in_part: fn(&str) -> String,
     pub of_peak: &'static str,
     pub peak_label: &'static str,
     pub peak_title: &'static str,
@@ -186,6 +187,7 @@ pub struct ProfileTexts {
     pub memory_grows: fn(&str, Option<u64>) -> String,
     pub memory_steady: &'static str,
     pub since_begin: &'static str,
+    pub without_addresses: &'static str,
     /// Categories are those of a file; they follow from lifetimes.
     pub categories_from: [&'static str; 2],
     pub open_peak: &'static str,
@@ -236,13 +238,13 @@ pub struct ProfileTexts {
     pub rank_orders: [&'static str; 2],
     pub waits_for_others: &'static str,
     /// So much more compute.
-    pub slower: fn(&str) -> String,
+    pub waited_for: fn(&str) -> String,
     pub clock_offset: &'static str,
     pub when_began: &'static str,
     /// Against the median; sizes.
     pub map_beside: [&'static str; 2],
     /// Compute, waiting, length of a step.
-    pub quantities: [&'static str; 3],
+    pub quantities: [&'static str; 4],
     pub median_of_ranks: &'static str,
     pub against_communication: &'static str,
     /// A usual rank, the slowest one, a step.

@@ -8,7 +8,7 @@ use trainscope_format::digits::{brief, nanos, percent};
 use trainscope_format::trace::{SliceClass, TextId};
 
 use super::super::idle::Cause;
-use super::super::kernels::{MatrixUnits, TensorCores, matrix_units, short_name};
+use super::super::kernels::{MatrixUnits, TensorCores, matrix_units, multiplies, short_name};
 use super::super::ranges::{self, Span};
 use super::super::work::{ancestors, launch, operator};
 use super::super::{Model, Role};
@@ -25,18 +25,6 @@ const READS: [&str; 5] = [
 ];
 /// Capability of the first devices with tensor cores (Volta).
 const TENSOR_CORE_CAPABILITY: u32 = 7;
-/// Parts of the names of operators that multiply matrices.
-const PRODUCTS: [&str; 8] = [
-    "mm",
-    "matmul",
-    "conv",
-    "linear",
-    "attention",
-    "gemm",
-    "einsum",
-    "lstm",
-];
-
 fn text(nanos_of: i64) -> String {
     nanos(nanos_of.unsigned_abs())
 }
@@ -62,12 +50,13 @@ pub(super) fn idle(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         } else {
             Severity::Info
         },
-        claim: Claim::Spans(facts.idle.clone()),
         evidence: [
             format!(
-                "The device is idle for {idle} of the steps; kernels run for {used} of the time."
+                "The device is idle for {idle} of the steps; kernels run for {used} of the time. A larger batch makes more of a step, not a shorter one."
             ),
-            format!("设备在迭代的 {idle} 中空闲；kernel 运行的时间占 {used}。"),
+            format!(
+                "设备在迭代的 {idle} 中空闲；kernel 运行的时间占 {used}。增大批可提高吞吐量，但不缩短迭代。"
+            ),
         ],
         step: facts.clearest_of(&facts.idle),
         ..Finding::default()
@@ -274,11 +263,6 @@ pub(super) fn tensor_cores(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         ],
         ..Finding::default()
     }))
-}
-
-fn multiplies(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    PRODUCTS.iter().any(|part| name.contains(part))
 }
 
 pub(super) fn update_kernels(facts: &Facts<'_>, limits: &Limits) -> Verdict {

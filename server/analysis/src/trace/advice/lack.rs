@@ -22,6 +22,8 @@ pub enum Lack {
     NoMemory,
     /// The size of the device's memory is unknown.
     NoDeviceSize,
+    /// The file has no totals: memory that was allocated before the recording is unknown.
+    NoTotals,
     /// Reserved memory was not recorded.
     NoReserved,
     /// Shapes of operators, or the kind of the device, are unknown.
@@ -68,6 +70,7 @@ impl Lack {
             Self::NoLaunches => ("launches were not recorded", "未记录启动调用"),
             Self::NoMemory => ("allocations were not recorded", "未记录内存分配"),
             Self::NoDeviceSize => ("the size of the device is unknown", "设备内存大小未知"),
+            Self::NoTotals => ("totals were not recorded", "未记录内存总量"),
             Self::NoReserved => ("reserved memory was not recorded", "未记录保留的内存"),
             Self::NoCapability => ("the kind of the device is unknown", "设备型号未知"),
             Self::UnknownKernels => (

@@ -27,7 +27,7 @@ pub struct Limits {
     pub pageable_share: f64,
     /// `exposed_communication`: exposed communication ÷ steps above.
     pub exposed_share: f64,
-    /// `straggler_rank`: compute ÷ median over ranks above.
+    /// `straggler_rank`: length of steps ÷ length without waiting for the rank above.
     pub slowness: f64,
     /// `straggler_rank`: the same for an error.
     pub slowness_error: f64,

@@ -29,12 +29,21 @@ fn totals<'a>(facts: &Facts<'a>) -> Result<&'a [MemoryTotal], Lack> {
     Ok(totals)
 }
 
+/// The reason that no device has a share of its memory.
+fn lack_of_share(totals: &[MemoryTotal]) -> Lack {
+    let is_sized = totals.iter().any(|own| own.device_len_bytes > 0);
+    if is_sized {
+        Lack::NoTotals
+    } else {
+        Lack::NoDeviceSize
+    }
+}
+
 pub(super) fn near_limit(facts: &Facts<'_>, limits: &Limits) -> Verdict {
-    let sized = totals(facts)?.iter().filter(|own| own.device_len_bytes > 0);
-    let share = |own: &MemoryTotal| own.peak_len_bytes as f64 / own.device_len_bytes as f64;
-    let fullest = sized.max_by(|a, b| share(a).total_cmp(&share(b)));
-    let fullest = fullest.ok_or(Lack::NoDeviceSize)?;
-    let own = share(fullest);
+    let totals = totals(facts)?;
+    let shares = totals.iter().filter_map(|own| Some((own.share()?, own)));
+    let fullest = shares.max_by(|a, b| a.0.total_cmp(&b.0));
+    let (own, fullest) = fullest.ok_or_else(|| lack_of_share(totals))?;
     if own <= limits.memory_share {
         return Ok(None);
     }
@@ -104,7 +113,7 @@ pub(super) fn growth(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         format!("The least memory of each step grows by {each} a step"),
         format!("每次迭代的最低内存以每步 {each} 增长"),
     );
-    if total.device_len_bytes > 0 {
+    if total.share().is_some() {
         let left = count(left);
         en = format!("{en}: full in {left} steps");
         zh = format!("{zh}：{left} 步后占满");

@@ -1,10 +1,13 @@
 //! Rules about communication and ranks.
 
-use trainscope_api::profile::RanksAnswer;
+use std::collections::BTreeMap;
+
+use trainscope_api::profile::{LateCause, RanksAnswer};
 use trainscope_format::Severity;
 use trainscope_format::digits::{bytes, nanos, percent};
+use trainscope_format::trace::TraceFormat;
 
-use super::super::{Role, ranks};
+use super::super::{Role, ranges, ranks};
 use super::facts::{Claim, Facts, Finding};
 use super::{Lack, Limits, Verdict};
 
@@ -40,33 +43,135 @@ pub(super) fn exposed(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     let a_step = facts.a_step(total);
     let own = a_step.saturating_sub(waiting(facts)).max(0);
     let (time, part) = (nanos(a_step.unsigned_abs()), percent(share));
+    let (kind, share_of_kind) = exposed_most(facts);
+    let of_kind = percent(share_of_kind);
+    let (kind_en, kind_zh) = kind.names();
     Ok(Some(Finding {
         value: share,
         limit: limits.exposed_share,
         severity: Severity::Warning,
         claim: Claim::AtMost(facts.ranges.of(Role::Communication).to_vec(), own),
         evidence: [
-            format!("{time} of communication per step ({part}) is not overlapped by kernels."),
-            format!("每次迭代有 {time}（{part}）的通信期间没有 kernel 在计算。"),
+            format!(
+                "{time} of communication per step ({part}) is not overlapped by kernels: {of_kind} of it is {kind_en}."
+            ),
+            format!(
+                "每次迭代有 {time}（{part}）的通信期间没有 kernel 在计算，其中 {of_kind} 为 {kind_zh}。"
+            ),
         ],
         step: facts.clearest(|_, time| time.communication - time.hidden),
+        remedy: kind.remedy(facts.model.trace.head.format),
         ..Finding::default()
     }))
 }
 
+/// Kinds of communication, each with a remedy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Exchange {
+    AllReduce,
+    Gather,
+    AllToAll,
+    Broadcast,
+    #[default]
+    Other,
+}
+
+impl Exchange {
+    /// By the name of a kernel or operator of NCCL, RCCL, HCCL, Gloo or XLA. NCCL runs all-to-all as kernels that send and
+    /// receive, and pipelines of layers too.
+    fn of(name: &str) -> Self {
+        let name: String = name
+            .chars()
+            .filter(char::is_ascii_alphanumeric)
+            .map(|letter| letter.to_ascii_lowercase())
+            .collect();
+        let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
+        if has(&["allreduce"]) {
+            Self::AllReduce
+        } else if has(&["allgather", "reducescatter"]) {
+            Self::Gather
+        } else if has(&["alltoall", "sendrecv", "send", "recv", "receive"]) {
+            Self::AllToAll
+        } else if has(&["bcast", "broad"]) {
+            Self::Broadcast
+        } else {
+            Self::Other
+        }
+    }
+
+    const fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Self::AllReduce => ("all-reduce", "all-reduce"),
+            Self::Gather => (
+                "all-gather and reduce-scatter",
+                "all-gather 与 reduce-scatter",
+            ),
+            Self::AllToAll => ("all-to-all or send and receive", "all-to-all 或点对点收发"),
+            Self::Broadcast => ("sent by one rank to all", "由一个 rank 发往全部"),
+            Self::Other => ("of other kinds", "其他类型"),
+        }
+    }
+
+    /// The remedy for this kind; `None` if that of the rule holds.
+    const fn remedy(self, format: TraceFormat) -> Option<&'static str> {
+        match (format, self) {
+            (TraceFormat::Kineto, Self::Gather) => Some(
+                "layer.set_modules_to_forward_prefetch([next_layer])  # after fully_shard(layer)",
+            ),
+            (TraceFormat::Kineto, Self::AllToAll) => Some(
+                "work = dist.all_to_all_single(out, x, async_op=True)  # other work, then work.wait()",
+            ),
+            (TraceFormat::Kineto, Self::Broadcast) => {
+                Some("DistributedDataParallel(model, broadcast_buffers=False)")
+            }
+            (TraceFormat::Mindspore, Self::Gather) => Some(
+                "mindspore.set_auto_parallel_context(comm_fusion={\"allgather\": {\"mode\": \"auto\", \"config\": None}})",
+            ),
+            (TraceFormat::Kineto | TraceFormat::Mindspore, Self::Other)
+            | (TraceFormat::Mindspore, Self::AllToAll | Self::Broadcast) => Some(""),
+            _ => None,
+        }
+    }
+}
+
+/// The kind with most exposed time, and its share of that of all. Two collectives at a time count twice.
+fn exposed_most(facts: &Facts<'_>) -> (Exchange, f64) {
+    let model = facts.model;
+    let compute = facts.ranges.of(Role::Kernel);
+    let mut kinds: BTreeMap<Exchange, i64> = BTreeMap::new();
+    for slice in model.slices() {
+        let (begin, end) = model.span(slice);
+        if model.roles[slice as usize] != Role::Communication || !facts.holds(begin) {
+            continue;
+        }
+        let hidden = ranges::total(&ranges::cut(compute, begin, end));
+        let sum = kinds.entry(Exchange::of(model.name(slice))).or_default();
+        *sum = sum.saturating_add(end.saturating_sub(begin).saturating_sub(hidden));
+    }
+    let all = kinds.values().copied().fold(0, i64::saturating_add);
+    let most = kinds.into_iter().max_by_key(|own| own.1);
+    let (kind, most) = most.unwrap_or_default();
+    (kind, most as f64 / all.max(1) as f64)
+}
+
 pub(super) fn straggler(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     let all = others(facts)?;
-    facts.needs_enough_steps()?;
     let steps = usize::try_from(limits.slow_steps).unwrap_or(usize::MAX);
     let slow = ranks::stragglers(all, limits.slowness, steps);
     let Some(slow) = slow.first() else {
         return Ok(None);
     };
-    let (rank, from, count) = (slow.rank, slow.from_step, slow.steps);
-    let (more, wait) = (
-        percent(slow.slowness - 1.0),
-        nanos(slow.gain_nanos.unsigned_abs()),
-    );
+    let (rank, from) = (slow.rank, slow.from_step);
+    let wait = nanos(slow.gain_nanos.unsigned_abs());
+    let [why, reason] = ranks::late_by(slow.cause);
+    let (en, zh) = if slow.steps > 1 {
+        (
+            format!(" from step {from} on, {} steps in a row", slow.steps),
+            format!("从迭代 {from} 起连续 {} 次迭代，", slow.steps),
+        )
+    } else {
+        (format!(" in step {from}"), format!("迭代 {from} 中，"))
+    };
     let communication = facts.ranges.of(Role::Communication).to_vec();
     let is_error = slow.slowness > limits.slowness_error;
     Ok(Some(Finding {
@@ -79,16 +184,38 @@ pub(super) fn straggler(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         },
         claim: Claim::AtMost(communication, slow.gain_nanos),
         evidence: [
-            format!(
-                "Rank {rank} computes {more} slower than the median of the ranks from step {from} on, {count} steps in a row; the others wait {wait} a step."
-            ),
-            format!(
-                "rank {rank} 从迭代 {from} 起连续 {count} 次迭代的计算比各 rank 的中位数慢 {more}；其他 rank 每次迭代等待 {wait}。"
-            ),
+            format!("The other ranks wait {wait} a step for rank {rank}{why}{en}."),
+            format!("{zh}其他 rank 每次迭代等待 rank {rank} {wait}{reason}。"),
         ],
         step: Some(from),
         rank: Some(rank),
+        remedy: remedy_of(facts, slow.cause),
     }))
+}
+
+/// The remedy for a cause; `None` if that of the rule holds.
+fn remedy_of(facts: &Facts<'_>, cause: Option<LateCause>) -> Option<&'static str> {
+    let head = &facts.model.trace.head;
+    let is_torch = head.format == TraceFormat::Kineto;
+    let is_amd = head.devices.iter().any(|own| {
+        let name = own.name.to_ascii_lowercase();
+        name.contains("amd") || name.contains("instinct")
+    });
+    match cause {
+        Some(LateCause::Data) if is_torch => {
+            Some("DataLoader(..., num_workers=8, prefetch_factor=4, persistent_workers=True)")
+        }
+        Some(LateCause::Copies) if is_torch => {
+            Some("DataLoader(..., pin_memory=True); batch.to(device, non_blocking=True)")
+        }
+        Some(LateCause::Host | LateCause::Begin) => {
+            Some("numactl --cpunodebind=N --membind=N python train.py  # N: the node of its GPU")
+        }
+        Some(LateCause::Compute) if is_torch && is_amd => {
+            Some("rocm-smi --showclocks --showtemp --showpower")
+        }
+        _ => None,
+    }
 }
 
 pub(super) fn uneven(facts: &Facts<'_>, limits: &Limits) -> Verdict {

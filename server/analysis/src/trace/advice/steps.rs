@@ -229,8 +229,11 @@ pub(super) fn overhead(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     facts.needs_time()?;
     let frames = facts.frames;
     let recorded = ranges::total(&facts.overhead);
-    let cost = recorded.saturating_add(frames.saturating_mul(FRAME_NANOS));
-    let share = facts.share(cost);
+    let frame = facts
+        .frame_nanos
+        .map_or(FRAME_NANOS, |own| own.min(FRAME_NANOS));
+    let cost = recorded.saturating_add(frames.saturating_mul(frame));
+    let share = facts.share(cost).min(1.0);
     if share <= limits.overhead_share {
         return Ok(None);
     }

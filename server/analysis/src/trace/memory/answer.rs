@@ -380,7 +380,7 @@ pub fn growth(least: &[(i64, u64)], total: &MemoryTotal) -> Option<MemoryGrowth>
     let points: Vec<(f64, f64)> = points.collect();
     let slope = robust::slope(&points)?;
     let room = total.device_len_bytes.checked_sub(total.peak_len_bytes);
-    let room = room.filter(|_| total.device_len_bytes > 0 && slope.low > 0.0);
+    let room = room.filter(|_| total.share().is_some() && slope.low > 0.0);
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

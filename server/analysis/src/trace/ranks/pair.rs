@@ -11,7 +11,7 @@ const MAX_STRETCHES: usize = 100;
 /// Gaps shorter than this part of a step are not seen: chosen, two pixels of the picture.
 const VISIBLE: i64 = 200;
 
-/// The step in which a slow rank became slow, without one the step with the greatest difference of compute; `None`
+/// The step in which a slow rank became slow, without one the step in which the others wait longest for one rank; `None`
 /// without two ranks that have a step in common.
 pub(super) fn pair(
     of: &[RankModel<'_>],
@@ -19,23 +19,33 @@ pub(super) fn pair(
     own: &[Vec<Collective>],
     (offsets, meetings): (&[i64], &[Meeting]),
 ) -> Option<StepPair> {
-    let medians = medians(&answer.compute_nanos);
-    let compute = |rank: usize, step: usize| answer.compute_nanos.get(rank)?.get(step).copied();
-    let excess = |step: usize| {
-        let most = (0..of.len()).filter_map(|rank| compute(rank, step)).max();
-        most.unwrap_or(0) as f64 - medians.get(step).copied().unwrap_or_default()
+    let cell = |table: &[Vec<i64>], rank: usize, step: usize| {
+        let row = table.get(rank);
+        row.and_then(|own| own.get(step)).copied().unwrap_or(0)
     };
+    let late = |rank: usize, step: usize| cell(&answer.late_nanos, rank, step);
+    let latest = |step: usize| (0..of.len()).max_by_key(|rank| late(*rank, step));
     let slow = answer.stragglers.first();
     let of_slow =
         slow.and_then(|slow| answer.steps.iter().position(|step| *step == slow.from_step));
-    let greatest = || (0..answer.steps.len()).max_by(|a, b| excess(*a).total_cmp(&excess(*b)));
+    let greatest = || {
+        let steps = 0..answer.steps.len();
+        steps.max_by_key(|step| latest(*step).map(|rank| late(rank, *step)))
+    };
     let step = of_slow.or_else(greatest)?;
     let slowest = match slow {
         Some(slow) => of.iter().position(|rank| rank.rank == slow.rank)?,
-        None => (0..of.len()).max_by_key(|rank| compute(*rank, step))?,
+        None => latest(step)?,
     };
-    let median = *medians.get(step)?;
-    let distance = |rank: &usize| (compute(*rank, step).unwrap_or(0) as f64 - median).abs();
+    // Without collectives no rank waits, and compute tells which is like most.
+    let has_waits = answer.wait_nanos.iter().flatten().any(|wait| *wait > 0);
+    let usual_by = if has_waits {
+        &answer.wait_nanos
+    } else {
+        &answer.compute_nanos
+    };
+    let median = *medians(usual_by).get(step)?;
+    let distance = |rank: &usize| (cell(usual_by, *rank, step) as f64 - median).abs();
     let usual = (0..of.len())
         .filter(|rank| *rank != slowest)
         .min_by(|a, b| distance(a).total_cmp(&distance(b)))?;

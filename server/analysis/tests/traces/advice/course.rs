@@ -228,7 +228,7 @@ fn sentences_say_what_a_step_costs_and_what_would_help() {
     );
     assert_eq!(
         slow.detail.en,
-        "With the 2 changes below a step could drop to about 660 µs."
+        "With the change below a step could drop to about 699 µs."
     );
     assert!(
         slow.not_judged

@@ -64,11 +64,13 @@ pub(in crate::cli::check) fn write_answer(
 
 fn size_of(run: &Judgement) -> String {
     let judged = run.findings.judged;
+    // Files of a profiler say their ranks by themselves.
+    let profiled = run.profile.as_ref().map_or(1, |own| own.ranks);
     format!(
         "{}, {}, {}, {}, {}",
         words::plural(judged.steps, "step", "steps"),
         words::plural(judged.tensors / run.ranks.max(1), "tensor", "tensors"),
-        words::plural(run.ranks.max(1), "rank", "ranks"),
+        words::plural(run.ranks.max(profiled), "rank", "ranks"),
         words::plural(run.files, "file", "files"),
         words::size(run.len_bytes),
     )

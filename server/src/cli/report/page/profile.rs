@@ -162,7 +162,7 @@ fn memory(pen: Pen, summary: &SessionSummary) -> Markup {
                         td { (pen.texts.peak_memory) " " code { (own.device) } @if own.since_recording { p { (pen.texts.since_recording) } } }
                         td class="n" {
                             (bytes(own.peak_len_bytes))
-                            @if own.device_len_bytes > 0 { " / " (bytes(own.device_len_bytes)) }
+                            @if own.share().is_some() { " / " (bytes(own.device_len_bytes)) }
                         }
                     }
                 }

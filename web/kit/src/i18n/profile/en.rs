@@ -124,6 +124,7 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
             "Median time from the end of a launch call to the start of its work: near 0 means that the device waits for the host, large values that work is queued.",
         ],
     ],
+    flops_in_part: |share| format!("counted for {share} of the products"),
     mfu: |share| format!("MFU {share}"),
     of_peak: "peak",
     peak_label: "Peak of the device, TFLOP/s",
@@ -327,6 +328,7 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
         ),
     },
     memory_steady: "It does not grow over the steps.",
+    without_addresses: "Addresses were not recorded, so allocations and releases are not paired, and categories are unknown.",
     since_begin: "Bytes count from the start of the recording: memory allocated before is not included.",
     categories_from: [
         "Categories are those that the framework recorded.",
@@ -399,17 +401,17 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
     },
     rank_orders: ["Rank", "Compute"],
     waits_for_others: "waits for others",
-    slower: |share| format!("+{share} compute"),
+    waited_for: |time| format!("waited for: {time}"),
     clock_offset: "clock",
     when_began: "When it began",
     map_beside: [
         "against the median of the ranks at that step",
         "time per step",
     ],
-    quantities: ["Compute", "Waiting", "Step"],
+    quantities: ["Waited for", "Compute", "Waiting", "Step"],
     median_of_ranks: "median of the ranks",
     against_communication: "Compute against communication",
-    pair: |usual, slow, step| format!("ranks {usual} and {slow}, the slower one, at step {step}"),
+    pair: |usual, slow, step| format!("ranks {usual} and {slow}, the later one, at step {step}"),
     all_arrived: "The dashed line: all ranks have arrived, the collective starts. Pale: waiting for it.",
     no_collectives: "No collectives were recorded.",
     collective_columns: [
@@ -431,8 +433,8 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
     },
     link_columns: ["Link", "Transport", "Size", "Time", "Bandwidth"],
     lost: "Lost time",
-    lost_beside: "what the slowest rank costs all",
-    slowest: "slowest",
+    lost_beside: "mean time that a rank waits for the others",
+    slowest: "waited for",
     in_steps: |steps| format!("in these {}", many(steps, "step", "steps")),
     times_ranks: |ranks| {
         format!(

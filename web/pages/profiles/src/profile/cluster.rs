@@ -392,7 +392,7 @@ fn bar(row: &RankRow, own: &RanksAnswer, texts: &ProfileTexts) -> RankBar {
         }
     });
     let note = match slow {
-        Some(slow) => (texts.slower)(&format::percent(slow.slowness - 1.0)),
+        Some(slow) => (texts.waited_for)(&time(slow.gain_nanos)),
         None => row.host.clone().unwrap_or_default(),
     };
     RankBar {

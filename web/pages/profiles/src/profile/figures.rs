@@ -76,6 +76,9 @@ fn evidence(model: &Model, tile: usize) -> Option<String> {
     }
 }
 
+/// With the FLOPs of a smaller part of the products known, no share of the peak is shown (chosen).
+const COUNTED: f64 = 0.9;
+
 /// Values of the tiles in the order of their texts, with a remark each.
 fn tiles(
     own: &SessionSummary,
@@ -90,6 +93,11 @@ fn tiles(
     let flops = own.flops.values().map(|flops| *flops as f64).sum::<f64>();
     let rate = (flops > 0.0 && all > 0).then(|| {
         let rate = flops / (all as f64 / 1e9);
+        let in_part = own.counted_flops.filter(|share| *share < COUNTED);
+        if let Some(share) = in_part {
+            let beside = (texts.flops_in_part)(&format::percent(share));
+            return (per_second(rate), beside);
+        }
         let mfu = peak_flops.filter(|peak| *peak > 0.0);
         let mfu = mfu.map(|peak| (texts.mfu)(&format::percent(rate / peak)));
         match mfu {
@@ -99,10 +107,7 @@ fn tiles(
     });
     let peak = own.memory.iter().max_by_key(|own| own.peak_len_bytes);
     let peak = peak.map(|own| {
-        let of_device = (own.device_len_bytes > 0).then(|| {
-            let share = own.peak_len_bytes as f64 / own.device_len_bytes as f64;
-            format::percent(share)
-        });
+        let of_device = own.share().map(format::percent);
         let since = own
             .since_recording
             .then(|| texts.since_recording.to_owned());
@@ -117,7 +122,10 @@ fn tiles(
         device.map(|own| percent(own.utilization)),
         device.and_then(|own| own.sm_efficiency).map(percent),
         device.and_then(|own| own.occupancy).map(percent),
-        device.map(|own| percent(own.tensor_cores)),
+        // Kernels of Ascend have no names that tell their units.
+        device
+            .filter(|_| own.format != "mindspore")
+            .map(|own| percent(own.tensor_cores)),
         rate,
         device.and_then(|own| own.overlap).map(percent),
         peak,

@@ -163,7 +163,7 @@ pub(super) fn MemoryView() -> impl IntoView {
         let open = step.map_or(peak, |step| (step.1, step.2));
         let open = model.profiles.timeline_href(Some(open), None);
         let open = (texts.open_peak.to_owned(), open);
-        let share = of_device(&total);
+        let share = total.share();
         let severity = share.is_some_and(|share| share > NEAR_LIMIT);
         let severity = severity.then_some(Severity::Warning);
         let severity = severity.or_else(|| grows(&answer).then_some(Severity::Warning));
@@ -200,12 +200,6 @@ pub(super) fn MemoryView() -> impl IntoView {
     }
 }
 
-/// Peak as a share of the device, if its size is known.
-fn of_device(total: &MemoryTotal) -> Option<f64> {
-    let size = total.device_len_bytes;
-    (size > 0).then(|| total.peak_len_bytes as f64 / size as f64)
-}
-
 /// `true` if memory grows with 95 % confidence.
 fn grows(answer: &MemoryAnswer) -> bool {
     answer.growth.is_some_and(|growth| growth.low > 0.0)
@@ -218,7 +212,7 @@ fn sentence(
     texts: &ProfileTexts,
 ) -> (String, String) {
     let peak = format::bytes(total.peak_len_bytes);
-    let of = of_device(total).map(|share| {
+    let of = total.share().map(|share| {
         let size = format::bytes(total.device_len_bytes);
         (size, format::percent(share))
     });
@@ -228,6 +222,7 @@ fn sentence(
     });
     let largest = largest_at(answer, total.peak_at_nanos);
     let largest = largest
+        .filter(|_| !total.without_addresses || answer.categories_from_file)
         .map(|(category, bytes)| (format::bytes(bytes), texts.categories[category as usize]));
     let sentence = (texts.memory_sentence)(
         &peak,
@@ -242,7 +237,11 @@ fn sentence(
             texts.memory_steady.to_owned()
         }
     });
-    let origin = texts.categories_from[usize::from(!answer.categories_from_file)];
+    let origin = match (answer.categories_from_file, total.without_addresses) {
+        (true, _) => texts.categories_from[0],
+        (false, true) => texts.without_addresses,
+        (false, false) => texts.categories_from[1],
+    };
     let since = total.since_recording.then_some(texts.since_begin);
     let details = [growth.as_deref(), since, Some(origin)];
     let details = details.into_iter().flatten().collect::<Vec<_>>();
@@ -494,7 +493,7 @@ fn picture(
         .map(|time| time.saturating_sub(origin) as f64)
         .collect();
     let has_reserved = answer.reserved.iter().any(|bytes| *bytes > 0);
-    let limit = total.filter(|own| own.device_len_bytes > 0).map(|own| {
+    let limit = total.filter(|own| own.share().is_some()).map(|own| {
         let size = own.device_len_bytes;
         (size as f64, (texts.device_size)(&format::bytes(size)))
     });

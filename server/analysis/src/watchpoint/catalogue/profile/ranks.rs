@@ -18,9 +18,10 @@ pub(crate) static EXPOSED_COMMUNICATION: Condition = Condition {
         matters: "Communication during computation costs no time; what is exposed is added to each step (Holistic Trace Analysis, \
          overlap of communication and computation). 10 % is the limit of the profiler of TensorBoard.",
         not_judged: "No device or no steps were recorded.",
-        advice: "Overlap the gradients' all-reduce with the backward pass (larger or smaller buckets: \
+        advice: "All-reduce of gradients: overlap it with the backward pass (larger or smaller buckets: \
          DistributedDataParallel(bucket_cap_mb=…, gradient_as_bucket_view=True)), accumulate gradients with no_sync(), or send \
-         them in 16 bits.",
+         them in 16 bits. All-gather and reduce-scatter: prefetch the next layer. All-to-all: start it before work that does not \
+         need it, and move fewer embeddings or tokens.",
     },
     zh: Prose {
         says: "通信拖慢迭代",
@@ -28,8 +29,9 @@ pub(crate) static EXPOSED_COMMUNICATION: Condition = Condition {
         matters: "与计算重叠的通信不花时间，未被掩盖的部分则加到每次迭代上（Holistic Trace Analysis 的通信计算重叠）。10 % 是 \
          TensorBoard 性能分析器的限值。",
         not_judged: "未记录设备或迭代。",
-        advice: "使梯度的 all-reduce 与反向传播重叠（调整分桶：DistributedDataParallel(bucket_cap_mb=…, \
-         gradient_as_bucket_view=True)），用 no_sync() 累积梯度，或以 16 位传输。",
+        advice: "梯度的 all-reduce：使其与反向传播重叠（调整分桶：DistributedDataParallel(bucket_cap_mb=…, \
+         gradient_as_bucket_view=True)），用 no_sync() 累积梯度，或以 16 位传输。all-gather 与 reduce-scatter：预取下一层。\
+         all-to-all：在不依赖它的计算之前启动，并减少传输的嵌入或 token。",
     },
     ..of(Rule::ExposedCommunication)
 };
@@ -39,10 +41,10 @@ pub(crate) static STRAGGLER_RANK: Condition = Condition {
     parameters: &[
         limit(Key::FactorGt, Range::Positive)
             .says(
-                "compute / median over ranks above",
-                "计算时间与各 rank 中位数之比大于",
+                "length of steps / length without waiting for the rank, above",
+                "迭代时间与不等待该 rank 时的时间之比大于",
             )
-            .at(1.10),
+            .at(1.02),
         limit(Key::FactorErrorGt, Range::Positive)
             .says(
                 "the same, for an error, above",
@@ -57,20 +59,23 @@ pub(crate) static STRAGGLER_RANK: Condition = Condition {
     ],
     en: Prose {
         says: "a rank slows down the others",
-        checks: "The time in which a rank computes, divided by the median over ranks, exceeds factor_gt in at least steps steps in a \
-         row; in all of at least 3, if fewer than 12 were recorded. An error beyond factor_error_gt.",
-        matters: "A collective ends when the last rank arrives: all ranks wait for the slowest one. MindInsight notes 20 %.",
+        checks: "At each collective the other ranks wait for the last one to arrive. With this waiting, steps take more than factor_gt \
+         times their length without it, for one rank, in at least steps steps in a row; in all steps, if fewer than 12 were \
+         recorded, and with three times the time lost, if fewer than 3 were. Without collectives, compute beyond the median counts as \
+         waiting. An error beyond factor_error_gt.",
+        matters: "A collective ends when the last rank arrives: all ranks wait for the slowest one, whatever makes it late: kernels, \
+         copies, data, its host, or what was before the step.",
         not_judged: "Only one rank was profiled, or the ranks have no steps in common.",
-        advice: "Compare that rank's clock rate, temperature, memory bandwidth and other programs with those of the others, then the \
-         size of its batches.",
+        advice: "If its kernels take longer, compare that rank's clock rate, temperature and size of batches with the others; if its \
+         host is late, other programs and processor affinity; if it waits for data, its disk and its share of the data set.",
     },
     zh: Prose {
         says: "一个 rank 拖慢其他 rank",
-        checks: "一个 rank 的计算时间除以各 rank 的中位数，在至少 steps 次连续迭代中超过 factor_gt；记录少于 12 次时，需全部迭代且至少 3 次。\
-         超过 factor_error_gt 为错误。",
-        matters: "集合通信在最后一个 rank 到达后才结束：所有 rank 都等待最慢的一个。MindInsight 的提示值为 20 %。",
+        checks: "每次集合通信中，其他 rank 等待最后到达者。因等待同一个 rank，在至少 steps 次连续迭代中，迭代时间超过不等待时的 factor_gt 倍；\
+         记录少于 12 次时需全部迭代，少于 3 次时损失的时间须达三倍。没有集合通信时，超出中位数的计算时间视为等待。超过 factor_error_gt 为错误。",
+        matters: "集合通信在最后一个 rank 到达后才结束：无论慢在 kernel、拷贝、数据、主机还是迭代之前，所有 rank 都等待最慢的一个。",
         not_judged: "只采集了一个 rank，或各 rank 没有共同的迭代。",
-        advice: "先与其他 rank 比较时钟频率、温度、内存带宽和其他程序，再比较批的大小。",
+        advice: "若 kernel 更慢，比较时钟频率、温度和批的大小；若主机较晚，比较其他程序和处理器绑定；若等待数据，比较磁盘和数据划分。",
     },
     ..of(Rule::StragglerRank)
 };

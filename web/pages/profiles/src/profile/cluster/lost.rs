@@ -1,11 +1,11 @@
-//! Time that the slowest rank of each step costs the others.
+//! Time that the ranks wait for one another in each step, and whom they wait for.
 
 use std::sync::Arc;
 
 use trainscope_api::profile::RanksAnswer;
 use trainscope_charts::profile::{Curve, Curves, Figure, Hit, Shade, Unit};
 
-use super::super::model::{median, time};
+use super::super::model::time;
 use super::super::parts::read_out;
 use super::use_cluster;
 use trainscope_web_kit::components::ProfileChart;
@@ -101,16 +101,19 @@ pub(super) fn Lost() -> impl IntoView {
     }
 }
 
-/// For each step the compute of the slowest rank beyond the median, and that rank.
+/// For each step the mean time that a rank waits for the others, and the rank that is waited for most.
 fn lost(own: &RanksAnswer) -> Vec<(i64, u32)> {
+    let others = i64::try_from(own.ranks.len().saturating_sub(1)).unwrap_or(i64::MAX);
     let columns = 0..own.steps.len();
     let lost = columns.map(|column| {
-        let rows = own.compute_nanos.iter().zip(&own.ranks);
+        let rows = own.late_nanos.iter().zip(&own.ranks);
         let values = rows.filter_map(|(row, rank)| Some((*row.get(column)?, rank.rank)));
         let values: Vec<(i64, u32)> = values.collect();
-        let middle = median(values.iter().map(|own| own.0).collect());
-        let (most, rank) = values.into_iter().max().unwrap_or_default();
-        (most.saturating_sub(middle), rank)
+        let sum = values
+            .iter()
+            .fold(0, |sum: i64, own| sum.saturating_add(own.0));
+        let (_, rank) = values.into_iter().max().unwrap_or_default();
+        (sum / others.max(1), rank)
     });
     lost.collect()
 }
@@ -122,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_slowest_rank_of_each_step_costs_what_it_takes_beyond_the_median() {
+    fn the_rank_that_is_waited_for_most_stands_for_each_step() {
         let own = RanksAnswer {
             ranks: (4..7)
                 .map(|rank| RankRow {
@@ -131,10 +134,10 @@ mod tests {
                 })
                 .collect(),
             steps: vec![0, 1],
-            compute_nanos: vec![vec![10, 30], vec![12, 10], vec![11, 10]],
+            late_nanos: vec![vec![0, 40], vec![12, 6], vec![10, 0]],
             ..RanksAnswer::default()
         };
-        assert_eq!(lost(&own), [(1, 5), (20, 4)]);
+        assert_eq!(lost(&own), [(11, 5), (23, 4)]);
         assert!(lost(&RanksAnswer::default()).is_empty());
     }
 }

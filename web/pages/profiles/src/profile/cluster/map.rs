@@ -1,4 +1,4 @@
-//! Ranks × steps: compute or length of steps against the median of the ranks, or waiting.
+//! Ranks × steps: time that the others wait for a rank, compute or length of steps against the median, or waiting.
 
 use std::sync::Arc;
 
@@ -24,17 +24,24 @@ const RANGE: f64 = 0.3;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Quantity {
     #[default]
+    Late,
     Compute,
     Wait,
     Length,
 }
 
 impl Quantity {
-    const ALL: [Self; 3] = [Self::Compute, Self::Wait, Self::Length];
-    const NAMES: [&'static str; 3] = ["compute", "wait", "length"];
+    const ALL: [Self; 4] = [Self::Late, Self::Compute, Self::Wait, Self::Length];
+    const NAMES: [&'static str; 4] = ["late", "compute", "wait", "length"];
+
+    /// True for times from 0, false for deviations from the median.
+    const fn is_size(self) -> bool {
+        matches!(self, Self::Late | Self::Wait)
+    }
 
     fn of(self, own: &RanksAnswer) -> &[Vec<i64>] {
         match self {
+            Self::Late => &own.late_nanos,
             Self::Compute => &own.compute_nanos,
             Self::Wait => &own.wait_nanos,
             Self::Length => &own.length_nanos,
@@ -52,7 +59,7 @@ pub(super) fn Map() -> impl IntoView {
         let name = wanted.get();
         let mut names = Quantity::NAMES.into_iter();
         let at = names.position(|own| Some(own) == name.as_deref());
-        at.map_or(Quantity::Compute, |at| Quantity::ALL[at])
+        at.map_or(Quantity::Late, |at| Quantity::ALL[at])
     });
     let pointed = RwSignal::new(None::<Hit>);
     let figure = Signal::derive(move || {
@@ -102,11 +109,11 @@ pub(super) fn Map() -> impl IntoView {
     };
     let choose = move |quantity: Quantity| {
         let name = Quantity::NAMES[quantity as usize];
-        let name = (quantity != Quantity::Compute).then_some(name);
+        let name = (quantity != Quantity::Late).then_some(name);
         url.set(&[(MAP, name)], History::Replace);
     };
     let scale = move || {
-        let is_size = quantity.get() == Quantity::Wait;
+        let is_size = quantity.get().is_size();
         let ends = if is_size {
             ["0".to_owned(), String::new()]
         } else {
@@ -121,7 +128,7 @@ pub(super) fn Map() -> impl IntoView {
     };
     let beside = move || {
         let texts = i18n.texts().profile;
-        texts.map_beside[usize::from(quantity.get() == Quantity::Wait)]
+        texts.map_beside[usize::from(quantity.get().is_size())]
     };
     view! {
         <section class="card" data-part="map">
@@ -152,7 +159,7 @@ pub(super) fn Map() -> impl IntoView {
 
 fn map(own: &RanksAnswer, quantity: Quantity, texts: &ProfileTexts) -> RankMap {
     let all = quantity.of(own);
-    let is_size = quantity == Quantity::Wait;
+    let is_size = quantity.is_size();
     let most = all.iter().flatten().copied().max().unwrap_or(0).max(1) as f64;
     let medians: Vec<f64> = (0..own.steps.len())
         .map(|column| {
@@ -214,6 +221,7 @@ mod tests {
                 .collect(),
             steps: vec![7, 8],
             compute_nanos: vec![vec![100, 100], vec![100, 115], vec![100, 100]],
+            late_nanos: vec![vec![0, 0], vec![20, 80], vec![0, 0]],
             wait_nanos: vec![vec![0, 50], vec![0, 0], vec![0, 25]],
             stragglers: vec![Straggler {
                 rank: 1,
@@ -229,6 +237,8 @@ mod tests {
         assert_eq!(found.frame, Some((1, 1)));
         let found = map(&own, Quantity::Wait, texts);
         assert_eq!(found.values[0], [0.0, 1.0]);
+        let found = map(&own, Quantity::Late, texts);
+        assert_eq!(found.values[1], [0.25, 1.0]);
         assert!(map(&own, Quantity::Length, texts).values.is_empty());
     }
 }

@@ -36,10 +36,7 @@ impl Part {
     }
 
     pub(super) const fn is_forward(self) -> bool {
-        matches!(
-            self,
-            Self::Phase(PhaseKind::Forward | PhaseKind::Training)
-        )
+        matches!(self, Self::Phase(PhaseKind::Forward | PhaseKind::Training))
     }
 }
 

@@ -1,0 +1,221 @@
+//! Ranks that others wait for: who arrives last at collectives, what this costs the others, and what made it late.
+
+use trainscope_api::profile::{LateBy, Parts, RanksAnswer, Straggler};
+
+use super::super::parts::RoleRanges;
+use super::super::{Step, robust};
+use super::collectives::{Collective, Meeting};
+use super::{Table, medians, rounded, sum};
+
+/// Steps that take this multiple of their length because of one rank are slow (chosen: above the noise of equal devices).
+pub const SLOW: f64 = 1.02;
+/// A rank is slow for at least this number of steps in a row; single slow steps have other reasons.
+pub const SLOW_STEPS: usize = 10;
+/// Of fewer steps, all must be slow.
+const FEW_STEPS: usize = 12;
+/// In recordings of fewer steps, one rank is last by chance.
+const CHANCE_STEPS: usize = 3;
+/// Multiple of the time that must be lost there: steps of equal ranks differ by some percent (chosen).
+const CHANCE_FACTOR: f64 = 3.0;
+
+/// Collectives by step: when each rank came, and whom the others waited for.
+pub(super) struct Lateness {
+    /// Time that all others together wait for a rank, by rank and step.
+    pub(super) nanos: Vec<Vec<i64>>,
+    /// Causes of the lateness of each rank, in the collectives at which it was the last.
+    pub(super) by: Vec<LateBy>,
+}
+
+impl Lateness {
+    /// Lateness in the common steps of a table; without any collective that of compute.
+    pub(super) fn new(
+        own: &[Vec<Collective>],
+        meetings: &[Meeting],
+        table: &Table,
+        ranges: &[RoleRanges],
+    ) -> Self {
+        if meetings.is_empty() {
+            return Self::of_compute(&table.compute);
+        }
+        let spans = &table.spans;
+        let mut late = Self {
+            nanos: spans.iter().map(|spans| vec![0; spans.len()]).collect(),
+            by: vec![LateBy::default(); spans.len()],
+        };
+        let before: Vec<Vec<i64>> = own.iter().map(|own| ends_before(own)).collect();
+        for meeting in meetings {
+            let arrival = |(rank, place): &(usize, usize)| {
+                let begin = own.get(*rank)?.get(*place)?.begin;
+                Some(begin.saturating_sub(meeting.offset_of(*rank)))
+            };
+            let last = meeting.members.iter().max_by_key(|own| arrival(own));
+            let Some((last, place)) = last.copied() else {
+                continue;
+            };
+            let waits = meeting.members.iter().filter_map(|one| {
+                let collective = own.get(one.0)?.get(one.1)?;
+                let length = collective.end.saturating_sub(collective.begin);
+                Some(meeting.arrived.saturating_sub(arrival(one)?).min(length))
+            });
+            let waited = waits.fold(0, i64::saturating_add);
+            let Some(step) = table.step_at(last, own[last][place].begin) else {
+                continue;
+            };
+            let cell = &mut late.nanos[last][step];
+            *cell = cell.saturating_add(waited);
+            let windows = meeting.members.iter().filter_map(|(rank, place)| {
+                let (from, _) = *spans.get(*rank)?.get(step)?;
+                let since = (*before.get(*rank)?.get(*place)?).max(from);
+                let window = Step {
+                    begin: since,
+                    end: own[*rank][*place].begin.max(since),
+                    ..Step::default()
+                };
+                let began = since.saturating_sub(meeting.offset_of(*rank));
+                Some((*rank, began, ranges.get(*rank)?.time(&window).parts))
+            });
+            add(&mut late.by[last], last, &windows.collect::<Vec<_>>());
+        }
+        late
+    }
+
+    /// Without collectives: compute beyond the median, for which the others would wait.
+    pub(super) fn of_compute(compute: &[Vec<i64>]) -> Self {
+        let medians = medians(compute);
+        let others = compute.len().saturating_sub(1) as f64;
+        let beyond = |own: &Vec<i64>| -> Vec<i64> {
+            let cells = own.iter().zip(&medians);
+            let late = cells.map(|(own, median)| (*own as f64 - median).max(0.0) * others);
+            late.map(rounded).collect()
+        };
+        let nanos: Vec<Vec<i64>> = compute.iter().map(beyond).collect();
+        let by = nanos.iter().map(|own| LateBy {
+            compute_nanos: sum(own),
+            ..LateBy::default()
+        });
+        Self {
+            by: by.collect(),
+            nanos,
+        }
+    }
+}
+
+/// For each collective the latest end of those that began before it on the rank; the minimum for the first.
+fn ends_before(own: &[Collective]) -> Vec<i64> {
+    let mut order: Vec<usize> = (0..own.len()).collect();
+    order.sort_by_key(|place| own[*place].begin);
+    let mut ends = vec![i64::MIN; own.len()];
+    let mut latest = i64::MIN;
+    for place in order {
+        ends[place] = latest.min(own[place].begin);
+        latest = latest.max(own[place].end);
+    }
+    ends
+}
+
+/// Adds what the last rank did for longer than the median of the others since the collective before, and how much later
+/// it left that one or began the step. Windows have the rank, their begin on the common clock, and their parts.
+fn add(by: &mut LateBy, last: usize, windows: &[(usize, i64, Parts)]) {
+    let Some((_, since, parts)) = windows.iter().find(|own| own.0 == last) else {
+        return;
+    };
+    let median = |value: &dyn Fn(&(usize, i64, Parts)) -> i64| {
+        let others = windows.iter().filter(|own| own.0 != last);
+        rounded(robust::median(&others.map(value).collect::<Vec<_>>()))
+    };
+    let more = |part: fn(&Parts) -> i64| {
+        let usual = median(&|own| part(&own.2));
+        part(parts).saturating_sub(usual).max(0)
+    };
+    // Without a device, operators are the compute.
+    let has_device = windows.iter().any(|own| own.2.kernel > 0);
+    let (compute, host) = if has_device {
+        (
+            more(|own| own.kernel),
+            more(|own| own.runtime + own.operators + own.other),
+        )
+    } else {
+        (
+            more(|own| own.operators),
+            more(|own| own.runtime + own.other),
+        )
+    };
+    let begin = since.saturating_sub(median(&|own| own.1)).max(0);
+    for (sum, nanos) in [
+        (&mut by.begin_nanos, begin),
+        (&mut by.compute_nanos, compute),
+        (&mut by.copies_nanos, more(|own| own.memcpy + own.memset)),
+        (&mut by.data_nanos, more(|own| own.data)),
+        (&mut by.host_nanos, host),
+    ] {
+        *sum = sum.saturating_add(nanos);
+    }
+}
+
+/// Slow steps in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Streak {
+    pub(super) first: usize,
+    pub(super) steps: usize,
+}
+
+/// The longest run of steps in which the others wait for a rank, of equally long ones the first.
+pub(super) fn streak(answer: &RanksAnswer, rank: usize, slowness: f64) -> Option<Streak> {
+    let late = answer.late_nanos.get(rank)?;
+    let others = answer.ranks.len().saturating_sub(1).max(1) as f64;
+    let is_chance = late.len() < CHANCE_STEPS;
+    let share = (1.0 - 1.0 / slowness) * if is_chance { CHANCE_FACTOR } else { 1.0 };
+    let lengths = medians(&answer.length_nanos);
+    let mut best: Option<Streak> = None;
+    let mut first = None;
+    for (step, (late, length)) in late.iter().zip(&lengths).enumerate() {
+        if *late as f64 / others <= share * length {
+            first = None;
+            continue;
+        }
+        let begin = *first.get_or_insert(step);
+        let steps = step + 1 - begin;
+        if best.is_none_or(|best| best.steps < steps) {
+            best = Some(Streak {
+                first: begin,
+                steps,
+            });
+        }
+    }
+    best
+}
+
+/// Ranks that others wait for, in a number of steps in a row, those that cost most first. A slowness of 1.1 is a step that
+/// takes 1.1 times its length without the waiting.
+pub fn stragglers(answer: &RanksAnswer, slowness: f64, steps: usize) -> Vec<Straggler> {
+    let lengths = medians(&answer.length_nanos);
+    let need = if lengths.len() < FEW_STEPS {
+        lengths.len()
+    } else {
+        steps
+    };
+    let others = answer.ranks.len().saturating_sub(1).max(1) as f64;
+    let mut slow = Vec::new();
+    for (index, rank) in answer.ranks.iter().enumerate() {
+        let found = streak(answer, index, slowness).filter(|streak| streak.steps >= need);
+        let Some(streak) = found else { continue };
+        let range = streak.first..streak.first + streak.steps;
+        let late = answer
+            .late_nanos
+            .get(index)
+            .and_then(|own| own.get(range.clone()));
+        let waited = sum(late.unwrap_or_default()) as f64 / others;
+        let length: f64 = lengths.get(range.clone()).unwrap_or_default().iter().sum();
+        slow.push(Straggler {
+            rank: rank.rank,
+            from_step: answer.steps.get(range.start).copied().unwrap_or_default(),
+            to_step: answer.steps.get(range.end - 1).copied().unwrap_or_default(),
+            steps: streak.steps as u64,
+            slowness: length / (length - waited).max(1.0),
+            gain_nanos: rounded(waited / streak.steps.max(1) as f64),
+            cause: rank.late_by.largest(),
+        });
+    }
+    slow.sort_by(|a, b| b.slowness.total_cmp(&a.slowness));
+    slow
+}
