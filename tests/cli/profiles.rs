@@ -139,7 +139,11 @@ fn a_report_has_the_profile_in_both_languages() {
             assert!(page.contains(text), "{language} {text}");
         }
         // The advice about the slow rank, and a row for each rank.
-        assert!(page.contains(if language == "en" { "Rank 5" } else { "rank 5" }));
+        assert!(page.contains(if language == "en" {
+            "for rank 5"
+        } else {
+            "等待 rank 5"
+        }));
     }
     let with_memory = fixture("profile/torch-cnn/plain.pt.trace.json.gz");
     let with_memory = with_memory.display().to_string();

@@ -143,8 +143,8 @@ async fn steps_operators_memory_ranks_and_differences_have_views() {
         ("memory", "Memory peaks at 2.2 GB"),
         ("cluster", "for rank 5, whose compute takes longer"),
         // The bars are about the steps of the sentence.
-        ("cluster", "Since step 18 (22 steps)"),
-        ("cluster", "mean of steps 18–39"),
+        ("cluster", "Since step 18 (21 steps)"),
+        ("cluster", "mean of steps 18–38"),
         ("cluster", "and 5, the later one, at step 18"),
         ("compare", "as long as the baseline"),
     ] {

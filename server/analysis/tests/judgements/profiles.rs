@@ -162,7 +162,7 @@ fn the_limits_are_the_parameters_of_the_conditions() {
         (limits.data_share_error, 0.50),
         (limits.idle_share, 0.30),
         (limits.host_idle_share, 0.20),
-        (limits.slowness, 1.02),
+        (limits.slowness, 1.01),
         (limits.memory_share_error, 0.98),
         (limits.drift_probability, 0.01),
         (limits.operator_step_share, 0.01),

@@ -8,15 +8,18 @@ use super::collectives::{Collective, Meeting};
 use super::{Table, medians, rounded, sum};
 
 /// Steps that take this multiple of their length because of one rank are slow (chosen: above the noise of equal devices).
-pub const SLOW: f64 = 1.02;
+pub const SLOW: f64 = 1.01;
 /// A rank is slow for at least this number of steps in a row; single slow steps have other reasons.
 pub const SLOW_STEPS: usize = 10;
+/// One step in this number may be fast within a row, and one more: now and then another rank is later by chance (chosen).
+const FAST_STEPS: usize = 10;
 /// Of fewer steps, all must be slow.
 const FEW_STEPS: usize = 12;
 /// In recordings of fewer steps, one rank is last by chance.
 const CHANCE_STEPS: usize = 3;
-/// Multiple of the time that must be lost there: steps of equal ranks differ by some percent (chosen).
-const CHANCE_FACTOR: f64 = 3.0;
+/// Multiples of the time that must be lost in recordings of few and of fewer steps (chosen).
+const FEW_FACTOR: f64 = 3.0;
+const CHANCE_FACTOR: f64 = 6.0;
 
 /// Collectives by step: when each rank came, and whom the others waited for.
 pub(super) struct Lateness {
@@ -163,23 +166,36 @@ pub(super) struct Streak {
 pub(super) fn streak(answer: &RanksAnswer, rank: usize, slowness: f64) -> Option<Streak> {
     let late = answer.late_nanos.get(rank)?;
     let others = answer.ranks.len().saturating_sub(1).max(1) as f64;
-    let is_chance = late.len() < CHANCE_STEPS;
-    let share = (1.0 - 1.0 / slowness) * if is_chance { CHANCE_FACTOR } else { 1.0 };
+    let factor = match late.len() {
+        0..CHANCE_STEPS => CHANCE_FACTOR,
+        CHANCE_STEPS..FEW_STEPS => FEW_FACTOR,
+        _ => 1.0,
+    };
+    let share = (1.0 - 1.0 / slowness) * factor;
     let lengths = medians(&answer.length_nanos);
     let mut best: Option<Streak> = None;
-    let mut first = None;
+    let mut open: Option<Streak> = None;
+    let mut fast = 0;
     for (step, (late, length)) in late.iter().zip(&lengths).enumerate() {
         if *late as f64 / others <= share * length {
-            first = None;
+            fast += 1;
+            let most = open.map_or(0, |open| 1 + open.steps / FAST_STEPS);
+            if fast > most || lengths.len() < FEW_STEPS {
+                open = None;
+            }
             continue;
         }
-        let begin = *first.get_or_insert(step);
-        let steps = step + 1 - begin;
-        if best.is_none_or(|best| best.steps < steps) {
-            best = Some(Streak {
-                first: begin,
-                steps,
-            });
+        if open.is_none() {
+            fast = 0;
+        }
+        let first = open.map_or(step, |open| open.first);
+        let own = Streak {
+            first,
+            steps: step + 1 - first,
+        };
+        open = Some(own);
+        if best.is_none_or(|best| best.steps < own.steps) {
+            best = Some(own);
         }
     }
     best

@@ -44,7 +44,7 @@ pub(crate) static STRAGGLER_RANK: Condition = Condition {
                 "length of steps / length without waiting for the rank, above",
                 "迭代时间与不等待该 rank 时的时间之比大于",
             )
-            .at(1.02),
+            .at(1.01),
         limit(Key::FactorErrorGt, Range::Positive)
             .says(
                 "the same, for an error, above",
@@ -60,8 +60,9 @@ pub(crate) static STRAGGLER_RANK: Condition = Condition {
     en: Prose {
         says: "a rank slows down the others",
         checks: "At each collective the other ranks wait for the last one to arrive. With this waiting, steps take more than factor_gt \
-         times their length without it, for one rank, in at least steps steps in a row; in all steps, if fewer than 12 were \
-         recorded, and with three times the time lost, if fewer than 3 were. Without collectives, compute beyond the median counts as \
+         times their length without it, for one rank, in at least steps steps in a row, of which one in \
+         ten, and one more, may be faster; in all steps and with three times the time lost, if fewer than 12 were recorded, with six \
+         times, if fewer than 3 were. Without collectives, compute beyond the median counts as \
          waiting. An error beyond factor_error_gt.",
         matters: "A collective ends when the last rank arrives: all ranks wait for the slowest one, whatever makes it late: kernels, \
          copies, data, its host, or what was before the step.",
@@ -71,8 +72,8 @@ pub(crate) static STRAGGLER_RANK: Condition = Condition {
     },
     zh: Prose {
         says: "一个 rank 拖慢其他 rank",
-        checks: "每次集合通信中，其他 rank 等待最后到达者。因等待同一个 rank，在至少 steps 次连续迭代中，迭代时间超过不等待时的 factor_gt 倍；\
-         记录少于 12 次时需全部迭代，少于 3 次时损失的时间须达三倍。没有集合通信时，超出中位数的计算时间视为等待。超过 factor_error_gt 为错误。",
+        checks: "每次集合通信中，其他 rank 等待最后到达者。因等待同一个 rank，在至少 steps 次连续迭代中，迭代时间超过不等待时的 factor_gt 倍，\
+         其中每十次可有一次例外，另加一次；记录少于 12 次时需全部迭代且损失的时间达三倍，少于 3 次时达六倍。没有集合通信时，超出中位数的计算时间视为等待。超过 factor_error_gt 为错误。",
         matters: "集合通信在最后一个 rank 到达后才结束：无论慢在 kernel、拷贝、数据、主机还是迭代之前，所有 rank 都等待最慢的一个。",
         not_judged: "只采集了一个 rank，或各 rank 没有共同的迭代。",
         advice: "若 kernel 更慢，比较时钟频率、温度和批的大小；若主机较晚，比较其他程序和处理器绑定；若等待数据，比较磁盘和数据划分。",
