@@ -23,14 +23,16 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     holds(&folded::read(bytes));
     let xplane = xplane::read(bytes);
     holds(&xplane);
-    let timeline = MemoryTimeline::read(bytes);
-    assert_eq!(timeline.times.len(), timeline.bytes.len());
+    let memory = MemoryTimeline::read(bytes);
+    assert_eq!(memory.times.len(), memory.bytes.len());
     if let Ok(profile) = Profile::read(bytes) {
         holds(&spans_trace::spans_to_trace(std::iter::once(&profile)));
     }
     // The files of a folder, one after another with a zero byte between them.
     let mut parts = bytes.split(|byte| *byte == 0);
+    let timeline = folded::read(bytes);
     let files = MindsporeFiles {
+        rank: 0,
         executions: parts.next(),
         framework: parts.next(),
         types: parts.next(),
@@ -40,6 +42,18 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         steps: parts.next(),
         links: parts.next(),
         info: parts.next(),
+        step_trace: parts.next(),
+        step_points: parts.next(),
+        device_executions: parts.next(),
+        ai_cpu: parts.next(),
+        framework_raw: parts.next(),
+        flops: parts.next(),
+        core_details: parts.next(),
+        core_types: parts.next(),
+        core_means: parts.next(),
+        hccl: parts.next(),
+        cycle_counter: parts.next(),
+        device_timeline: Some(&timeline),
     };
     holds(&mindspore_profile::read(&files, Some(xplane)).0);
 });
