@@ -66,16 +66,16 @@ fn is_about_memory(rule: &str) -> bool {
     RULES.iter().any(|own| rule.starts_with(own))
 }
 
-/// Rules about memory that found nothing, else why none was judged.
+/// The reasons for which rules about memory were not judged; without any, that all of them found nothing.
 fn nothing(own: &SessionSummary) -> AnyView {
     let i18n = use_i18n();
     let texts = i18n.texts().profile;
-    let (icon, class, text) = if own.passed.iter().any(|rule| is_about_memory(rule)) {
+    let all = own.not_judged.iter();
+    let reasons = all.filter(|one| is_about_memory(&one.id));
+    let reasons: BTreeSet<String> = reasons.map(|one| said(i18n, &one.reason)).collect();
+    let (icon, class, text) = if reasons.is_empty() {
         (IconName::Ok, "okc", texts.memory_fine.to_owned())
     } else {
-        let all = own.not_judged.iter();
-        let reasons = all.filter(|one| is_about_memory(&one.id));
-        let reasons: BTreeSet<String> = reasons.map(|one| said(i18n, &one.reason)).collect();
         let reasons = reasons.into_iter().collect::<Vec<_>>();
         (
             IconName::Info,
