@@ -179,14 +179,23 @@ impl Server {
 
     /// `POST` of a JSON body.
     pub(crate) fn post(&self, path: &str, accept: &str, body: &str) -> Answer {
+        self.try_post(path, accept, body).unwrap()
+    }
+
+    /// `POST` of a JSON body; an error if the server closes the connection before the body was sent, as for a refusal.
+    pub(crate) fn try_post(
+        &self,
+        path: &str,
+        accept: &str,
+        body: &str,
+    ) -> Result<Answer, ureq::Error> {
         let response = self
             .agent
             .post(format!("{}{path}", self.address))
             .header("content-type", "application/json")
             .header("accept", accept)
-            .send(body)
-            .unwrap();
-        answer(response)
+            .send(body)?;
+        Ok(answer(response))
     }
 
     /// `PATCH` with a JSON body.
