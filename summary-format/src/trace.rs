@@ -69,7 +69,7 @@ pub struct TraceHead {
     /// Shapes, memory, stacks, modules, FLOPs: the options of the profiler that the file names as on.
     pub options: Vec<String>,
     /// Type and index of the devices without totals in their events of memory: [`MemoryEvent::allocated`] is counted from
-    /// the begin of the recording.
+    /// the start of the recording.
     pub memory_since_begin: Vec<(i32, i32)>,
 }
 

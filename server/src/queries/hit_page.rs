@@ -86,7 +86,7 @@ impl Page {
         self.matching.len() as u64
     }
 
-    /// Series of which so many listed hits from this place on are a part.
+    /// Series that contain this number of listed hits, from this place on.
     pub(crate) fn series(&self, from: usize, limit: usize) -> Vec<HitSeries> {
         let first = self.series.partition_point(|(own, _)| own.end <= from);
         let sent = self.series[first..].iter();

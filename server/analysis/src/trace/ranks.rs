@@ -61,7 +61,7 @@ pub fn ranks(of: &[RankModel<'_>]) -> RanksAnswer {
         }
     });
     let rows: Vec<RankRow> = rows.collect();
-    let lost = sum(&table.waits.iter().map(|own| sum(own)).collect::<Vec<_>>());
+    let lost = sum(&late.nanos.iter().map(|own| sum(own)).collect::<Vec<_>>());
     let lost_nanos = lost / i64::try_from(steps.len()).unwrap_or(i64::MAX).max(1);
     let kept = (MAX_CELLS / of.len().max(1)).min(steps.len());
     let (collectives, cut) = collectives::rows(of, &own, &meetings, MAX_COLLECTIVES);
@@ -86,6 +86,7 @@ pub fn ranks(of: &[RankModel<'_>]) -> RanksAnswer {
         answer.ranks[index].slow_from_step = first;
     }
     answer.stragglers = stragglers(&answer, SLOW, SLOW_STEPS);
+    answer.is_uneven = waited(&answer) as f64 > WAITING * median_length(&answer) as f64;
     add_parts(of, &ranges, &mut answer);
     answer.sentence = sentence(&answer);
     answer.pair = pair::pair(of, &answer, &own, (&offsets, &meetings));
@@ -294,11 +295,22 @@ fn medians(times: &[Vec<i64>]) -> Vec<f64> {
 /// Ranks that wait for one another for more than this part of their steps are not well balanced (chosen).
 const WAITING: f64 = 0.05;
 
+/// Time a step that each of the other ranks waits, mean.
+fn waited(answer: &RanksAnswer) -> i64 {
+    let others = i64::try_from(answer.ranks.len().saturating_sub(1)).unwrap_or(i64::MAX);
+    answer.lost_nanos / others.max(1)
+}
+
+/// Median length of the common steps of all ranks.
+fn median_length(answer: &RanksAnswer) -> i64 {
+    let lengths: Vec<i64> = answer.length_nanos.iter().flatten().copied().collect();
+    rounded(robust::median(&lengths))
+}
+
 fn sentence(answer: &RanksAnswer) -> Sentence {
     let text = |nanos_of: i64| nanos(nanos_of.unsigned_abs());
     let (ranks, steps) = (answer.ranks.len(), answer.steps.len());
-    let lengths: Vec<i64> = answer.length_nanos.iter().flatten().copied().collect();
-    let median = rounded(robust::median(&lengths));
+    let median = median_length(answer);
     if let Some(slow) = answer.stragglers.first() {
         let rank = slow.rank;
         let (lost, step) = (text(slow.gain_nanos), text(median));
@@ -308,9 +320,7 @@ fn sentence(answer: &RanksAnswer) -> Sentence {
             zh: format!("每个 {step} 的迭代中，其他 rank 等待 rank {rank} {lost}{reason}。"),
         };
     }
-    let ranks_count = i64::try_from(ranks).unwrap_or(i64::MAX).max(1);
-    let waited = answer.lost_nanos / ranks_count;
-    let (waited_text, step) = (text(waited), text(median));
+    let (waited_text, step) = (text(waited(answer)), text(median));
     match (ranks, steps) {
         (0 | 1, _) => Sentence {
             en: "One rank was recorded: there is nothing to compare.".to_owned(),
@@ -320,7 +330,7 @@ fn sentence(answer: &RanksAnswer) -> Sentence {
             en: "The ranks have no step in common: they cannot be compared.".to_owned(),
             zh: "各 rank 没有共同的迭代，无法比较。".to_owned(),
         },
-        _ if waited as f64 > WAITING * median as f64 => Sentence {
+        _ if answer.is_uneven => Sentence {
             en: format!(
                 "The ranks wait {waited_text} of every {step} step for one another, but not for the same rank for long."
             ),

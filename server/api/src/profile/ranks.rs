@@ -34,6 +34,9 @@ pub struct RanksAnswer {
     pub links: Vec<LinkRow>,
     /// Time that all ranks together wait for others at collectives, a step.
     pub lost_nanos: i64,
+    /// `true` if ranks wait for one another for more than a twentieth of their steps.
+    #[serde(default)]
+    pub is_uneven: bool,
     /// Compute against collectives in one step of two ranks; `None` without two ranks that have a step in common.
     #[serde(default)]
     pub pair: Option<StepPair>,

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::trace::{MemoryEvent, Trace};
 
-/// Counts the allocated bytes of devices without totals from the begin of the recording. What was released although it was
-/// allocated before the recording was there at its begin: no total is below 0.
+/// Counts the allocated bytes of devices without totals from the start of the recording. Memory that is released without
+/// an allocation was there at the start: no total is below 0.
 pub(super) fn count(trace: &mut Trace) {
     let mut devices: BTreeMap<(i32, i32), Vec<&mut MemoryEvent>> = BTreeMap::new();
     for event in &mut trace.memory {

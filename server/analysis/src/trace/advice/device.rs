@@ -52,7 +52,7 @@ pub(super) fn idle(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         },
         evidence: [
             format!(
-                "The device is idle for {idle} of the steps; kernels run for {used} of the time. A larger batch makes more of a step, not a shorter one."
+                "The device is idle for {idle} of the steps; kernels run for {used} of the time. A larger batch raises throughput, and makes no step shorter."
             ),
             format!(
                 "设备在迭代的 {idle} 中空闲；kernel 运行的时间占 {used}。增大批可提高吞吐量，但不缩短迭代。"

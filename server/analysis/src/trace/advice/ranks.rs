@@ -14,9 +14,11 @@ use super::{Lack, Limits, Verdict};
 /// The other ranks, if there are any with steps in common.
 fn others<'a>(facts: &Facts<'a>) -> Result<&'a RanksAnswer, Lack> {
     let ranks = facts.ranks.filter(|ranks| ranks.ranks.len() > 1);
-    ranks
-        .filter(|own| !own.steps.is_empty())
-        .ok_or(Lack::OneRank)
+    let ranks = ranks.ok_or(Lack::OneRank)?;
+    if ranks.steps.is_empty() {
+        return Err(Lack::NoSteps);
+    }
+    Ok(ranks)
 }
 
 /// Time a step that this rank waits for others.
@@ -112,7 +114,7 @@ impl Exchange {
         }
     }
 
-    /// The remedy for this kind; `None` if that of the rule holds.
+    /// The remedy for this kind, empty without one; `None` if that of the rule holds.
     const fn remedy(self, format: TraceFormat) -> Option<&'static str> {
         match (format, self) {
             (TraceFormat::Kineto, Self::Gather) => Some(

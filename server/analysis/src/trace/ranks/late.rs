@@ -83,7 +83,7 @@ impl Lateness {
     }
 
     /// Without collectives: compute beyond the median, for which the others would wait.
-    pub(super) fn of_compute(compute: &[Vec<i64>]) -> Self {
+    fn of_compute(compute: &[Vec<i64>]) -> Self {
         let medians = medians(compute);
         let others = compute.len().saturating_sub(1) as f64;
         let beyond = |own: &Vec<i64>| -> Vec<i64> {

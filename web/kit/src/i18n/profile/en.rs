@@ -435,7 +435,7 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
     lost: "Lost time",
     lost_beside: "mean time that a rank waits for the others",
     slowest: "waited for",
-    in_steps: |steps| format!("in these {}", many(steps, "step", "steps")),
+    in_steps: |steps| format!("in {}", many(steps, "step", "steps")),
     times_ranks: |ranks| {
         format!(
             "times the {} others",

@@ -118,6 +118,7 @@ pub(super) fn Cluster() -> impl IntoView {
                     Severity::Warning
                 }
             });
+            let severity = severity.or_else(|| own.is_uneven.then_some(Severity::Info));
             let open = slow.map(|slow| {
                 let href = cluster.rank_href(slow.rank, Some(slow.from_step));
                 ((texts.open_rank)(slow.rank), href)
@@ -232,11 +233,13 @@ fn SideBySide() -> impl IntoView {
             (texts.ranks_ends)(shown as u64, all as u64)
         } else {
             let steps = cluster.with(|own| own.parts_steps).flatten();
-            let steps = steps.map(|(first, last)| [first, last].map(format::integer));
-            steps.map_or_else(
-                || texts.mean_step.to_owned(),
-                |[first, last]| (texts.mean_of_steps)(&first, &last),
-            )
+            match steps {
+                None => texts.mean_step.to_owned(),
+                Some((first, last)) if first == last => (texts.step)(&format::integer(first), 1),
+                Some((first, last)) => {
+                    (texts.mean_of_steps)(&format::integer(first), &format::integer(last))
+                }
+            }
         }
     };
     let option = |value: bool, text: fn(&ProfileTexts) -> &'static str| SegOption {
