@@ -7,6 +7,7 @@ mod check_live;
 pub(crate) mod diff;
 mod export;
 mod profiles;
+mod query;
 mod report;
 mod run;
 mod table;

@@ -168,7 +168,7 @@ impl DumpPolicy {
         }
     }
 
-    /// Adds, in at most so many steps, the tensor in which statistics find a NaN or an infinity, and those after it in
+    /// Adds, in up to `steps` steps, the tensor in which statistics find a NaN or an infinity, and those after it in
     /// that step.
     #[must_use]
     pub fn at_not_finite(mut self, steps: u64) -> Self {

@@ -62,7 +62,7 @@ struct Size {
 }
 
 impl Size {
-    /// Room of one entry with so many bytes of text.
+    /// Room of one entry with a number of bytes of text.
     fn of_entry(text: usize) -> Self {
         Self {
             text,

@@ -14,7 +14,7 @@ pub struct SpanGuard<'a> {
     start_nanos: i64,
 }
 
-/// The begin of an arrow between two spans; [`crate::Collector::end_flow`] ends it, on any thread.
+/// The start of an arrow between two spans; [`crate::Collector::end_flow`] ends it, on any thread.
 #[derive(Debug)]
 #[must_use = "a flow is recorded when it ends"]
 pub struct FlowBegin {

@@ -35,7 +35,7 @@ const POST_LIMIT: Duration = Duration::from_secs(10);
 /// Delays between attempts to reach a webhook.
 const RETRIES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(4)];
 
-/// Targets of notifications, and the severity from which on they are sent.
+/// Targets of notifications, and their minimum severity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AlarmSettings {
     /// A program and its arguments; it gets the hit as JSON on its standard input.

@@ -17,6 +17,7 @@ mod diff;
 mod export;
 mod importance;
 mod mistake;
+mod query;
 mod reading;
 mod remote;
 mod report;
@@ -66,6 +67,8 @@ enum Command {
     Diff(Box<diff::DiffFlags>),
     /// Write what a run has recorded for other programs: tables, JSON, pictures, files
     Export(Box<export::ExportFlags>),
+    /// Ask a profile with SQL
+    Query(query::QueryFlags),
     /// Show parameters, results and facts of many runs as a table
     Table(Box<run_table::TableFlags>),
     /// Show the parameters that move a result, over many runs
@@ -115,6 +118,7 @@ pub fn main() -> ExitCode {
                 Command::Check(flags) => check::run(&flags),
                 Command::Diff(flags) => diff::run(&flags),
                 Command::Export(flags) => export::run(&flags),
+                Command::Query(flags) => query::run(&flags),
                 Command::Table(flags) => run_table::run(&flags),
                 Command::Importance(flags) => importance::run(&flags),
                 Command::Report(flags) => report::run(&flags),
@@ -192,8 +196,8 @@ mod tests {
         command.build();
         let mut help = String::new();
         for name in [
-            "run", "start", "check", "diff", "export", "report", "attach", "control", "status",
-            "stop",
+            "run", "start", "check", "diff", "export", "query", "report", "attach", "control",
+            "status", "stop",
         ] {
             let sub = command.find_subcommand_mut(name).unwrap();
             help.push_str(&sub.render_help().to_string());

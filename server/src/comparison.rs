@@ -1,7 +1,7 @@
 //! Comparison of runs: one implementation for the command, the API and the report.
 //!
 //! Event files come from the index, so they are read once for all runs. Elements of tensors are read for steps and
-//! tensors in view, or as far as the first parting needs them, and each difference is kept by the fingerprint of its
+//! tensors in view, or where the first parting needs them, and each difference is kept by the fingerprint of its
 //! files: another tolerance reads nothing anew.
 
 mod alignment;

@@ -33,7 +33,7 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Reads a whole file of at most so many bytes.
+/// Reads a whole file, up to a maximum number of bytes; a larger file is an error.
 pub(crate) fn read(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.take(max_bytes + 1).read_to_end(&mut bytes)?;
@@ -44,7 +44,7 @@ pub(crate) fn read(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads a whole text of at most so many bytes.
+/// Reads a whole text, up to a maximum number of bytes; a larger file is an error.
 pub(crate) fn read_text(path: &Path, max_bytes: u64) -> io::Result<String> {
     let invalid = |error| io::Error::new(io::ErrorKind::InvalidData, error);
     String::from_utf8(read(path, max_bytes)?).map_err(invalid)
@@ -90,7 +90,7 @@ pub(crate) fn head(path: &Path) -> Vec<u8> {
     bytes
 }
 
-/// The last bytes of a file as they are, at most so many; empty for an unreadable file.
+/// The last bytes of a file as they are, up to a maximum number; empty for an unreadable file.
 pub(crate) fn tail(path: &Path, max_bytes: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     let read = open(path).and_then(|mut file| {
@@ -102,7 +102,7 @@ pub(crate) fn tail(path: &Path, max_bytes: u64) -> Vec<u8> {
     bytes
 }
 
-/// `true` for a gzip file. The position of the file is its begin afterwards.
+/// `true` for a gzip file. The position of the file is its start afterwards.
 pub(crate) fn is_packed(file: &mut File) -> io::Result<bool> {
     let mut magic = Vec::new();
     file.take(GZIP_MAGIC.len() as u64).read_to_end(&mut magic)?;

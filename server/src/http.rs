@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
@@ -176,4 +177,22 @@ async fn blocking<T: Send + 'static>(
         Ok(result) => result,
         Err(error) => Err(error::Failure::internal("an answer was given up", &error)),
     }
+}
+
+/// Becomes true when the future of a request is dropped: its client has left, or asks something else.
+struct Cancellation(Arc<AtomicBool>);
+
+impl Drop for Cancellation {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+/// The same for work that looks at a flag: it becomes true when the client is gone.
+async fn cancellable<T: Send + 'static>(
+    work: impl FnOnce(&Arc<AtomicBool>) -> Result<T, error::Failure> + Send + 'static,
+) -> Result<T, error::Failure> {
+    let flag = Arc::default();
+    let _cancellation = Cancellation(Arc::clone(&flag));
+    blocking(move || work(&flag)).await
 }

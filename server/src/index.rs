@@ -435,12 +435,10 @@ impl Index {
     }
 
     /// Makes published data durable, with their offsets; returns the number of sources written. After the first failure nothing is
-    /// written: data stays in memory.
+    /// written: data stays in memory, and the error is the same each time.
     pub(crate) fn commit(&self) -> Result<usize, ReadError> {
         self.0.sealed_bytes.store(0, Ordering::Relaxed);
-        if self.0.store.is_closed() {
-            return Ok(0);
-        }
+        self.0.store.check_open()?;
         let mut batch = Batch::default();
         let mut committing = Vec::new();
         let mut result = Ok(());

@@ -1,5 +1,5 @@
-//! Benchmark of the reader of Chrome JSON beside `serde_json` with typed events on the same bytes, from memory and on
-//! one core.
+//! Benchmark of the reader of Chrome JSON beside `serde_json` with typed events on the same bytes, and of that of memory
+//! snapshots; from memory and on one core.
 //!
 //! `cargo bench -p trainscope-format --bench trace`; under `cargo test --benches` the file shrinks to a few events.
 
@@ -15,6 +15,7 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use serde::Deserialize;
 use serde::de::{SeqAccess, Visitor};
+use trainscope_format::formats::memory_snapshot;
 use trainscope_format::formats::trace_json::TraceReader;
 
 /// Block size of the file readers.
@@ -229,6 +230,90 @@ fn parse(bytes: &[u8]) -> usize {
     black_box(typed.events).begins.len()
 }
 
+/// A memory snapshot as Python's pickle writes it in protocol 4: a third of its actions are allocations, each released by
+/// the two behind it.
+fn snapshot(actions: u32) -> Vec<u8> {
+    const TEXTS: [&str; 16] = [
+        "action",
+        "addr",
+        "size",
+        "stream",
+        "time_us",
+        "compile_context",
+        "user_metadata",
+        "frames",
+        "alloc",
+        "free_requested",
+        "free_completed",
+        "N/A",
+        "filename",
+        "line",
+        "name",
+        "device_traces",
+    ];
+    const STACKS: u32 = 256;
+    let text = |bytes: &mut Vec<u8>, text: &str| {
+        bytes.extend([0x8c, u8::try_from(text.len()).unwrap()]);
+        bytes.extend(text.as_bytes());
+    };
+    let mut bytes = vec![0x80, 4];
+    // Texts and stacks are put into the memo first.
+    for (number, own) in (0..).zip(TEXTS) {
+        text(&mut bytes, own);
+        bytes.extend([b'q', number, b'0']);
+    }
+    for stack in 0..STACKS {
+        bytes.push(b']');
+        bytes.push(b'r');
+        bytes.extend((1_000 + stack).to_le_bytes());
+        bytes.push(b'(');
+        for depth in 0..8 {
+            bytes.extend([b'}', b'(', b'h', 12]);
+            text(&mut bytes, &format!("/home/user/project/file{depth}.py"));
+            bytes.extend([b'h', 13, b'M']);
+            bytes.extend(u16::try_from(stack + depth).unwrap().to_le_bytes());
+            bytes.extend([b'h', 14]);
+            text(&mut bytes, "forward");
+            bytes.push(b'u');
+        }
+        bytes.extend(*b"e0");
+    }
+    bytes.extend([b'}', b'h', 15, b']', b']']);
+    for action in 0..actions {
+        if action % 1_000 == 0 {
+            bytes.push(b'(');
+        }
+        let address = 0x7f00_0000_0000_u64 + u64::from(action / 3) * 512;
+        let time = 1_790_000_000_000_000_u64 + u64::from(action) * 9;
+        bytes.extend([
+            b'}',
+            b'(',
+            b'h',
+            0,
+            b'h',
+            8 + u8::try_from(action % 3).unwrap(),
+        ]);
+        bytes.extend([b'h', 1, 0x8a, 6]);
+        bytes.extend(&address.to_le_bytes()[..6]);
+        bytes.extend([
+            b'h', 2, b'J', 0, 2, 0, 0, b'h', 3, b'K', 0, b'h', 4, 0x8a, 7,
+        ]);
+        bytes.extend(&time.to_le_bytes()[..7]);
+        bytes.extend([b'h', 5, b'h', 11, b'h', 6, b'h', 11, b'h', 7, b'j']);
+        bytes.extend((1_000 + action / 3 % STACKS).to_le_bytes());
+        bytes.push(b'u');
+        if action % 1_000 == 999 || action + 1 == actions {
+            bytes.push(b'e');
+        }
+    }
+    bytes.extend(*b"as.");
+    bytes
+}
+
+fn read_snapshot(bytes: &[u8]) -> usize {
+    memory_snapshot::read(|| Ok(bytes)).unwrap().0.memory.len()
+}
+
 fn benches(criterion: &mut Criterion) {
     // `cargo test --benches` passes `--test`: one pass is enough.
     let is_test = std::env::args().any(|argument| argument == "--test");
@@ -242,6 +327,17 @@ fn benches(criterion: &mut Criterion) {
     group.bench_function("reader", |bencher| bencher.iter(|| scan(black_box(&bytes))));
     group.bench_function("serde_json, typed", |bencher| {
         bencher.iter(|| parse(black_box(&bytes)));
+    });
+    group.finish();
+
+    let actions = if is_test { 900 } else { 1_500_000 };
+    let bytes = snapshot(actions);
+    assert_eq!(read_snapshot(&bytes), actions as usize / 3 * 2);
+    let mut group = criterion.benchmark_group("memory snapshot");
+    group.sample_size(10);
+    group.throughput(Throughput::Bytes(bytes.len() as u64));
+    group.bench_function("reader", |bencher| {
+        bencher.iter(|| read_snapshot(black_box(&bytes)));
     });
     group.finish();
 }

@@ -59,6 +59,6 @@ pub struct CollectorLoss {
     pub reason: String,
     /// Number of records.
     pub records: u64,
-    /// Size of these records in bytes, as far as it is known.
+    /// Known size of these records in bytes.
     pub len_bytes: u64,
 }

@@ -277,10 +277,15 @@ pub fn trimmed(value: f64, digits: usize) -> String {
     }
 }
 
-/// A share as a percentage: `83 %`, `4.6 %`, `0.02 %`. Only exactly 0 and 1 read as 0 % and 100 %.
+/// A share as a percentage: `83 %`, `4.6 %`, `0.02 %`, `> 99.99 %`. Only exactly 0 and 1 read as 0 % and 100 %.
 pub fn percent(share: f64) -> String {
+    /// Percentages above it and below 100 are not told apart.
+    const NEARLY_ALL: f64 = 99.99;
     let percentage = 100.0 * share;
     let distance = (100.0 - percentage).abs();
+    if percentage > NEARLY_ALL && percentage < 100.0 {
+        return format!("> {NEARLY_ALL} %");
+    }
     let text = if distance > 0.0 && distance < 0.5 {
         // Two digits of the distance to the whole.
         let missing: f64 = format!("{distance:.1e}").parse().unwrap_or(distance);
@@ -394,7 +399,8 @@ mod tests {
             (0.000_2, "0.02 %"),
             (1e-9, "1e−7 %"),
             (0.999_7, "99.97 %"),
-            (0.999_999_9, "99.99999 %"),
+            (0.999_999_9, "> 99.99 %"),
+            (0.999_89, "99.989 %"),
             (1.0, "100 %"),
             (0.0, "0 %"),
             (0.5, "50 %"),

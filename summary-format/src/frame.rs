@@ -301,7 +301,7 @@ fn is_right(bytes: &[u8]) -> bool {
 /// crc32c, rotated and offset, so that the checksum of bytes that contain checksums is still a good one (TFRecord).
 #[inline]
 pub(crate) fn masked_crc32c(bytes: &[u8]) -> u32 {
-    crc_fast::crc32_iscsi(bytes)
+    crc32c::crc32c(bytes)
         .rotate_right(15)
         .wrapping_add(0xa282_ead8)
 }

@@ -141,7 +141,7 @@ pub struct Node {
     pub inputs: Vec<Edge>,
     /// Name and value as short text; of a large value its size.
     pub attributes: Vec<(String, String)>,
-    /// Types of its outputs, as far as the file has them.
+    /// Types of its outputs, if the file has them.
     pub outputs: Vec<TensorType>,
     /// Device it runs on; empty if unknown.
     pub device: String,

@@ -8,10 +8,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+mod memory;
 mod sound;
 mod source;
 mod texts;
 
+pub use memory::{HeldMemory, MemoryEvent, MemoryFailure, Stacks};
 pub use source::{TraceFile, TraceSource};
 pub use texts::{TextId, Texts};
 
@@ -41,6 +43,12 @@ pub struct Trace {
     pub counters: Vec<CounterSeries>,
     /// Allocations and releases in the order of the file.
     pub memory: Vec<MemoryEvent>,
+    /// Memory that is alive at the end and was allocated before the recording.
+    pub memory_held: Vec<HeldMemory>,
+    /// Allocations that failed for want of memory, in the order of the file.
+    pub memory_failures: Vec<MemoryFailure>,
+    /// Call stacks of allocations.
+    pub stacks: Stacks,
     /// Instants, without those of memory.
     pub marks: Vec<Mark>,
     /// Steps that the recording itself declares by numbers: native spans and tables. `ProfilerStep#N` is a slice.
@@ -90,6 +98,10 @@ pub enum TraceFormat {
     Xplane,
     /// Folded stacks.
     Folded,
+    /// Memory snapshots of `PyTorch`.
+    Snapshot,
+    /// Databases of Nsight Systems.
+    Nsight,
 }
 
 impl TraceFormat {
@@ -102,6 +114,8 @@ impl TraceFormat {
             Self::Spans => "spans",
             Self::Xplane => "xplane",
             Self::Folded => "folded",
+            Self::Snapshot => "memory_snapshot",
+            Self::Nsight => "nsight",
         }
     }
 }
@@ -342,27 +356,6 @@ pub struct CounterSeries {
     pub times: Vec<i64>,
     /// Values.
     pub values: Vec<f64>,
-}
-
-/// An allocation or a release of memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MemoryEvent {
-    /// Time.
-    pub time: i64,
-    /// Bytes: positive if allocated, negative if released.
-    pub bytes: i64,
-    /// Address.
-    pub address: u64,
-    /// Bytes that are allocated after it, as the file counts them.
-    pub allocated: u64,
-    /// Bytes that are reserved after it, as the file counts them.
-    pub reserved: u64,
-    /// Type of the device: 0 for the host.
-    pub device_type: i32,
-    /// Index of the device; -1 for the host.
-    pub device: i32,
-    /// Lane, as an index into [`Trace::lanes`].
-    pub lane: u16,
 }
 
 /// An instant.

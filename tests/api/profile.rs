@@ -310,7 +310,7 @@ fn exports_have_the_numbers_of_the_pages() {
     let steps = export(&["--kind", "profile"]);
     assert_eq!(steps.lines().count(), 5, "{steps}");
     let operators = export(&["--kind", "operators", "--by", "kernel"]);
-    let head = "name,type,calls,self_nanos,total_nanos,mean_nanos,p99_nanos,device_self_nanos,device_total_nanos,flops";
+    let head = "name,type,calls,self_nanos,total_nanos,mean_nanos,p99_nanos,device_self_nanos,device_total_nanos,flops,bytes,roofline";
     assert_eq!(operators.lines().next(), Some(head));
     let chrome: Value =
         serde_json::from_str(&export(&["--kind", "timeline", "--format", "json"])).unwrap();
@@ -387,4 +387,185 @@ fn a_rank_behind_the_events_is_that_of_the_session() {
         (&json!(5), &json!("whole"))
     );
     assert_eq!(session["categories"]["cpu_op"]["count"], 1_000);
+}
+
+#[test]
+fn statements_have_the_numbers_of_the_pages() {
+    let lab = Lab::new();
+    let sample = workspace_root().join("sample-runs/torch/eight-ranks");
+    copy_folder(&sample, &lab.base().join("run"));
+    let server = lab.start();
+    server.wait_for_records(8);
+    let rows = |sql: &str| {
+        let body = json!({"run": "run", "sql": sql}).to_string();
+        let answer = server.post("/api/profile/sql", "application/json", &body);
+        (answer.status, answer.json())
+    };
+    let (status, answer) = rows("SELECT rank, step, duration_ns FROM steps ORDER BY rank, step");
+    assert_eq!((status, &answer["cut"]), (200, &json!(false)));
+    assert_eq!(answer["columns"], json!(["rank", "step", "duration_ns"]));
+    let mut steps = Vec::new();
+    for rank in 0..8 {
+        let overview = ask(
+            &server,
+            "/api/profile/overview",
+            &[("rank", &rank.to_string())],
+        );
+        for step in overview["sessions"][0]["steps"].as_array().unwrap() {
+            let length =
+                step["end_nanos"].as_i64().unwrap() - step["begin_nanos"].as_i64().unwrap();
+            steps.push(json!([rank, step["number"], length]));
+        }
+    }
+    assert_eq!(answer["rows"], json!(steps));
+    let (_, kernels) = rows(
+        "SELECT name, count(*), sum(duration_ns) AS ns FROM slices WHERE rank = 0 AND category = 'kernel' GROUP BY name ORDER BY ns DESC, name",
+    );
+    let table = ask(
+        &server,
+        "/api/profile/operators",
+        &[("rank", "0"), ("by", "variant")],
+    );
+    let wanted: Vec<Value> = table["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| json!([row["name"], row["calls"], row["self_nanos"]]))
+        .collect();
+    let there = kernels["rows"].as_array().unwrap();
+    assert!(!there.is_empty());
+    for row in there {
+        assert!(wanted.contains(row), "{row} is not among {wanted:?}");
+    }
+    let (status, cut) = rows("SELECT * FROM slices a, slices b");
+    assert_eq!((status, &cut["cut"]), (200, &json!(true)));
+    assert_eq!(cut["rows"].as_array().unwrap().len(), 10_000);
+    for (sql, reason) in [
+        ("SELECT nme FROM slices", "no such column: nme"),
+        (
+            "DROP TABLE slices",
+            "only one statement that reads is allowed",
+        ),
+        (
+            "SELECT 1; SELECT 2",
+            "only one statement that reads is allowed",
+        ),
+        (
+            "ATTACH '/etc/passwd' AS x",
+            "only one statement that reads is allowed",
+        ),
+    ] {
+        let (status, answer) = rows(sql);
+        assert_eq!(status, 400, "{sql}");
+        assert!(
+            answer["message"].as_str().unwrap().starts_with(reason),
+            "{answer}"
+        );
+    }
+    let long = json!({"run": "run", "sql": format!("SELECT {}1", "1 + ".repeat(20_000))});
+    let answer = server.post("/api/profile/sql", "application/json", &long.to_string());
+    assert_eq!(answer.status, 400);
+}
+
+#[test]
+fn a_database_of_nsight_systems_has_its_kernels_calls_and_ranges() {
+    let lab = Lab::new();
+    let server = serve(&lab, "nsight/report.sqlite", "report ?#%41.sqlite");
+    let overview = ask(&server, "/api/profile/overview", &[]);
+    let own = &overview["sessions"][0];
+    assert_eq!(own["format"], "nsight");
+    let steps = own["steps"].as_array().unwrap();
+    assert_eq!(steps.len(), 4, "{own}");
+    for step in steps {
+        let parts = &step["parts_nanos"];
+        let numbers =
+            ["kernel", "communication", "memcpy", "memset"].map(|part| parts[part].as_i64());
+        assert_eq!(
+            numbers.map(Option::unwrap),
+            [6_000_000, 1_000_000, 500_000, 2_000]
+        );
+    }
+    assert_eq!(own["device_name"], "NVIDIA H100 80GB HBM3");
+    assert_eq!(own["device"]["utilization"], 0.7);
+    let names = own["operators"].as_array().unwrap().iter();
+    let names: Vec<&str> = names.map(|row| row["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["iteration", "forward", "prefetch"]);
+    let rows = |sql: &str| {
+        let body = json!({"run": "run", "sql": sql}).to_string();
+        server
+            .post("/api/profile/sql", "application/json", &body)
+            .json()["rows"]
+            .clone()
+    };
+    assert_eq!(
+        rows(
+            "SELECT category, count(*), sum(duration_ns), sum(bytes) FROM slices GROUP BY category"
+        ),
+        json!([
+            ["cuda_driver", 4, 24_000, null],
+            ["cuda_runtime", 20, 4 * (20_000 + 5_000 + 3 * 6_000), null],
+            ["gpu_memcpy", 4, 2_000_000, 16_000_000],
+            ["gpu_memset", 4, 8_000, 4_096],
+            ["kernel", 16, 28_000_000, null],
+            ["nvtx", 1, 1_000_000, null],
+            ["user_annotation", 8, 4 * (10_000_000 + 3_999_999), null],
+        ])
+    );
+    assert_eq!(
+        rows(
+            "SELECT k.name, l.name FROM slices k JOIN slices l ON l.id = k.launch WHERE k.category = 'gpu_memcpy' LIMIT 1"
+        ),
+        json!([["Memcpy HtoD (Pinned -> Device)", "cudaMemcpyAsync"]])
+    );
+    assert_eq!(
+        rows("SELECT kind, thread_name FROM lanes WHERE kind <> 'async' ORDER BY kind"),
+        json!([["device", "stream 7"], ["host", "pt_main_thread"]])
+    );
+    let lanes = ask(&server, "/api/timeline/lanes", &[]);
+    assert_eq!(lanes["unix_nanos"], "1764000000005000123", "{lanes}");
+    let list = ask(&server, "/api/profile", &[]);
+    let faults = list["sessions"][0]["faults"].to_string();
+    assert!(faults.contains("calls of the operating system"), "{faults}");
+}
+
+#[test]
+fn damaged_databases_are_refused_or_shown_up_to_their_damage() {
+    let whole = fs::read(fixture("profile/nsight/report.sqlite")).unwrap();
+    let cases: [(&str, Vec<u8>); 4] = [
+        ("cut", whole[..whole.len() / 2].to_vec()),
+        ("head", whole[..100].to_vec()),
+        (
+            "other",
+            [&whole[..4_096], &vec![0; whole.len() - 4_096]].concat(),
+        ),
+        (
+            "flipped",
+            whole
+                .iter()
+                .enumerate()
+                .map(|(at, byte)| if at % 997 == 500 { byte ^ 0x55 } else { *byte })
+                .collect(),
+        ),
+    ];
+    let lab = Lab::new();
+    for (name, bytes) in &cases {
+        let folder = lab.base().join(name);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("report.sqlite"), bytes).unwrap();
+    }
+    let server = lab.start();
+    for (name, _) in &cases {
+        let path = format!("/api/profile/overview?run={name}");
+        wait_for(&format!("an answer about {name}"), || {
+            (server.get(&path).status == 200).then_some(())
+        });
+        let list = server.get(&format!("/api/profile?run={name}")).json();
+        let own = &list["sessions"][0];
+        assert!(
+            !own["faults"].as_array().unwrap().is_empty(),
+            "{name}: {own}"
+        );
+    }
+    let done = trainscope_in(&lab.base(), &["check", "."]);
+    assert!(matches!(done.status, 1 | 2), "{}", done.out);
 }

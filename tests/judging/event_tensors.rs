@@ -336,7 +336,7 @@ fn nan_in_any_scalar_is_a_note_and_is_told_once() {
         .curve("val_loss", 6, |step| if step == 2 { f64::NAN } else { 1.0 });
     let answer = runs.json("held");
     assert_eq!(answer["notes"][0]["condition"], "scalar_not_finite");
-    // A finite scalar of any name is none either.
+    // A finite scalar of any name is no error either.
     runs.events("finite")
         .curve("temperature", 6, |step| step as f64);
     assert_eq!(runs.json("finite")["notes"], json!([]));

@@ -218,3 +218,70 @@ async fn what_was_not_recorded_is_said_and_the_nearest_profile_is_compared() {
     browser.wait_for_text("The run has no session “gone”").await;
     browser.close();
 }
+
+#[tokio::test]
+async fn a_memory_snapshot_leads_from_the_list_to_the_lines_that_hold_memory() {
+    let lab = Lab::new();
+    let fixtures = workspace_root().join("tests/fixtures/profile/snapshots");
+    let folder = lab.base().join("job/memory_snapshot/iteration_10");
+    std::fs::create_dir_all(&folder).unwrap();
+    for rank in 0..2 {
+        let name = format!("rank{rank}_memory_snapshot.pickle");
+        std::fs::copy(fixtures.join("protocol-5.pickle"), folder.join(name)).unwrap();
+    }
+    let server = lab.start();
+    server.wait_for_records(2);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/").await;
+    // Of a recording without steps the finding is about all of it.
+    browser.wait_for_text("Device memory is nearly full").await;
+    let row = browser
+        .text_of("a[data-severity]")
+        .await
+        .unwrap_or_default();
+    assert!(!row.contains("at 0"), "{row}");
+    browser.goto(&server, "/run/job/profile").await;
+    browser
+        .wait_for_text("it peaks at 897 MB, and an allocation failed.")
+        .await;
+    browser.goto(&server, "/run/job/profile?view=memory").await;
+    browser
+        .wait_for_text("An allocation of 315 MB failed at 48.5 ms")
+        .await;
+    let text = browser
+        .text_of("[data-part=holders]")
+        .await
+        .unwrap_or_default();
+    for part in ["Line of the program", "train.py(47): step", "302 MB"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let chart = "/run/job/profile?view=memory&group=flame&rank=1";
+    browser.goto(&server, chart).await;
+    let frame = "[aria-label='Flame chart'] button[title^='/home/me/train.py(47): step · 302 MB']";
+    browser.wait_for_element(frame).await;
+    browser.show("memory").await;
+    // A frame becomes the root: those beside it are gone.
+    browser.click(frame).await;
+    browser
+        .wait_until("document.querySelectorAll(\"[aria-label='Flame chart'] button[title*='data.py']\").length === 0")
+        .await;
+    browser.close();
+}
+
+#[tokio::test]
+async fn a_statement_leads_to_its_slices() {
+    let lab = Lab::new();
+    let server = serve(&lab);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/ranks/profile?view=sql").await;
+    browser.click_text("main button", "Launch delays").await;
+    browser.wait_for_text("20 rows in").await;
+    browser.show("profile-sql").await;
+    browser.click("[data-part=rows] [role=row] a").await;
+    browser.wait_for_text("launched by").await;
+    assert!(browser.url().await.contains("/run/ranks/timeline?"));
+    let wrong = "/run/ranks/profile?view=sql&sql=SELECT+nme+FROM+slices";
+    browser.goto(&server, wrong).await;
+    browser.wait_for_text("no such column: nme").await;
+    browser.close_despite("/api/profile/sql");
+}

@@ -101,9 +101,14 @@ fn packages_depend_on_each_other_as_the_architecture_says() {
                 "trainscope-analysis",
                 "trainscope-api",
                 "trainscope-charts",
+                "trainscope-sql",
             ],
         ),
         ("trainscope-charts", &["trainscope-format"]),
+        (
+            "trainscope-sql",
+            &["trainscope-format", "trainscope-analysis", "trainscope-api"],
+        ),
         (
             "trainscope-web-kit",
             &["trainscope-api", "trainscope-charts", "trainscope-format"],
@@ -232,6 +237,7 @@ fn modules_do_not_go_round_in_circles() {
         "server/analysis/src",
         "server/api/src",
         "server/charts/src",
+        "server/sql/src",
         "server/src",
         "web/kit/src",
         "web/pages/judged/src",

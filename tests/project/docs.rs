@@ -543,3 +543,23 @@ fn first_upper(text: &str) -> String {
         first.to_uppercase().chain(characters).collect()
     })
 }
+
+#[test]
+fn the_chapter_about_sql_has_every_table_and_column() {
+    let chapter = Document::read(workspace_root().join("docs/src/sql.md"));
+    for table in trainscope_api::profile::TABLES {
+        let columns = table
+            .columns
+            .iter()
+            .map(|column| format!("`{}`", column.name));
+        let columns: Vec<String> = columns.collect();
+        let line = format!("| {} |", columns.join(", "));
+        let begin = format!("| `{}` |", table.name);
+        let mut lines = chapter.text.lines();
+        let row = lines.find(|line| line.starts_with(&begin));
+        assert!(
+            row.is_some_and(|row| row.ends_with(&line)),
+            "{row:?}: {line}"
+        );
+    }
+}

@@ -34,9 +34,24 @@ const FIRST_WORDS: [&str; 13] = [
 ];
 
 /// Words and phrases to avoid in comments, documents and texts.
-const AVOIDED: [&str; 12] = [
-    "anybody", "nobody", "somebody", "whoever", "lies", "stands", "is told", "are told", "be told",
-    "is said", "are said", "be said",
+const AVOIDED: [&str; 17] = [
+    "anybody",
+    "nobody",
+    "somebody",
+    "whoever",
+    "lies",
+    "stands",
+    "is told",
+    "are told",
+    "be told",
+    "is said",
+    "are said",
+    "be said",
+    "from which on",
+    "that is none",
+    "so many",
+    "as far as",
+    "the begin",
 ];
 
 /// Participles and verbs without an ending that tells: no type has one of them for its name.

@@ -30,7 +30,7 @@ impl Time {
         Some(move || nanos.load(Ordering::Relaxed) as f64 / 1e9)
     }
 
-    /// Advances the simulated clock by about so many microseconds.
+    /// Advances the simulated clock by about this number of microseconds.
     pub(crate) fn pass(&self, micros: u32, random: &mut Random) {
         if let Some(nanos) = &self.nanos {
             let micros = u64::from(micros) + random.below(1 + micros as usize / 4) as u64;

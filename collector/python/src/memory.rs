@@ -435,8 +435,8 @@ impl<'py> TensorMemory<'py> {
             self.own.as_slice()
         } else {
             #[expect(unsafe_code, reason = "the memory belongs to another library")]
-            // SAFETY: the framework gave this address for so many elements of this type, `owner` keeps them, and the
-            // length was checked against the storage. Another thread of the program may write there meanwhile: then
+            // SAFETY: the framework gave this address for this number of elements of this type, `owner` keeps them, and
+            // the length was checked against the storage. Another thread of the program may write there meanwhile: then
             // the statistics mix both states, as the documentation of the methods says.
             unsafe {
                 std::slice::from_raw_parts(self.address as *const u8, self.len_bytes)

@@ -122,7 +122,7 @@ impl Recorder {
         }
     }
 
-    /// Records a span with its begin and duration, in a lane or that of this thread.
+    /// Records a span with its start and duration, in a lane or that of this thread.
     pub(crate) fn push_span(
         &self,
         py: Python<'_>,

@@ -22,7 +22,7 @@ pub(crate) struct Span {
     starts_nanos: Mutex<Vec<i64>>,
 }
 
-/// Begin of an arrow between two spans; `Run.flow` creates one, `Run.end_flow` ends it.
+/// Start of an arrow between two spans; `Run.flow` creates one, `Run.end_flow` ends it.
 #[pyclass(frozen, module = "trainscope._native")]
 pub(crate) struct Flow {
     lane: String,

@@ -42,7 +42,7 @@ def statistics(folder: Path) -> dict[str, dict[int, Row]]:
 
 
 def number(text: str) -> Any:
-    """The number that the text is; the text itself if it is none, None if it is empty."""
+    """The number that the text is; the text itself if it is not a number, None if it is empty."""
     for kind in (int, float):
         try:
             return kind(text)

@@ -3,7 +3,7 @@
 
 /// Maximum number of sweeps: convergence is quadratic, matrices of a thousand rows take about ten.
 const MAX_SWEEPS: usize = 40;
-/// Sum of the squares beside the diagonal, as a share of all squares, from which on the matrix counts as diagonal.
+/// Maximum sum of the squares beside the diagonal of a matrix that counts as diagonal, as a share of all squares.
 const SMALL: f64 = 1e-30;
 
 /// Eigenvalues in descending order, each with its vector of length 1. `matrix` has its rows one after the other.

@@ -246,7 +246,7 @@ impl LiveState {
         passed.map_or(recorded, |passed| passed.max(recorded))
     }
 
-    /// The first gate after the last one, as far as the places are known: of the step, or of the node that is a target.
+    /// The first known gate after the last one: of the step, or of the node that is a target.
     pub(crate) fn next_gate(&self, target: Option<&Target>) -> Gate {
         let next = self.next_gate_of_step();
         let Some(Target::Node(name)) = target else {

@@ -10,7 +10,7 @@ pub use trainscope_api::table::{CellValue, ColumnKind};
 const MAX_CHOICES: usize = 200;
 /// Texts among numbers (`auto`) in at least this share of the runs make a column one of texts.
 const TEXT_SHARE: f64 = 0.2;
-/// Greatest through least value from which on an axis is logarithmic: two decades.
+/// Minimum ratio of the maximum to the minimum value of a logarithmic axis: two decades.
 const LOG_RATIO: f64 = 100.0;
 
 /// Facts about the values of a column.

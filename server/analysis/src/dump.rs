@@ -1,6 +1,6 @@
 //! Joins the files of one iteration of a `MindSpore` dump with its graph: full names, and the tensors to judge.
 //!
-//! The input is the names of the files, the execution order of operators, and the graph, as far as they exist. A file
+//! The input is the names of the files, the execution order of operators, and the graph, each if it exists. A file
 //! gets the name of an operator of that graph, or keeps its own.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -75,7 +75,7 @@ impl DumpedGraph {
         &self.order
     }
 
-    /// True if this graph changes weights, as far as it is known: one without gradients only evaluates.
+    /// True if this graph changes weights, or if its order is unknown: one without gradients only evaluates.
     pub fn is_training(&self) -> bool {
         self.order.is_empty()
             || self

@@ -1,4 +1,4 @@
-//! Graphs for display: a tree of scopes with repetitions folded, laid out as far as scopes are open.
+//! Graphs for display: a tree of scopes with repetitions folded, with a layout of the open scopes.
 //!
 //! The input is a [`Graph`](trainscope_format::Graph) with all oddities of its file: cycles, edges without an end,
 //! repeated names. Every function here accepts such graphs, is deterministic, and takes time bounded by the size of

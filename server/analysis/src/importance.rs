@@ -26,7 +26,7 @@ const MAX_FOREST_RUNS: usize = 2_000;
 const BEST_FOREST_RUNS: usize = 500;
 /// Most parameters of a forest.
 const MAX_FOREST_PARAMETERS: usize = 64;
-/// Pairs are looked for among so many parameters with the greatest shares.
+/// Number of parameters with the greatest shares, among which pairs are looked for.
 const PAIRED_PARAMETERS: usize = 6;
 /// Number of pairs that are listed.
 const MAX_PAIRS: usize = 5;
@@ -36,7 +36,7 @@ const WORDS_SHARE: f64 = 0.8;
 const LEAST_WORDS_RUNS: usize = 5;
 /// Names of parameters that should not matter; if they do, that is a finding.
 const ASIDE: [&str; 5] = ["seed", "host", "hostname", "commit", "git_commit"];
-/// Coefficient of determination from which on a forest explains its result.
+/// Minimum coefficient of determination of a forest that explains its result.
 const GOOD_FIT: f64 = 0.5;
 /// Coefficient of determination below which a forest explains nothing.
 const BAD_FIT: f64 = 0.2;

@@ -37,6 +37,7 @@ mod peaks;
 pub mod ranges;
 pub mod ranks;
 pub mod robust;
+mod roofline;
 mod rows;
 pub mod scopes;
 pub mod search;
@@ -61,7 +62,7 @@ pub struct Model {
     numbers: nest::Numbers,
     /// Row of each slice in its lane: 1 + the highest row of the slices that are open when it begins.
     pub rows: Vec<u16>,
-    /// The innermost slice of the lane that is open at the begin of each slice and contains all of it.
+    /// The innermost slice of the lane that is open at the start of each slice and contains all of it.
     pub parents: Vec<u32>,
     /// Kind of time of each slice.
     pub kinds: Vec<TimeKind>,
@@ -71,7 +72,7 @@ pub struct Model {
     pub phases: Vec<PhaseKind>,
     /// The runtime call that launched each device slice; [`NONE`](trainscope_format::trace::NONE) for all others.
     pub launches: Vec<u32>,
-    /// Begin of the first and end of the last slice that is work or host.
+    /// Start of the first and end of the last slice that is work or host.
     pub extent: Range<i64>,
     /// Slices that begin within another one of their lane and end after it.
     pub unnested: u64,

@@ -12,6 +12,19 @@ pub(crate) fn bytes(values: &[f32]) -> Vec<u8> {
 /// Adds a tensor at a step, and its change if there is an earlier state.
 pub(crate) fn observe(
     evaluator: &mut Evaluator,
+    at: (u32, i64),
+    name: &str,
+    kind: (DType, &[u64]),
+    bytes: &[u8],
+    before: Option<&[u8]>,
+) {
+    observe_as(evaluator, Role::Other, at, name, kind, bytes, before);
+}
+
+/// The same for a tensor whose role was recorded.
+pub(crate) fn observe_as(
+    evaluator: &mut Evaluator,
+    role: Role,
     (rank, step): (u32, i64),
     name: &str,
     (dtype, shape): (DType, &[u64]),
@@ -26,7 +39,7 @@ pub(crate) fn observe(
     let computed = select.read(dtype, bytes);
     let axis = channel_axis(shape);
     let summary = TensorSummary {
-        role: Role::Other,
+        role,
         dtype,
         shape: shape.to_vec(),
         stats: computed.stats,

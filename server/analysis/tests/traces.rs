@@ -21,6 +21,7 @@ mod random;
 mod ranks;
 mod scatter;
 mod search;
+mod snapshots;
 mod stacks;
 mod support;
 mod torch;

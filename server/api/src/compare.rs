@@ -152,7 +152,7 @@ pub enum Outcome {
     PartInScalars,
     /// They differ within the tolerance.
     Within,
-    /// They are equal to the bit, as far as they were compared.
+    /// They are equal to the bit in everything that was compared.
     Same,
     /// They are equal so far, and one of them grows.
     SoFar,

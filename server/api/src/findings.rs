@@ -208,7 +208,7 @@ pub struct Neighbours {
     pub own: Vec<Neighbour>,
     /// Layers that are computed from it.
     pub downstream: Vec<Neighbour>,
-    /// `true` if no graph gives the order: then layers are in execution order as far as it is known, else in the order
+    /// `true` if no graph gives the order: then layers are in execution order where it is known, else in the order
     /// of recording.
     pub is_guessed: bool,
     /// `true` if layers or tensors were left out.

@@ -150,6 +150,8 @@ pub mod paths {
     pub const PROFILE_FLAME: &str = "/api/profile/flame";
     /// `GET` with [`ProfileDiffQuery`](crate::profile::ProfileDiffQuery): [`ProfileDiff`](crate::profile::ProfileDiff).
     pub const PROFILE_DIFF: &str = "/api/profile/diff";
+    /// `POST` with [`SqlRequest`](crate::profile::SqlRequest): [`SqlAnswer`](crate::profile::SqlAnswer).
+    pub const PROFILE_SQL: &str = "/api/profile/sql";
     /// `GET` with [`TimelineQuery`](crate::timeline::TimelineQuery):
     /// [`TimelineAnswer`](crate::timeline::TimelineAnswer).
     pub const TIMELINE: &str = "/api/timeline";

@@ -13,7 +13,7 @@ pub const MAX_DEPTH: usize = 32;
 pub struct Markdown {
     /// Shape, outermost first; empty for a single text.
     pub shape: Vec<u64>,
-    /// Source texts in row-major order, as far as they are sent.
+    /// Source texts in row-major order, those that are sent.
     pub sources: Vec<String>,
     /// Parsed nodes of each text.
     pub items: Vec<Vec<Node>>,

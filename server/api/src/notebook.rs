@@ -111,7 +111,7 @@ pub struct SliceMark {
     pub rank: u32,
     /// Index of the slice.
     pub index: u32,
-    /// Its begin, nanoseconds since the begin of the session.
+    /// Its start, nanoseconds since the start of the session.
     pub begin_nanos: i64,
     /// Its name.
     pub name: String,

@@ -29,7 +29,7 @@ pub(crate) enum Element {
     Text(String),
 }
 
-/// A value in JSON; `null` is none.
+/// A value in JSON; `null` is no value.
 #[derive(ToSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "only its schema is used")]

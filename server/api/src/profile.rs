@@ -1,31 +1,39 @@
 //! `GET /api/profile…`: profiles of a run, and what they say about its steps, operators, memory and ranks.
 //!
-//! Times are nanoseconds since the begin of the session unless a field says otherwise, as integers below 2^53.
+//! Times are nanoseconds since the start of the session unless a field says otherwise, as integers below 2^53.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use trainscope_format::Severity;
 
+mod device;
 mod diff;
 mod flame;
 mod memory;
 mod operators;
 mod parts;
 mod ranks;
+mod sql;
 
+pub use device::{Delays, DeviceFigures, DeviceShare, IdleTotal};
 pub use diff::{OperatorDifference, ProfileDiff, ProfileDiffQuery};
 pub use flame::{FlameAnswer, FlameFrame, FlameQuery};
 pub use memory::{
-    MemoryAnswer, MemoryCategory, MemoryGrowth, MemoryHolder, MemoryQuery, MemorySeries,
+    MemoryAnswer, MemoryCategory, MemoryFailure, MemoryFrame, MemoryGrowth, MemoryHolder,
+    MemoryQuery, MemorySeries, without_folders,
 };
 pub use operators::{
     OperatorAnswer, OperatorGroup, OperatorQuery, OperatorsAnswer, OperatorsQuery,
 };
-pub use parts::Parts;
+pub use parts::{Parts, TimeKind};
 pub use ranks::{
     CollectiveRow, LateBy, LateCause, LinkRow, MeetingRow, RankRow, RankTrack, RanksAnswer,
     StepPair, Straggler,
+};
+pub use sql::{
+    MAX_SQL_BYTES, MAX_SQL_ROWS, MAX_SQL_SECONDS, SqlAnswer, SqlColumn, SqlRequest, SqlTable,
+    SqlValue, TABLES,
 };
 
 /// Maximum number of stretches of steps in one answer.
@@ -253,10 +261,14 @@ pub struct SessionSummary {
     pub mad_step_nanos: i64,
     /// Numbers of the outliers: longer than median + 5 MAD and than 1.05 medians.
     pub outliers: Vec<i64>,
+    /// The kind of time that grew most in the outliers; `None` without any.
+    pub outlier_growth: Option<KindGrowth>,
     /// Mean of each part over the whole steps.
     pub mean_parts_nanos: Parts,
     /// Figures of the device, if it has one.
     pub device: Option<DeviceFigures>,
+    /// Each device of a recording of several; empty for a single one.
+    pub devices: Vec<DeviceShare>,
     /// Idle time of streams by cause.
     pub idle: Vec<IdleTotal>,
     /// Activity of the host while the device waited for it, by kind.
@@ -333,6 +345,16 @@ pub struct LaneTotal {
     pub rows: u32,
 }
 
+/// A kind of time of which the outliers have more than the other steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct KindGrowth {
+    /// The kind. Without a device, operators on the host are `compute`.
+    pub kind: TimeKind,
+    /// Mean of the outliers less the mean of the other whole steps.
+    pub nanos: i64,
+}
+
 /// A step, or the longest of several.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -399,62 +421,6 @@ pub enum PhaseKind {
     Training,
 }
 
-/// Figures of a device over the steps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct DeviceFigures {
-    /// Union of kernels, communication and copies.
-    pub busy_nanos: i64,
-    /// Union of kernels and communication, divided by the time of the steps, 0 to 1.
-    pub utilization: f64,
-    /// Mean of min(1, blocks per multiprocessor), weighted by time and multiplied by utilization; `None` if unknown.
-    pub sm_efficiency: Option<f64>,
-    /// Mean occupancy weighted by time, 0 to 1; `None` if unknown.
-    pub occupancy: Option<f64>,
-    /// Share of communication that is hidden by kernels, 0 to 1; `None` without communication.
-    pub overlap: Option<f64>,
-    /// Share of the time of kernels that use tensor cores, 0 to 1.
-    pub tensor_cores: f64,
-    /// Kernels shorter than the call that launched them.
-    pub short_kernels: u64,
-    /// Kernels, collectives apart.
-    pub kernels: u64,
-}
-
-/// Gaps of a stream with one cause.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct IdleTotal {
-    /// `process/thread` of the stream.
-    pub stream: String,
-    /// `host`, `kernel`, `other_stream` or `other`.
-    pub cause: String,
-    /// Number of gaps.
-    pub count: u64,
-    /// Sum of their lengths.
-    pub nanos: i64,
-    /// Begin of the longest one, nanoseconds since the begin of the session.
-    #[serde(default)]
-    pub longest_begin_nanos: i64,
-    /// Length of the longest one.
-    #[serde(default)]
-    pub longest_nanos: i64,
-}
-
-/// Delays between the end of a launch call and the begin of its work.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Delays {
-    /// Number of launches.
-    pub count: u64,
-    /// Sum.
-    pub sum: i64,
-    /// Median.
-    pub median: i64,
-    /// Maximum.
-    pub max: i64,
-}
-
 /// Allocations of a device.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -483,11 +449,17 @@ pub struct MemoryTotal {
     pub peak_reserved_bytes: u64,
     /// Size of the device; 0 if unknown.
     pub device_len_bytes: u64,
-    /// `true` if bytes count from the begin of the recording, not of the program.
+    /// `true` if bytes count from the start of the recording, not of the program.
     pub since_recording: bool,
     /// `true` if the file has no addresses: allocations and releases are not paired.
     #[serde(default)]
     pub without_addresses: bool,
+    /// Number of allocations that failed for want of memory.
+    #[serde(default)]
+    pub failures: u64,
+    /// `true` if the recording has call stacks: purposes and holders follow from them.
+    #[serde(default)]
+    pub by_stacks: bool,
 }
 
 impl MemoryTotal {
@@ -516,6 +488,17 @@ pub struct InputShare {
     pub mean_whole_nanos: i64,
     /// Number of batches that found an empty queue.
     pub empty: u64,
+}
+
+/// Peak that the shortest time of an operator follows from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum Bound {
+    /// The rate of its units.
+    Compute,
+    /// The bandwidth of its memory.
+    Memory,
 }
 
 /// Totals of an operator or kernel.
@@ -550,6 +533,19 @@ pub struct OperatorRow {
     pub device_total_nanos: i64,
     /// FLOPs of all calls; 0 if unknown.
     pub flops: u64,
+    /// Bytes that its calls on a device move at least, each input and each output once; 0 if unknown.
+    #[serde(default)]
+    pub bytes: u64,
+    /// Time of the kernels of these calls.
+    #[serde(default)]
+    pub bytes_nanos: i64,
+    /// Shortest time for the FLOPs and bytes of these calls at the peaks of the device, divided by the time of their
+    /// kernels: above 1 where caches hide bytes; `None` if unknown.
+    #[serde(default)]
+    pub roofline: Option<f64>,
+    /// The peak that this shortest time follows from.
+    #[serde(default)]
+    pub bound: Option<Bound>,
     /// Mean occupancy of its kernels, 0 to 1; `None` if unknown.
     pub occupancy: Option<f64>,
     /// `true` for a kernel that uses tensor cores.

@@ -77,7 +77,7 @@ pub struct ColumnInfo {
     pub scale: Scale,
     /// Better end of a result; `null` if unknown.
     pub direction: Option<Direction>,
-    /// Unit of its numbers, as far as the key says it.
+    /// Unit of its numbers, if the key says it.
     pub unit: Option<Unit>,
     /// Sources of its values; of several in one run the first counts.
     pub sources: Vec<ColumnSource>,

@@ -1,10 +1,11 @@
-//! `GET /api/timeline…`: the slices of a profile as far as pixels can show them, and everything about single ones.
+//! `GET /api/timeline…`: the slices of a profile in the detail that pixels can show, and everything about single ones.
 //!
-//! Times are nanoseconds since the begin of the session.
+//! Times are nanoseconds since the start of the session.
 
 use serde::{Deserialize, Serialize};
 
 use crate::profile::ProfileState;
+pub use crate::profile::TimeKind;
 
 mod cells;
 
@@ -21,29 +22,6 @@ pub const MAX_NAMES: usize = 1_000;
 /// Maximum number of search results by position.
 pub const MAX_NEAREST: usize = 200;
 
-/// Kinds of time, as numbers in cells: the colour of a slice.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[repr(u8)]
-pub enum TimeKind {
-    /// Computation.
-    Compute = 0,
-    /// Communication.
-    Communication = 1,
-    /// Copies.
-    Copy = 2,
-    /// Waiting for data.
-    Data = 3,
-    /// Work of the host.
-    #[default]
-    Host = 4,
-    /// No work: waiting, projections, the profiler itself.
-    Idle = 5,
-}
-
 /// The query of `GET /api/timeline`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::IntoParams), into_params(parameter_in = Query))]
@@ -56,7 +34,7 @@ pub struct TimelineQuery {
     /// Rank; the lowest if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
-    /// Begin of the stretch of time; the begin of the session if left out.
+    /// Start of the stretch of time; the start of the session if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<i64>,
     /// End of the stretch of time; the end of the session if left out.
@@ -74,7 +52,7 @@ pub struct TimelineQuery {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TimelineAnswer {
-    /// Begin of the stretch of time.
+    /// Start of the stretch of time.
     pub from_nanos: i64,
     /// End of the stretch of time.
     pub to_nanos: i64,
@@ -280,7 +258,7 @@ pub struct TimelineCounter {
     pub name: String,
     /// Unit for display: `bytes`, `share` or empty.
     pub unit: String,
-    /// Begin of each bucket.
+    /// Start of each bucket.
     pub times_nanos: Vec<i64>,
     /// Least value of each bucket.
     #[serde(with = "trainscope_format::float::list")]
@@ -341,7 +319,7 @@ pub struct SliceAnswer {
     pub phase: String,
     /// The call that launched it.
     pub launched_by: Option<SliceEntry>,
-    /// Time from the end of that call to its begin.
+    /// Time from the end of that call to its start.
     pub launch_delay_nanos: Option<i64>,
     /// Device work that it launched, up to 100.
     pub launches: Vec<SliceEntry>,
@@ -397,7 +375,7 @@ pub struct AreaQuery {
     /// Rank; the lowest if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
-    /// Begin of the area.
+    /// Start of the area.
     pub from: i64,
     /// End of the area.
     pub to: i64,
@@ -486,7 +464,7 @@ pub struct TimelineSearchQuery {
     /// Text of names, `/expression/`, `kind:comm`, `lane:"stream 7"`, `dur:>1ms`, `step:2617`, `args:text`, for which the
     /// files are read again; terms are joined by and.
     pub query: String,
-    /// Begin of the view.
+    /// Start of the view.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<i64>,
     /// End of the view.
@@ -511,7 +489,7 @@ pub struct TimelineSearchAnswer {
     pub name_ids: Vec<u32>,
     /// Number of matches that begin in each of 160 equal stretches of the whole session.
     pub by_pixel: Vec<u32>,
-    /// Matches around the begin of the view in order of time, up to [`MAX_NEAREST`].
+    /// Matches around the start of the view in order of time, up to [`MAX_NEAREST`].
     pub nearest: Vec<SliceEntry>,
     /// Position of the first of `nearest` among all matches in order of time.
     pub nearest_from: u64,

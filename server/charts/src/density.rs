@@ -6,7 +6,7 @@ use crate::theme::Rgb;
 
 /// Opacity of a pixel with one line.
 const FAINT: f64 = 0.42;
-/// Number of lines in a pixel from which on it is opaque, as a share of all rows, and at least.
+/// Number of lines that makes a pixel opaque, as a share of all rows, and the minimum of this number.
 const FULL_SHARE: f64 = 0.01;
 const LEAST_FULL: f64 = 6.0;
 /// Number of shades of colour.

@@ -227,7 +227,7 @@ fn cell(at: f64, from: f64, pitch: f64, count: usize) -> Option<usize> {
     Some(index)
 }
 
-/// Distance of labels, in entries, so that they are at least so many pixels apart: 1, 2 or 5 times a power of ten.
+/// Distance of labels, in entries, for a minimum distance in pixels: 1, 2 or 5 times a power of ten.
 fn stride(pitch: f64, apart: f64) -> usize {
     let least = apart / pitch.max(1e-3);
     let mut power = 1_usize;

@@ -9,7 +9,7 @@ use crate::theme::Rgb;
 pub const KINDS: usize = 6;
 /// Heights of merged cells.
 const HEIGHTS: usize = 4;
-/// Length in device pixels from which on a slice leaves one pixel free at its end, which separates neighbours.
+/// Minimum length in device pixels of a slice that leaves one pixel free at its end, which separates neighbours.
 const GAP_FROM: f64 = 3.0;
 /// Distance and thickness of the lines of the hatching, device pixels at a ratio of 1.
 const HATCH: (usize, usize) = (6, 1);
@@ -101,7 +101,7 @@ pub struct RowLines {
 }
 
 impl Picture {
-    /// Begins a picture of so many device pixels with grid lines at these columns.
+    /// Begins a picture of a size in device pixels with grid lines at these columns.
     pub fn begin(
         &mut self,
         (width, height): (usize, usize),
@@ -189,7 +189,7 @@ impl Picture {
 }
 
 impl RowLines {
-    /// Paints cells in order of time, as far as they are between two times.
+    /// Paints the parts of cells between two times; the cells come in order of time.
     pub fn cells(
         &mut self,
         scale: &Scale,

@@ -23,7 +23,7 @@ const CELL: f64 = 12.0;
 const LANE_GAP: f64 = 4.0;
 /// Mean width of a letter.
 const LETTER: f64 = 6.2;
-/// Width from which on a slice has its name.
+/// Minimum width of a slice that has its name.
 const NAMED_FROM: f64 = 34.0;
 /// Maximum number of ticks.
 const TICKS: u32 = 10;
@@ -33,7 +33,7 @@ const TICKS: u32 = 10;
 pub struct Sheet {
     /// Title.
     pub title: String,
-    /// Begin and end, nanoseconds since the begin of the session.
+    /// Start and end, nanoseconds since the start of the session.
     pub time: (i64, i64),
     /// Groups of lanes in order: names and lanes.
     pub groups: Vec<(String, Vec<SheetLane>)>,
@@ -101,7 +101,7 @@ pub fn svg(sheet: &Sheet, theme: &Theme) -> String {
     pen.out
 }
 
-/// The begin of a name that fits into a width.
+/// The start of a name that fits into a width.
 fn fitting(name: &str, width: f64) -> String {
     #[expect(
         clippy::cast_possible_truncation,

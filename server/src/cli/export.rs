@@ -25,11 +25,11 @@ pub(super) mod pictures;
 mod profile;
 pub(super) mod records;
 mod statistics;
-mod table;
+pub(super) mod table;
 mod timeline;
 
 use left_out::SkippedTensors;
-use profile::SessionChoice;
+pub(super) use profile::SessionChoice;
 use table::Table;
 
 /// Number of tags listed in an error.
@@ -158,8 +158,10 @@ enum GroupChoice {
     Scope,
     /// By name and shapes of the inputs
     Shape,
-    /// Kernels
+    /// Kernels by short name
     Kernel,
+    /// Kernels by full name
+    Variant,
 }
 
 impl From<GroupChoice> for OperatorGroup {
@@ -170,6 +172,7 @@ impl From<GroupChoice> for OperatorGroup {
             GroupChoice::Scope => Self::Scope,
             GroupChoice::Shape => Self::Shape,
             GroupChoice::Kernel => Self::Kernel,
+            GroupChoice::Variant => Self::Variant,
         }
     }
 }

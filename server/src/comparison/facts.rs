@@ -54,7 +54,7 @@ fn courses<'a>(
     own.into_iter().chain(state.statistics.of(tensor))
 }
 
-/// The answer, as far as tensors were read.
+/// The answer from the tensors that were read.
 pub(super) fn answer(
     pair: &Pair<'_>,
     state: &State,

@@ -1,4 +1,4 @@
-//! Map of differences: rows in the order within a step, columns of steps, cells read as far as they are in view.
+//! Map of differences: rows in the order within a step, columns of steps; only the cells in view are read.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -138,7 +138,7 @@ fn rows<'a>(pair: &'a Pair<'a>, rank: u32) -> Vec<Row<'a>> {
     rows
 }
 
-/// First step that parts, as far as the summary has read.
+/// First step that parts, among those that the summary has read.
 fn first_step(pair: &Pair<'_>, state: &State, tolerance: f64) -> Option<i64> {
     let tensors = state.walk.courses.iter().map(|own| &own.0);
     let statistics = pair

@@ -1,4 +1,4 @@
-//! Walk over the elements of tensors of two runs, step by step, as far as the first parting of each needs it.
+//! Walk over the elements of tensors of two runs, step by step: only those that the first parting of each needs.
 
 use std::collections::BTreeSet;
 use std::hash::{Hash as _, Hasher as _};

@@ -133,8 +133,20 @@ pub(super) fn take_profile(format: Format, folders: &mut Vec<String>) {
     if !matches!(format, Format::Queues(_) | Format::Trace(_)) {
         return;
     }
+    // Those of MindSpore and Ascend, of torchtitan, and of torchtune.
+    let is_iteration = |name: &String| {
+        let number = name.strip_prefix("iteration_");
+        number.is_some_and(|number| number.parse::<u64>().is_ok())
+    };
     let is_begin = |name: &String| {
-        name.starts_with("profiler") || name.ends_with("_ascend_ms") || name.ends_with("_ascend_pt")
+        name.starts_with("profiler")
+            || name.starts_with("PROF_")
+            || name.ends_with("_ascend_ms")
+            || name.ends_with("_ascend_pt")
+            || name == "profile_traces"
+            || name == "profiling_outputs"
+            || name == "memory_snapshot"
+            || is_iteration(name)
     };
     if let Some(at) = folders.iter().position(is_begin) {
         folders.truncate(at);

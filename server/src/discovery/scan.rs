@@ -137,10 +137,20 @@ mod tests {
             "c/rank_3/events.out.tfevents.1",
             "d/rank_1/tb/events.out.tfevents.1",
             "c/x.txt",
+            "e/profile_traces/iteration_10/rank0_trace.json",
+            "e/profile_traces/iteration_20/rank0_trace.json",
+            "f/iteration_3/r1-2025-1-30.json",
+            "f/iteration_3b/events.out.tfevents.1",
         ] {
             let path = dir.path().join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, b"").unwrap();
+            let is_trace = path.extension().is_some_and(|end| end == "json");
+            let content: &[u8] = if is_trace {
+                br#"{"traceEvents": []}"#
+            } else {
+                b""
+            };
+            fs::write(path, content).unwrap();
         }
         let found = scan(&bases(&[dir.path().to_owned()]));
         assert_eq!(
@@ -149,7 +159,11 @@ mod tests {
                 (".".to_owned(), 0),
                 ("a/b".to_owned(), 0),
                 ("c".to_owned(), 3),
-                ("d/tb".to_owned(), 1)
+                ("d/tb".to_owned(), 1),
+                ("e".to_owned(), 0),
+                ("e".to_owned(), 0),
+                ("f".to_owned(), 0),
+                ("f/iteration_3b".to_owned(), 0),
             ]
         );
     }

@@ -1,8 +1,7 @@
 //! `/api/importance…`: the parameters that move a result. Each question is a thread of its own, which ends soon after
 //! its client is gone.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use axum::extract::State;
 use axum::response::Response;
@@ -13,17 +12,8 @@ use trainscope_api::table::MAX_NAMED_RUNS;
 use super::error::Failure;
 use super::request::Body;
 use super::table::unknown_column;
-use super::{Site, blocking, json};
+use super::{Site, cancellable, json};
 use crate::table::{Filter, ImportanceError, RunTable, importance, pair};
-
-/// Becomes true when the future of a request is dropped: its client is gone, or asked anew.
-struct Cancellation(Arc<AtomicBool>);
-
-impl Drop for Cancellation {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Release);
-    }
-}
 
 /// Importance of parameters for a result
 #[cfg_attr(test, utoipa::path(
@@ -64,9 +54,7 @@ async fn answer(
     site: Site,
     work: impl FnOnce(&RunTable, &dyn Fn() -> bool) -> Result<Response, Failure> + Send + 'static,
 ) -> Result<Response, Failure> {
-    let flag = Arc::new(AtomicBool::new(false));
-    let _cancellation = Cancellation(Arc::clone(&flag));
-    blocking(move || {
+    cancellable(move |flag| {
         let table = site.table()?;
         work(&table, &|| flag.load(Ordering::Acquire))
     })

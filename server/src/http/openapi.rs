@@ -82,6 +82,7 @@ macro_rules! with_routes {
             get profile::ranks "/api/profile/ranks",
             get profile::flame "/api/profile/flame",
             get profile::diff "/api/profile/diff",
+            post profile::sql "/api/profile/sql",
             get timeline::get "/api/timeline",
             get timeline::lanes "/api/timeline/lanes",
             get timeline::slice "/api/timeline/slice",

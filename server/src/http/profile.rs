@@ -4,12 +4,13 @@ use axum::extract::State;
 use axum::response::Response;
 use trainscope_api::profile::{
     FlameQuery, MemoryQuery, OperatorQuery, OperatorsQuery, ProfileDiffQuery, ProfileQuery,
+    SqlRequest,
 };
 use trainscope_api::records::RunQuery;
 
 use super::error::Failure;
-use super::request::Params;
-use super::{Site, blocking, json};
+use super::request::{Body, Params};
+use super::{Site, blocking, cancellable, json};
 use crate::queries::profile;
 
 /// Sessions of profilers of a run
@@ -106,4 +107,16 @@ pub(super) async fn diff(
     Params(query): Params<ProfileDiffQuery>,
 ) -> Result<Response, Failure> {
     blocking(move || json(&profile::diff(&site.profiles, &query)?)).await
+}
+
+/// Rows of an SQL statement over the profiles of a session
+#[cfg_attr(test, utoipa::path(
+    post, path = "/api/profile/sql", operation_id = "profile_sql", request_body = SqlRequest,
+    responses((status = 200, description = "Rows, at most 10,000", body = trainscope_api::profile::SqlAnswer))
+))]
+pub(super) async fn sql(
+    State(site): State<Site>,
+    Body(request): Body<SqlRequest>,
+) -> Result<Response, Failure> {
+    cancellable(move |flag| json(&profile::sql(&site.profiles, &request, flag)?)).await
 }

@@ -1,4 +1,4 @@
-//! `/api/timeline…`: the slices of a profile as far as pixels can show them, and everything about single ones.
+//! `/api/timeline…`: the slices of a profile in the detail that pixels can show, and everything about single ones.
 
 use axum::extract::State;
 use axum::http::header::{CONTENT_TYPE, VARY};

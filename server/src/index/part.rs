@@ -29,7 +29,7 @@ pub(super) struct Part {
     data: RwLock<PartData>,
     /// Lowest step above the first one, if computed; ascending steps never change it.
     pub(super) next_step: Mutex<Option<i64>>,
-    /// Rewinds of the first so many points; computed only if steps go back.
+    /// Rewinds of the first `live.len()` points; computed only if steps go back.
     pub(super) rewinds: Mutex<Option<Arc<Rewinds>>>,
 }
 

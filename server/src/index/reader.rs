@@ -215,7 +215,7 @@ fn push_block(
     if summary.non_finite == [0; 3] {
         return Ok(());
     }
-    // The exact position of the first value of a class needs the points, but only at the begin of a range.
+    // The exact position of the first value of a class needs the points, but only at the start of a range.
     let mut block: Option<Points> = None;
     for (class, is) in CLASSES.iter().enumerate() {
         let count = summary.non_finite[class];

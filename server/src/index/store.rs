@@ -14,7 +14,9 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
+use parking_lot::{Mutex, RwLock};
 use serde::{Deserialize, Serialize};
 use trainscope_format::TagInfo;
 
@@ -82,13 +84,17 @@ pub(super) struct Meta {
 
 /// The tree with its state of health.
 pub(super) struct Store {
-    tree: sled::Db,
+    /// `None` if it could not be opened again.
+    tree: RwLock<Option<sled::Db>>,
+    folder: PathBuf,
     /// Removed when the store is dropped, if it belongs to one server alone.
     _temporary: Option<tempfile::TempDir>,
-    /// Set by the first failed read: the ingest loop then starts over.
+    /// Set by the first read that fails in a tree as it is on disk: the ingest loop then starts over.
     broken: AtomicBool,
-    /// Set by the first failed write, after which the tree takes no more of them. What it has can be read.
-    closed: AtomicBool,
+    /// Reason of the first failed write, after which the tree takes no more of them. What was flushed can be read.
+    closed: Mutex<Option<String>>,
+    /// Set when the tree was opened again.
+    reopened: AtomicBool,
 }
 
 /// Circumstances of opening that the user should know.
@@ -116,8 +122,8 @@ fn open_tree(folder: &Path) -> Result<sled::Db, sled::Error> {
         .unwrap_or(Err(sled::Error::Corruption { at: None, bt: () }))
 }
 
-/// Frees nodes of the tree that so many writes replaced. sled leaves them to `crossbeam-epoch`, which frees a few whenever
-/// sled is used: after the batches of 10,000 short runs 2 GB of them would remain.
+/// Frees nodes of the tree that a number of writes replaced. sled leaves them to `crossbeam-epoch`, which frees a few
+/// whenever sled is used: after the batches of 10,000 short runs 2 GB of them would remain.
 fn free_replaced_nodes(writes: usize) {
     /// Nodes that a round frees at most.
     const NODES: usize = 512;
@@ -174,22 +180,25 @@ impl Store {
         };
         let temporary = tempfile::TempDir::with_prefix("trainscope-index-")?;
         let tree = open_tree(temporary.path()).map_err(io_error)?;
-        let store = Self::with(tree, Some(temporary));
+        let folder = temporary.path().to_owned();
+        let store = Self::with(tree, folder, Some(temporary));
         Ok((store, Meta::new(), Opening::Temporary(reason)))
     }
 
-    fn with(tree: sled::Db, temporary: Option<tempfile::TempDir>) -> Self {
+    fn with(tree: sled::Db, folder: PathBuf, temporary: Option<tempfile::TempDir>) -> Self {
         Self {
-            tree,
+            tree: RwLock::new(Some(tree)),
+            folder,
             _temporary: temporary,
             broken: AtomicBool::new(false),
-            closed: AtomicBool::new(false),
+            closed: Mutex::default(),
+            reopened: AtomicBool::new(false),
         }
     }
 
     fn open_in(folder: &Path) -> std::io::Result<(Self, Meta, Opening)> {
         std::fs::create_dir_all(folder)?;
-        let with = |tree| Self::with(tree, None);
+        let with = |tree| Self::with(tree, folder.to_owned(), None);
         match open_tree(folder) {
             Ok(tree) => {
                 let found = tree
@@ -219,7 +228,7 @@ impl Store {
     /// Number of keys.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
-        self.tree.len()
+        self.read(|tree| Ok(tree.len())).unwrap_or(0)
     }
 
     /// True if a read has failed since it was opened or cleared.
@@ -227,24 +236,78 @@ impl Store {
         self.broken.load(Ordering::Relaxed)
     }
 
-    fn note<T>(&self, result: Result<T, sled::Error>) -> Result<T, ReadError> {
+    /// Reads in the tree. After a failed write sled cannot read what it has changed since the last flush and dropped from its
+    /// cache, nor what shared a node with it: the tree is then opened again, as it is on disk.
+    fn read<T>(&self, read: impl Fn(&sled::Db) -> Result<T, sled::Error>) -> Result<T, ReadError> {
+        let result = match self.with_tree(&read) {
+            Err(e @ sled::Error::Io(_)) if self.reopen(&e) => self.with_tree(&read),
+            result => result,
+        };
         result.map_err(|e| {
             self.broken.store(true, Ordering::Relaxed);
             ReadError::Storage(e.to_string())
         })
     }
 
-    /// True if nothing can be written any more, as on a full disk: data stays in memory.
-    pub(super) fn is_closed(&self) -> bool {
-        self.closed.load(Ordering::Relaxed)
+    fn with_tree<T>(
+        &self,
+        run: impl FnOnce(&sled::Db) -> Result<T, sled::Error>,
+    ) -> Result<T, sled::Error> {
+        let tree = self.tree.read();
+        let missing = || sled::Error::Unsupported("the index cannot be opened".to_owned());
+        run(tree.as_ref().ok_or_else(missing)?)
     }
 
-    fn written<T>(&self, result: Result<T, sled::Error>) -> Result<(), ReadError> {
-        let written = result.map(|_| ());
-        written.map_err(|e| {
-            self.closed.store(true, Ordering::Relaxed);
-            ReadError::Unwritable(e.to_string())
-        })
+    /// Opens the tree again after an error, once, and closes it for writes; returns whether there is one to read.
+    pub(super) fn reopen(&self, error: &sled::Error) -> bool {
+        /// Time for sled to end its writes and to free the lock of the file.
+        const PATIENCE: Duration = Duration::from_secs(2);
+        let mut tree = self.tree.write();
+        if self.reopened.swap(true, Ordering::Relaxed) {
+            return tree.is_some();
+        }
+        // The new tree lacks all that was applied and not flushed: no commit of that may succeed.
+        self.close(error);
+        *tree = None;
+        let start = Instant::now();
+        *tree = loop {
+            match open_tree(&self.folder).map_err(io_error) {
+                Err(e) if is_held(&e) && start.elapsed() < PATIENCE => {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                opened => break opened.ok(),
+            }
+        };
+        tree.is_some()
+    }
+
+    /// Fails if nothing can be written any more, as on a full disk: data stays in memory.
+    pub(super) fn check_open(&self) -> Result<(), ReadError> {
+        let closed = self.closed.lock();
+        closed
+            .clone()
+            .map_or(Ok(()), |reason| Err(ReadError::Unwritable(reason)))
+    }
+
+    fn close(&self, error: &sled::Error) {
+        let reason = match error {
+            // sled repeats an error as the debug text of the first.
+            sled::Error::Io(e) if e.kind() != ErrorKind::Other => e.kind().to_string(),
+            other => other.to_string(),
+        };
+        self.closed.lock().get_or_insert(reason);
+    }
+
+    fn write<T>(
+        &self,
+        write: impl FnOnce(&sled::Db) -> Result<T, sled::Error>,
+    ) -> Result<(), ReadError> {
+        let tree = self.tree.read();
+        self.check_open()?;
+        if let Some(Err(e)) = tree.as_ref().map(write) {
+            self.close(&e);
+        }
+        self.check_open()
     }
 
     pub(super) fn wrong(&self, what: &str) -> ReadError {
@@ -254,16 +317,22 @@ impl Store {
 
     /// Removes everything.
     pub(super) fn clear(&self) -> Result<(), ReadError> {
-        let cleared = self.written(self.tree.clear());
+        let cleared = self.with_tree(|tree| tree.clear().and_then(|()| tree.flush()));
         self.broken.store(false, Ordering::Relaxed);
-        cleared
+        match cleared {
+            Ok(_) => {
+                self.reopened.store(false, Ordering::Relaxed);
+                *self.closed.lock() = None;
+            }
+            Err(e) => self.close(&e),
+        }
+        self.check_open()
     }
 
     /// All files with their parts and chunks' metadata, by id.
     pub(super) fn load(&self) -> Result<Vec<StoredFile>, ReadError> {
         let mut files = Vec::new();
-        for entry in self.tree.scan_prefix(b"f") {
-            let (key, value) = self.note(entry)?;
+        for (key, value) in self.entries(b"f")? {
             let id = key
                 .last_chunk::<8>()
                 .map(|bytes| u64::from_be_bytes(*bytes));
@@ -278,8 +347,7 @@ impl Store {
             });
         }
         let mut metas = rustc_hash::FxHashMap::<PartId, Vec<ChunkMeta>>::default();
-        for entry in self.tree.scan_prefix(b"s") {
-            let (key, value) = self.note(entry)?;
+        for (key, value) in self.entries(b"s")? {
             let part = key
                 .get(1..9)
                 .and_then(|bytes| bytes.try_into().ok())
@@ -292,8 +360,7 @@ impl Store {
         for StoredFile { id, parts, .. } in &mut files {
             let mut prefix = file_key(*id);
             prefix[0] = b't';
-            for entry in self.tree.scan_prefix(prefix) {
-                let (_, value) = self.note(entry)?;
+            for (_, value) in self.entries(&prefix)? {
                 let group: Vec<PartRecord> =
                     postcard::from_bytes(&value).map_err(|_| self.wrong("a tag's record"))?;
                 for record in group {
@@ -322,7 +389,7 @@ impl Store {
         number: u32,
         read: impl FnOnce(&[u8]) -> Option<T>,
     ) -> Result<T, ReadError> {
-        let found = self.note(self.tree.get(key(b'c', part, number)))?;
+        let found = self.read(|tree| tree.get(key(b'c', part, number)))?;
         found
             .and_then(|bytes| read(&bytes))
             .ok_or_else(|| self.wrong("a chunk"))
@@ -336,26 +403,32 @@ impl Store {
         last: u32,
         mut each: impl FnMut(u32, &[u8]) -> Option<()>,
     ) -> Result<(), ReadError> {
-        for entry in self
-            .tree
-            .range(key(b's', part, first)..=key(b's', part, last))
-        {
-            let (key, value) = self.note(entry)?;
+        let range = key(b's', part, first)..=key(b's', part, last);
+        let entries = self.read(|tree| tree.range(range.clone()).collect::<Result<Vec<_>, _>>())?;
+        for (key, value) in entries {
             let read = number_of(&key).and_then(|number| each(number, &value));
             read.ok_or_else(|| self.wrong("a summary"))?;
         }
         Ok(())
     }
 
+    fn entries(&self, prefix: &[u8]) -> Result<Vec<(Bytes, Bytes)>, ReadError> {
+        self.read(|tree| tree.scan_prefix(prefix).collect())
+    }
+
+    fn keys(&self, prefix: &[u8]) -> Result<Vec<Bytes>, ReadError> {
+        self.read(|tree| tree.scan_prefix(prefix).keys().collect())
+    }
+
     fn remove_parts(&self, parts: impl Iterator<Item = PartId>) -> Result<(), ReadError> {
         for part in parts {
             let mut batch = sled::Batch::default();
             for prefix in prefixes_of(part) {
-                for key in self.tree.scan_prefix(prefix).keys() {
-                    batch.remove(self.note(key)?);
+                for key in self.keys(&prefix)? {
+                    batch.remove(key);
                 }
             }
-            self.written(self.tree.apply_batch(batch))?;
+            self.write(|tree| tree.apply_batch(batch))?;
         }
         Ok(())
     }
@@ -368,14 +441,14 @@ impl Store {
             ..
         } = batch;
         batch.insert(&b"m"[..], postcard::to_allocvec(&meta).unwrap_or_default());
-        let result = self.written(self.tree.apply_batch(batch));
+        let result = self.write(|tree| tree.apply_batch(batch));
         free_replaced_nodes(writes);
         result
     }
 
     /// Makes applied batches durable.
     pub(super) fn flush(&self) -> Result<(), ReadError> {
-        self.written(self.tree.flush())
+        self.write(|tree| tree.flush())
     }
 
     /// Adds the removal of all of a file's parts to a batch.
@@ -390,8 +463,8 @@ impl Store {
         tags[0] = b't';
         let prefixes = parts.iter().copied().flat_map(prefixes_of);
         for prefix in std::iter::once(tags).chain(prefixes) {
-            for key in self.tree.scan_prefix(prefix).keys() {
-                batch.sled.remove(self.note(key)?);
+            for key in self.keys(&prefix)? {
+                batch.sled.remove(key);
             }
         }
         Ok(())

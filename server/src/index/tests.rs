@@ -10,6 +10,8 @@ use trainscope_api::runs::RunStatus;
 use trainscope_api::scalars::{NonFiniteClass, ScalarsQuery, Series};
 use trainscope_format::{Format, Kind, RecordBatch, SessionStart, TagId, TagInfo};
 
+mod closed;
+
 use super::store::Batch;
 use super::{Index, Source, Staging};
 use crate::discovery::file::{Identity, Place};

@@ -77,9 +77,12 @@ impl Loop {
         let Some(known) = self.known.get_mut(path) else {
             return;
         };
+        let fed_bytes = known.source.with_state(|state| state.fed_bytes);
+        // A file that grows may have been read further than it was long when the walk saw it.
+        let is_cut = found.len_bytes < fed_bytes
+            && std::fs::metadata(path).is_ok_and(|now| now.len() < fed_bytes);
         let (same, changed, came_back) = known.source.with_state(|state| {
-            let same =
-                known.source.identity == found.identity && found.len_bytes >= state.fed_bytes;
+            let same = known.source.identity == found.identity && !is_cut;
             let changed = found.len_bytes != state.len_bytes
                 || found.modified != state.modified
                 || found.len_bytes > state.fed_bytes
@@ -87,7 +90,7 @@ impl Loop {
             let came_back = state.gone;
             state.gone = false;
             if same {
-                state.resize(found.len_bytes);
+                state.resize(found.len_bytes.max(state.fed_bytes));
                 state.modified = found.modified;
                 state.unreadable.clone_from(&found.unreadable);
             }
@@ -191,5 +194,47 @@ impl Loop {
                 .min(self.last_scan + HINTED_SCAN_INTERVAL.max(self.scan_took * HINTED_SCAN_SHARE))
                 .max(Instant::now());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, mpsc};
+    use std::time::Duration;
+
+    use super::super::{IngestSettings, Loop};
+    use crate::index::Index;
+
+    #[test]
+    fn a_file_is_read_again_only_if_it_is_shorter_than_what_was_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let base = folder.path().canonicalize().unwrap();
+        let path = base.join("run/events.out.tfevents.1");
+        std::fs::create_dir(base.join("run")).unwrap();
+        std::fs::write(&path, [0; 100]).unwrap();
+        let settings = IngestSettings {
+            base_dirs: vec![base.clone()],
+            cache_dir: base.join("cache"),
+            reload_interval: Duration::from_secs(3),
+            file_events: false,
+        };
+        let index = Index::open(&settings.cache_dir, &settings.base_dirs).unwrap();
+        let (jobs, _queue) = mpsc::channel();
+        let mut ingest = Loop::new(settings, index, jobs, 1);
+        ingest.scan();
+        let known = |ingest: &Loop| Arc::clone(&ingest.known[&path].source);
+        let first = known(&ingest);
+        ingest.known.get_mut(&path).unwrap().busy = false;
+        first.with_state(|state| state.fed_bytes = 100);
+        // The walk saw it shorter than a worker has read it since.
+        let metadata = std::fs::metadata(&path).unwrap();
+        let mut found = ingest.known[&path].on_disk(&metadata);
+        found.len_bytes = 50;
+        ingest.look(&found);
+        assert!(Arc::ptr_eq(&first, &known(&ingest)));
+        std::fs::write(&path, [0; 50]).unwrap();
+        ingest.known.get_mut(&path).unwrap().busy = false;
+        ingest.look(&found);
+        assert!(!Arc::ptr_eq(&first, &known(&ingest)));
     }
 }

@@ -13,7 +13,7 @@ use crate::reader::{Block, Feeds, Tail};
 
 /// Bytes read in one turn, so that a huge file does not delay the growing ones.
 const TURN_BYTES: u64 = 64 << 20;
-/// Size from which on decoding and publishing run on two threads.
+/// Minimum size for decoding and publishing on two threads.
 const PIPELINE_BYTES: u64 = 4 << 20;
 
 /// Result of a turn.

@@ -1,4 +1,4 @@
-//! Passes the content of event files to a listener, in step order as far as other sources of the run need it.
+//! Passes the content of event files to a listener, in step order where other sources of the run need it.
 //!
 //! Files are decoded a block at a time; records ahead of the requested step wait in their block, so that statistics in
 //! event files and tensors in dumps come in one order.

@@ -12,7 +12,8 @@ use trainscope_analysis::trace::summary::summary;
 use trainscope_analysis::watchpoint::{Evaluator, ProfileJudgement};
 use trainscope_api::profile::{InputShare, ProfileState, RanksAnswer};
 use trainscope_api::runs::RunProfile;
-use trainscope_format::Format;
+use trainscope_format::trace::TraceFormat;
+use trainscope_format::{Format, digits};
 
 use super::baseline::{GoodProfiles, operators};
 use super::fault::Fault;
@@ -96,16 +97,40 @@ impl JudgedProfiles {
 
     fn note_fault(&mut self, own: &LoadedProfile) {
         self.faults.remove(&own.rank());
-        if own.state() == ProfileState::Unreadable {
+        if let Some((offset, reason)) = damage_of(own) {
             let fault = Fault {
                 file: own.files().paths().join(", ").into(),
-                offset: 0,
-                reason: own.faults().join("; "),
+                offset,
+                reason,
                 len_bytes: own.files().len_bytes,
             };
             self.faults.insert(own.rank(), fault);
         }
     }
+}
+
+/// Offset and reason of what could not be read of a profile.
+fn damage_of(own: &LoadedProfile) -> Option<(u64, String)> {
+    if own.state() == ProfileState::Unreadable {
+        return Some((0, own.faults().join("; ")));
+    }
+    let trace = &own.model.trace;
+    let counts = &trace.counts;
+    if counts.damaged > 0 {
+        let offset = counts.damages.first().map_or(0, |first| first.offset);
+        let places = digits::count(counts.damaged);
+        let reason = if counts.damaged == 1 {
+            "a place could not be read, or has an impossible time".to_owned()
+        } else {
+            format!("{places} places could not be read, or have impossible times")
+        };
+        return Some((offset, reason));
+    }
+    // Other writers of Chrome traces may leave out the end of the list.
+    let formats = [trace.head.format, own.files().format()];
+    let is_cut = counts.truncated && formats.contains(&TraceFormat::Kineto);
+    let reason = "the file ends before its last event is complete";
+    is_cut.then(|| (counts.bytes, reason.to_owned()))
 }
 
 /// Waiting of a rank for its data set, from the last of the profiler's files about it; those of the iterator say more

@@ -21,7 +21,7 @@ use crate::files;
 
 /// Extension of column files.
 const EXTENSION: &str = "columns";
-/// Begin of the names of files that are being written.
+/// Start of the names of files that are being written.
 const TEMPORARY: &str = ".writing-";
 /// Smaller sources are read again: that takes less than a tenth of a second.
 const MIN_SOURCE_BYTES: u64 = 4 << 20;
@@ -52,7 +52,7 @@ struct Inner {
 }
 
 impl ColumnCache {
-    /// The folder within a cache folder, with column files of at most so many bytes. Tidies up in the background.
+    /// The folder within a cache folder, with a maximum size of all column files. Tidies up in the background.
     pub(crate) fn open(cache_dir: &Path, max_bytes: u64) -> Self {
         let cache = Self::in_folder(cache_dir.join("profiles"), max_bytes, MIN_SOURCE_BYTES);
         let own = cache.clone();

@@ -39,6 +39,12 @@ pub(crate) struct LoadedProfile {
     searches: ArgumentSearches,
 }
 
+impl AsRef<Model> for LoadedProfile {
+    fn as_ref(&self) -> &Model {
+        &self.model
+    }
+}
+
 impl LoadedProfile {
     pub(super) fn new(
         files: SessionFiles,

@@ -10,14 +10,16 @@ use trainscope_analysis::pipeline::{Clock, InputTimes};
 use trainscope_analysis::trace::Model;
 use trainscope_api::records::RecordsQuery;
 use trainscope_format::formats::folded;
+use trainscope_format::formats::memory_snapshot;
 use trainscope_format::formats::memory_timeline::MemoryTimeline;
 use trainscope_format::formats::mindspore_profile::{self, MindsporeFiles, MindsporeTable};
 use trainscope_format::formats::spans_trace::spans_to_trace;
 use trainscope_format::formats::trace_json::TraceReader;
 use trainscope_format::formats::xplane;
 use trainscope_format::queues::{Batches, MAX_FILE_BYTES};
-use trainscope_format::trace::{Trace, TraceDamage, TraceFile};
+use trainscope_format::trace::{Trace, TraceDamage, TraceFile, TraceFormat};
 use trainscope_format::{Body, Kind, Profile, QueueFormat};
+use trainscope_sql::nsight;
 
 use super::cache::ColumnCache;
 use super::loaded::{LoadedProfile, SLICE_BYTES};
@@ -150,6 +152,8 @@ fn one(
     match format {
         TraceFile::Folded => Ok(folded::read(&whole(path, progress)?)),
         TraceFile::Xplane => Ok(xplane::read(&whole(path, progress)?)),
+        TraceFile::MemorySnapshot => snapshot(path, progress, faults),
+        TraceFile::Nsight => database(path, progress, faults),
         TraceFile::ChromeJson | TraceFile::MindsporeExecutions | TraceFile::MindsporeTables => {
             chrome(path, progress, faults)
         }
@@ -162,6 +166,33 @@ fn one(
             _ => Ok(Trace::default()),
         },
     }
+}
+
+/// A memory snapshot, block by block.
+fn snapshot(path: &Path, progress: &Progress, faults: &mut Vec<String>) -> io::Result<Trace> {
+    let file = files::open(path)?;
+    let most = MAX_TRACE_BYTES.min(unpacked_limit(&file)?);
+    // It is read twice, of which the second time counts.
+    let first = Progress::default();
+    let mut passes = [&first, progress].into_iter();
+    let (trace, notes) = memory_snapshot::read(|| {
+        let progress = passes.next().unwrap_or(progress);
+        let file = files::open(path)?;
+        Ok(files::unpacked(ByteCounter { file, progress })?.take(most))
+    })?;
+    faults.extend(notes);
+    Ok(trace)
+}
+
+/// A database of Nsight Systems, whose rows are events of Kineto.
+fn database(path: &Path, progress: &Progress, faults: &mut Vec<String>) -> io::Result<Trace> {
+    let len_bytes = files::open(path)?.metadata()?.len();
+    progress.begin(TraceReader::new().max_events(max_events(len_bytes)));
+    let remarks = nsight::read(path, &mut |bytes| progress.push(bytes));
+    let mut trace = progress.finish();
+    faults.extend(remarks.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?);
+    trace.head.format = TraceFormat::Nsight;
+    Ok(trace)
 }
 
 /// A Chrome trace, block by block. A gzip file that is damaged or incomplete gives what is before that place.

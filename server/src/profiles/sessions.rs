@@ -36,6 +36,20 @@ pub(crate) struct SessionFiles {
 }
 
 impl SessionFiles {
+    /// The session of spans in event files.
+    fn of_spans(run: &str, rank: u32, span_tags: usize) -> Self {
+        Self {
+            run: run.to_owned(),
+            id: SPANS.to_owned(),
+            rank,
+            files: Vec::new(),
+            memory_timeline: None,
+            len_bytes: 0,
+            modified: None,
+            span_tags,
+        }
+    }
+
     /// The session of a single Chrome trace.
     #[cfg(test)]
     pub(super) fn of_file(path: &Path) -> Self {
@@ -98,6 +112,8 @@ impl SessionFiles {
                 TraceFormat::Mindspore
             }
             Some(TraceFile::Folded) => TraceFormat::Folded,
+            Some(TraceFile::MemorySnapshot) => TraceFormat::Snapshot,
+            Some(TraceFile::Nsight) => TraceFormat::Nsight,
             Some(TraceFile::Xplane) => TraceFormat::Xplane,
             Some(_) if self.is_mindspore() => TraceFormat::Mindspore,
             Some(_)
@@ -160,16 +176,8 @@ pub(super) fn of_run(index: &Index, run: &str) -> Result<Vec<SessionFiles>, Read
     for (_, rank) in index.tags_of(run, Kind::Profile).unwrap_or_default() {
         *span_tags.entry(rank).or_default() += 1;
     }
-    sessions.extend(span_tags.into_iter().map(|(rank, tags)| SessionFiles {
-        run: run.to_owned(),
-        id: SPANS.to_owned(),
-        rank,
-        files: Vec::new(),
-        memory_timeline: None,
-        len_bytes: 0,
-        modified: None,
-        span_tags: tags,
-    }));
+    let spans = span_tags.into_iter();
+    sessions.extend(spans.map(|(rank, tags)| SessionFiles::of_spans(run, rank, tags)));
     Ok(newest_first(sessions))
 }
 
@@ -213,6 +221,7 @@ fn grouped(run: &str, all: Vec<TraceEntry>) -> Vec<SessionFiles> {
     groups.into_values().collect()
 }
 
+/// Stacks without times and memory alone come last: they tell less than the trace of the same steps.
 fn newest_first(mut sessions: Vec<SessionFiles>) -> Vec<SessionFiles> {
     let mut newest: BTreeMap<String, Option<SystemTime>> = BTreeMap::new();
     for session in &sessions {
@@ -221,7 +230,11 @@ fn newest_first(mut sessions: Vec<SessionFiles>) -> Vec<SessionFiles> {
     }
     sessions.sort_by(|a, b| {
         let time = |own: &SessionFiles| newest.get(&own.id).copied().flatten();
-        (time(b).cmp(&time(a)))
+        let is_partial = |own: &SessionFiles| {
+            matches!(own.format(), TraceFormat::Folded | TraceFormat::Snapshot)
+        };
+        (is_partial(a).cmp(&is_partial(b)))
+            .then_with(|| time(b).cmp(&time(a)))
             .then_with(|| b.id.cmp(&a.id))
             .then(a.rank.cmp(&b.rank))
     });
@@ -385,6 +398,8 @@ fn stem_of(run: &str, file: &TraceEntry) -> String {
     // Two files of one name and other formats are two sessions.
     let ends: &[&str] = match file.format {
         TraceFile::ChromeJson | TraceFile::MemoryTimeline => &[".gz", ".json", ".trace", ".pt"],
+        TraceFile::MemorySnapshot => &[".gz", ".pickle", ".pkl"],
+        TraceFile::Nsight => &[".sqlite"],
         _ => &[".gz", ".txt", ".pb"],
     };
     let stem = ends
@@ -458,5 +473,26 @@ mod tests {
                 ("rank_0".to_owned(), 0),
             ]
         );
+    }
+
+    #[test]
+    fn stacks_come_after_the_trace_beside_them() {
+        let session = |name: &str, format| SessionFiles {
+            id: name.to_owned(),
+            files: vec![TraceEntry {
+                path: name.into(),
+                full: PathBuf::from(name),
+                rank: 0,
+                format,
+            }],
+            modified: None,
+            ..SessionFiles::of_spans("run", 0, 0)
+        };
+        let sessions = newest_first(vec![
+            session("stacks", TraceFile::Folded),
+            session("2025-1-30", TraceFile::ChromeJson),
+        ]);
+        let ids: Vec<&str> = sessions.iter().map(|own| &*own.id).collect();
+        assert_eq!(ids, ["2025-1-30", "stacks"]);
     }
 }

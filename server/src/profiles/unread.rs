@@ -17,14 +17,10 @@ const PARTS: [&str; 6] = [
 /// Folder beside raw data of `CANN` once it was analysed.
 const ANALYSED: &str = "ASCEND_PROFILER_OUTPUT";
 
-const NSIGHT: &str = "not read: a report of Nsight Systems. Convert it to Chrome JSON, or record the same steps with the profiler of the \
-framework.";
-const DATABASE: &str = "not read: Nsight Systems exports databases of this kind. Convert it to Chrome JSON, or record the same steps with the \
-profiler of the framework.";
+const NSIGHT: &str =
+    "not read: a report of Nsight Systems. Export it as a database: nsys export --type sqlite FILE";
 const PERFETTO: &str =
     "not read: Perfetto's protobuf. Export it as Chrome JSON: traceconv json FILE FILE.json";
-const SNAPSHOT: &str = "not read: PyTorch writes memory snapshots of this kind. Record with profile_memory=True, and export Chrome JSON \
-and export_memory_timeline(\"memory_timeline.json\").";
 const SUMS: &str = "not read: sums that follow from the other tables of MindSpore's profiler.";
 const QUEUES: &str = "not read: pipeline_profiling_<rank>.json beside it has the same queues.";
 const MEMORY: &str = "not read: MindSpore's account of the memory of graphs. Record the newer tree with memory_record.csv, or look at it with \
@@ -35,7 +31,7 @@ const GPU_TABLES: &str = "not read: MindSpore's table of GPUs. gpu_timeline_disp
 const CANN: &str = "not read: raw data of CANN. Export it as Chrome JSON: msprof --export=on --output=FOLDER, or analyse() of the framework's \
 profiler, which writes trace_view.json.";
 
-/// Begins of the names of tables of `MindSpore`'s profiler, of which no other program has files.
+/// Starts of the names of tables of `MindSpore`'s profiler, of which no other program has files.
 const MINDSPORE: [(&str, &str); 20] = [
     ("timeline_summary_", SUMS),
     ("ascend_timeline_summary_", SUMS),
@@ -84,8 +80,12 @@ fn look(folder: &Path, shown: &str, goes_on: bool, found: &mut Vec<UnreadProfile
         if is_folder && goes_on && is_part(&name) {
             look(&folder.join(&name), &format!("{path}/"), false, found);
         }
+        let is_exported = name
+            .strip_suffix(".nsys-rep")
+            .is_some_and(|stem| folder.join(format!("{stem}.sqlite")).is_file());
         if let Some(reason) = reason(&name, is_folder)
             && !(is_folder && is_analysed)
+            && !is_exported
         {
             let reason = reason.to_owned();
             found.push(UnreadProfile { path, reason });
@@ -110,10 +110,8 @@ fn reason(name: &str, is_folder: bool) -> Option<&'static str> {
     let ends = [
         (".nsys-rep", NSIGHT),
         (".qdrep", NSIGHT),
-        (".sqlite", DATABASE),
         (".pftrace", PERFETTO),
         (".perfetto-trace", PERFETTO),
-        (".pickle", SNAPSHOT),
     ];
     let own = ends.into_iter().find(|(end, _)| lower.ends_with(end));
     let of_mindspore = MINDSPORE
@@ -137,17 +135,17 @@ mod tests {
 
     use tempfile::TempDir;
 
-    use super::{CANN, DATABASE, MEMORY, NSIGHT, PERFETTO, SNAPSHOT, SUMS, unread};
+    use super::{CANN, MEMORY, NSIGHT, PERFETTO, SUMS, unread};
 
     #[test]
     fn profiles_in_other_formats_are_named_with_the_way_to_export_them() {
         let run = TempDir::new().unwrap();
         for name in [
             "a.nsys-rep",
-            "a.sqlite",
+            "exported.nsys-rep",
+            "exported.sqlite",
             "b.PFTRACE",
             "c.perfetto-trace",
-            "profile/snapshot.pickle",
             "events.out.tfevents.1.a",
             "notes.txt",
             "flops_summary_.json",
@@ -155,7 +153,6 @@ mod tests {
             "profiler_2/memory_usage_details_12.json",
             "profiler_2/pynative_op_intermediate_0_type.csv",
             "profiler_2/step_trace_raw_0_detail_time.csv",
-            "other/d.pickle",
             "host_ascend_pt/PROF_000001/device_0/data.bin",
             "done_ascend_pt/PROF_000001/data.bin",
             "done_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json",
@@ -168,11 +165,9 @@ mod tests {
         let found: Vec<(&str, &str)> = found.iter().map(|own| (&*own.path, &*own.reason)).collect();
         let expected = [
             ("run/a.nsys-rep", NSIGHT),
-            ("run/a.sqlite", DATABASE),
             ("run/b.PFTRACE", PERFETTO),
             ("run/c.perfetto-trace", PERFETTO),
             ("run/host_ascend_pt/PROF_000001", CANN),
-            ("run/profile/snapshot.pickle", SNAPSHOT),
             ("run/profiler/flops_summary_0.json", SUMS),
             ("run/profiler_2/memory_usage_details_12.json", MEMORY),
             ("run/profiler_2/pynative_op_intermediate_0_type.csv", SUMS),

@@ -1,6 +1,8 @@
 //! Answers about the profiles of a run, computed from their models.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
 use trainscope_analysis::trace::diff::Side;
 use trainscope_analysis::trace::memory::MemoryAsk;
@@ -13,10 +15,13 @@ use trainscope_analysis::trace::{memory as memories, operators as tables, ranks 
 use trainscope_api::error::ErrorCode;
 use trainscope_api::pipeline::PipelineAnswer;
 use trainscope_api::profile::{
-    FlameAnswer, FlameQuery, InputShare, MAX_STRETCHES, MemoryAnswer, MemoryQuery, OperatorAnswer,
-    OperatorQuery, OperatorsAnswer, OperatorsQuery, ProfileDiff, ProfileDiffQuery, ProfileOverview,
-    ProfileQuery, RanksAnswer, SessionSummary,
+    FlameAnswer, FlameQuery, InputShare, MAX_SQL_BYTES, MAX_SQL_ROWS, MAX_SQL_SECONDS,
+    MAX_STRETCHES, MemoryAnswer, MemoryQuery, OperatorAnswer, OperatorQuery, OperatorsAnswer,
+    OperatorsQuery, ProfileDiff, ProfileDiffQuery, ProfileOverview, ProfileQuery, RanksAnswer,
+    SessionSummary, SqlAnswer, SqlRequest, SqlValue,
 };
+use trainscope_sql::ProfilePart;
+use trainscope_sql::query::{self as statements, Cell, QueryError};
 
 use super::error::Failure;
 use super::graph::Graphs;
@@ -32,6 +37,86 @@ impl From<ProfileError> for Failure {
             ProfileError::Index(error) => error.into(),
             ProfileError::Unknown(message) => Self::new(ErrorCode::UnknownTag, message),
         }
+    }
+}
+
+impl From<QueryError> for Failure {
+    fn from(error: QueryError) -> Self {
+        let code = match &error {
+            QueryError::TooLong(_) | QueryError::TooLarge => ErrorCode::TooLarge,
+            _ => ErrorCode::BadRequest,
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+/// The profiles of ranks as statements read them.
+pub(crate) fn parts(loaded: &[Arc<LoadedProfile>]) -> Vec<ProfilePart> {
+    let part = |own: &Arc<LoadedProfile>| ProfilePart {
+        rank: own.rank(),
+        model: Arc::clone(own) as _,
+    };
+    loaded.iter().map(part).collect()
+}
+
+/// Rows of a statement over all ranks of a session, or one.
+pub(crate) fn sql(
+    profiles: &Profiles,
+    request: &SqlRequest,
+    is_cancelled: &Arc<AtomicBool>,
+) -> Result<SqlAnswer, Failure> {
+    let (run, session) = (&request.run, request.session.as_deref());
+    let loaded = match request.rank {
+        Some(rank) => vec![profiles.get(run, session, Some(rank))?],
+        None => profiles.ranks(run, session)?,
+    };
+    let begin = Instant::now();
+    let limit = Duration::from_secs(MAX_SQL_SECONDS);
+    let mut rows = SqlRows::default();
+    let sql = &request.sql;
+    statements::run(parts(&loaded), sql, limit, is_cancelled, &mut rows)
+        .map_err(|error| Failure::from(error.at_place(sql)))?;
+    Ok(SqlAnswer {
+        seconds: begin.elapsed().as_secs_f64(),
+        ..rows.answer
+    })
+}
+
+/// Rows up to the limits of an answer.
+#[derive(Default)]
+struct SqlRows {
+    answer: SqlAnswer,
+    bytes: usize,
+}
+
+impl statements::Reader for SqlRows {
+    fn columns(&mut self, names: &[&str]) {
+        self.answer.columns = names.iter().map(ToString::to_string).collect();
+    }
+
+    fn row(&mut self, cells: &[Cell<'_>]) -> bool {
+        let len = |cell: &Cell<'_>| match cell {
+            Cell::Text(text) => text.len(),
+            _ => size_of::<SqlValue>(),
+        };
+        self.bytes += cells.iter().map(len).sum::<usize>();
+        self.answer.cut = self.answer.rows.len() >= MAX_SQL_ROWS || self.bytes > MAX_SQL_BYTES;
+        if !self.answer.cut {
+            self.answer.rows.push(cells.iter().map(value).collect());
+        }
+        !self.answer.cut
+    }
+}
+
+/// A value as JSON has it.
+pub(crate) fn value(cell: &Cell<'_>) -> SqlValue {
+    match cell {
+        Cell::Null => SqlValue::Null,
+        Cell::Int(value) => SqlValue::Int(*value),
+        Cell::Real(value) if value.is_finite() => SqlValue::Real(*value),
+        Cell::Real(value) if *value > 0.0 => SqlValue::Text("Infinity".to_owned()),
+        Cell::Real(_) => SqlValue::Text("-Infinity".to_owned()),
+        Cell::Text(text) => SqlValue::Text((*text).to_owned()),
     }
 }
 

@@ -69,7 +69,7 @@ impl Column {
         u32::try_from(row).is_ok_and(|row| self.disagreeing.contains(&row))
     }
 
-    /// Values of so many rows.
+    /// Values of the first `rows` rows.
     pub(crate) fn values(&self, rows: usize) -> Vec<CellValue> {
         (0..rows).map(|row| self.cells.get(row)).collect()
     }

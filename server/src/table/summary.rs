@@ -16,7 +16,7 @@ pub(super) fn scalars(index: &Index, run: &str) -> Result<Vec<(Arc<str>, u32)>, 
     Ok(tags)
 }
 
-/// Points of a scalar in at most so many buckets; `None` if several writers recorded it, or none.
+/// Points of a scalar in up to `points` buckets; `None` if several writers recorded it, or none.
 pub(super) fn series(
     index: &Index,
     run: &str,

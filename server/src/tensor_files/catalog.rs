@@ -83,7 +83,7 @@ pub(crate) struct TensorLocation {
 }
 
 impl TensorRun {
-    /// Creates an entry from a walk; results of an earlier state are reused as far as they are valid.
+    /// Creates an entry from a walk; results of an earlier state are reused where they are valid.
     pub(crate) fn new(run: Arc<RunFiles>, before: Option<&Self>) -> Self {
         let catalog = before.and_then(|before| before.catalog.lock().catalog.clone());
         Self {

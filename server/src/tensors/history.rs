@@ -36,7 +36,7 @@ pub(super) struct HistoryCache(Arc<Mutex<FxHashMap<u64, Outcome>>>);
 
 type Outcome = Result<TensorStats, Arc<str>>;
 
-/// History of a tensor, as far as it is known when the time of a request is over.
+/// The part of the history of a tensor that is known when the time of a request is over.
 pub(crate) fn history(
     index: &Index,
     memory: &Memory,

@@ -31,7 +31,7 @@ struct ListEntry {
     steps: BTreeMap<(TensorSource, u32), (u64, i64, i64)>,
 }
 
-/// Type and shape of a tensor at its last step, as far as its file has them.
+/// Type and shape of a tensor at its last step, each if its file has it.
 #[derive(Clone, Default)]
 struct Form {
     role: Role,

@@ -1,9 +1,9 @@
-//! Profiles of MindSpore and XLA, memory over time, folded stacks: columns have one length, and indices lead somewhere.
+//! Profiles of MindSpore and XLA, memory over time, memory snapshots, folded stacks: columns have one length, and indices lead somewhere.
 #![no_main]
 
 use trainscope_format::formats::memory_timeline::MemoryTimeline;
 use trainscope_format::formats::mindspore_profile::{self, MindsporeFiles};
-use trainscope_format::formats::{folded, spans_trace, xplane};
+use trainscope_format::formats::{folded, memory_snapshot, spans_trace, xplane};
 use trainscope_format::Profile;
 use trainscope_format::trace::Trace;
 
@@ -23,6 +23,9 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     holds(&folded::read(bytes));
     let xplane = xplane::read(bytes);
     holds(&xplane);
+    if let Ok((snapshot, _)) = memory_snapshot::read(|| Ok(bytes)) {
+        assert!(snapshot.is_sound());
+    }
     let memory = MemoryTimeline::read(bytes);
     assert_eq!(memory.times.len(), memory.bytes.len());
     if let Ok(profile) = Profile::read(bytes) {

@@ -39,7 +39,7 @@ pub(crate) fn scaled(text: &[u8], decimals: usize) -> Option<i64> {
     Some(if is_negative { -value } else { value })
 }
 
-/// Appends the digits at the begin of a text to a number, `max` at most; the number and how many there were.
+/// Appends the digits at the start of a text to a number, a maximum of `max`; the number and how many there were.
 fn leading_digits(mut value: u128, text: &[u8], max: usize) -> (u128, usize) {
     let mut len = 0;
     for byte in text.iter().take(max) {

@@ -160,8 +160,7 @@ fn dtype_of(name: &str) -> Option<DType> {
 pub struct StatisticRow {
     /// Name of the tensor.
     pub name: DumpedName,
-    /// Statistics, as far as the table has columns for them (see [`statistics`]); for unsupported element types the
-    /// shape alone.
+    /// Statistics for which the table has columns (see [`statistics`]); for unsupported element types the shape alone.
     pub summary: Result<Box<TensorSummary>, OpaqueTensor>,
 }
 

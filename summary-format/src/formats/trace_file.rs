@@ -1,21 +1,30 @@
 //! Recognition of the files of profilers by name and first bytes.
 
+use super::memory_snapshot;
 use super::minddata;
 use super::mindspore_profile::MindsporeTable;
 use super::trace_json::is_trace_json;
 use crate::trace::TraceFile;
 
 /// Endings of names that no other file has, in lower case.
-const ENDINGS: [(&str, TraceFile); 8] = [
+const ENDINGS: [(&str, TraceFile); 9] = [
     (".pt.trace.json", TraceFile::ChromeJson),
     (".pt.trace.json.gz", TraceFile::ChromeJson),
     (".trace.json", TraceFile::ChromeJson),
     (".trace.json.gz", TraceFile::ChromeJson),
     (".folded.txt", TraceFile::Folded),
     (".folded", TraceFile::Folded),
+    // Names that torchtune gives to the stacks of torch's `export_stacks`.
+    ("_stacks.txt", TraceFile::Folded),
     (".xplane.pb", TraceFile::Xplane),
     (".xplane.pb.gz", TraceFile::Xplane),
 ];
+
+/// First bytes of a database of `SQLite`, in which Nsight Systems exports.
+const DATABASE: &[u8] = b"SQLite format 3\0";
+
+/// Endings of the names of pickles, of which memory snapshots are some.
+const PICKLES: [&str; 3] = [".pickle", ".pickle.gz", ".pkl"];
 
 impl TraceFile {
     /// Format of a file by its name and, for other JSON, its first 4 KiB, unpacked.
@@ -34,6 +43,12 @@ impl TraceFile {
             }
             Some(table) if table.is_of_device() => return Some(Self::MindsporeTables),
             _ => {}
+        }
+        if PICKLES.iter().any(|end| name.ends_with(end)) {
+            return memory_snapshot::sniff(&head()).then_some(Self::MemorySnapshot);
+        }
+        if name.ends_with(".sqlite") {
+            return head().starts_with(DATABASE).then_some(Self::Nsight);
         }
         let is_json = [".json", ".json.gz"].iter().any(|end| name.ends_with(end));
         (is_json && minddata::claims(file_name).is_none() && is_trace_json(&head()))
@@ -98,6 +113,7 @@ mod tests {
             ("trace_view.json", TraceFile::ChromeJson, None),
             ("vm.xplane.pb", TraceFile::Xplane, None),
             ("stack.folded.txt", TraceFile::Folded, None),
+            ("rank1_stacks.txt", TraceFile::Folded, Some(1)),
             ("memory_timeline.json.gz", TraceFile::MemoryTimeline, None),
         ] {
             assert_eq!(TraceFile::sniff(name, Vec::new), Some(format), "{name}");

@@ -30,20 +30,20 @@ const MIN_WAIT_LEN: usize = 1 << 10;
 #[derive(Clone, Debug, Default)]
 pub struct TraceReader {
     structure: Structure,
-    /// Begin of an event that is not complete.
+    /// Start of an event that is not complete.
     carry: Vec<u8>,
     /// Length of `carry` at which it is tried again.
     wanted_len: usize,
 }
 
 impl TraceReader {
-    /// A reader at the begin of a file.
+    /// A reader at the start of a file.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Keeps at most so many events, and values of counters; the events beyond are counted. An event that is kept takes
-    /// some 40 bytes of memory, and may take 20 of the file.
+    /// Keeps up to this number of events, and of values of counters; the events beyond are counted. An event that is
+    /// kept takes some 40 bytes of memory, and may take 20 of the file.
     #[must_use]
     pub fn max_events(mut self, events: u64) -> Self {
         let columns = &mut self.structure.columns;
@@ -84,7 +84,7 @@ impl TraceReader {
         self.trace().counts.bytes
     }
 
-    /// The trace as far as it was read, without flows, and with kinds of lanes that may still change.
+    /// The trace that was read so far, without flows, and with kinds of lanes that may still change.
     pub fn trace(&self) -> &Trace {
         &self.structure.columns.trace
     }

@@ -1,7 +1,7 @@
 //! `XSpace`, the profiler files of JAX, TensorFlow and `PyTorch`/XLA: planes of lines of events.
 //!
 //! Names are numbers whose texts follow the lines in the bytes, so each plane is gone through twice. Times are
-//! picoseconds from the begin of a line; begins and ends are cut to nanoseconds, so that what is nested stays
+//! picoseconds from the start of a line; starts and ends are cut to nanoseconds, so that what is nested stays
 //! nested.
 
 mod plane;
@@ -67,7 +67,7 @@ pub fn read(bytes: &[u8]) -> Trace {
 struct Reader<'a> {
     bytes: &'a [u8],
     builder: TraceBuilder,
-    /// Begin of the profile since 1970.
+    /// Start of the profile since 1970.
     started_nanos: Option<i64>,
     links: Links,
     /// Steps that the program declares by `step_num`.

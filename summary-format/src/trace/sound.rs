@@ -45,6 +45,7 @@ impl Trace {
                 .all(|flow| is_slice(flow.from) && is_slice(flow.to) && is_text(flow.category))
             && (self.counters.iter()).all(|own| own.times.len() == own.values.len())
             && (self.memory.iter()).all(|event| is_lane(&event.lane))
+            && self.stacks.is_sound(self.texts.len())
             && (self.marks.iter()).all(|mark| is_text(mark.name) && is_lane(&mark.lane))
             && (self.device_work.iter().filter_map(|own| own.group)).all(is_text)
             && self.counts.unfinished.iter().all(|slice| is_slice(*slice))

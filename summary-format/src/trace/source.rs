@@ -20,6 +20,10 @@ pub enum TraceFile {
     MemoryTimeline,
     /// Tables of `MindSpore`'s profiler on Ascend devices.
     MindsporeTables,
+    /// Memory snapshot of `PyTorch`, a pickle.
+    MemorySnapshot,
+    /// Database of Nsight Systems.
+    Nsight,
 }
 
 /// Reference to a file of a profiler.

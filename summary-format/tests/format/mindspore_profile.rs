@@ -83,7 +83,7 @@ pub(crate) fn holds(trace: &Trace) {
     assert!(trace.counts.damages.len() <= 1_000);
 }
 
-/// Number, operators, sum of durations and first begin of the executions, batches of the data set and empty waits.
+/// Number, operators, sum of durations and first start of the executions, batches of the data set and empty waits.
 fn figures(trace: &Trace) -> (usize, usize, u64, i64) {
     let operators = (0..trace.slices.len()).map(|index| trace.slices.get(index).unwrap());
     let is_operator =

@@ -222,7 +222,7 @@ fn files_of_viztracer_have_calls_counters_and_a_clock() {
         ("loss loss", &[0.25][..])
     );
     assert_eq!(trace.head.format, TraceFormat::Chrome);
-    // The begin of the recording is 23 November 2026, 18:55 UTC.
+    // The start of the recording is 23 November 2026, 18:55 UTC.
     let unix = trace.head.unix_offset_nanos.unwrap() + extent(&trace)[0];
     assert_eq!(unix / 60_000_000_000, 29_924_335);
 }

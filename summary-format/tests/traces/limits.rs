@@ -7,7 +7,7 @@ use trainscope_format::trace::Trace;
 
 use crate::support::{events, names, whole};
 
-/// The trace of a file of which so many events are kept.
+/// The trace of a file of which up to `max_events` events are kept.
 fn bounded(max_events: u64, bytes: &[u8]) -> Trace {
     let mut reader = TraceReader::new().max_events(max_events);
     reader.push(bytes);

@@ -9,4 +9,5 @@ mod damage;
 mod fixtures;
 mod limits;
 mod reference;
+mod snapshots;
 mod support;

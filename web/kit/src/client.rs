@@ -44,8 +44,8 @@ mod table;
 pub use compare::{compare, compare_map};
 pub use profiles::{
     profile, profile_diff, profile_flame, profile_memory, profile_operator, profile_operators,
-    profile_overview, profile_ranks, timeline, timeline_area, timeline_lanes, timeline_search,
-    timeline_slice, timeline_step,
+    profile_overview, profile_ranks, profile_sql, timeline, timeline_area, timeline_lanes,
+    timeline_search, timeline_slice, timeline_step,
 };
 
 pub use sessions::{session_attach, session_command, session_nodes, session_tensors, sessions};
@@ -295,7 +295,7 @@ pub async fn tensor_summary(query: &TensorQuery) -> Result<TensorSlice, ClientEr
     parse(&answer(Request::get(&address), None).await?)
 }
 
-/// A tensor over steps, as far as it is known.
+/// The known history of a tensor over steps.
 pub async fn tensor_history(
     run: &str,
     tensor: &str,

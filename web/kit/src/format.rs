@@ -112,7 +112,7 @@ pub struct CivilTime {
 }
 
 impl CivilTime {
-    /// The time at so many seconds since 1970.
+    /// The time at a number of seconds since 1970.
     pub fn local(secs: f64) -> Self {
         let date = js_sys::Date::new(&(secs * 1_000.0).into());
         let local_secs = secs - date.get_timezone_offset() * 60.0;

@@ -445,7 +445,7 @@ fn page_of(kind: Kind) -> Option<RunPage> {
 }
 
 /// Tags are requested when the search begins, of the first runs only: a list of a thousand runs is searched by name at
-/// once, and by tag as far as tags are known.
+/// once, and by the tags that are known.
 fn load_tags(state: AppState, own_run: Option<String>) {
     const RUNS_ASKED: usize = 50;
     let list = state.runs.get_untracked();

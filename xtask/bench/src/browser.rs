@@ -221,7 +221,7 @@ impl Browser {
         Ok(self.client.perform_actions(actions).await?)
     }
 
-    /// Turns the wheel so many times at a place of the window, once a frame.
+    /// Turns the wheel a number of times at a place of the window, once a frame.
     pub(super) async fn turn_wheel(
         &self,
         (x, y): (i64, i64),

@@ -23,13 +23,15 @@ const OLDEST_GLIBC: glibc::Version = (2, 28);
 /// Maximum size of a wheel in bytes.
 const MAX_WHEEL_BYTES: u64 = 16_000_000;
 /// Programs from the Python package index: a C compiler with the C libraries of all systems, and what hands it to cargo.
-const CROSS_TOOLS: [&str; 3] = [
-    "maturin>=1.9,<2",
+const CROSS_TOOLS: [&str; 4] = [
+    "maturin>=1.16,<2",
     "cargo-zigbuild>=0.20,<1",
     "ziglang>=0.13,<0.16",
+    // Packs the wheel again, smaller.
+    "zopflipy>=1.11,<2",
 ];
 /// Writes the bill of materials; from the registry of crates.
-const CYCLONEDX: &str = "cargo-cyclonedx@0.5";
+const CYCLONEDX: &str = "cargo-cyclonedx@^0.5";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -180,7 +182,8 @@ fn build_wheel(
         .current_dir(workspace.root.join("collector/python"))
         .env("CARGO_TARGET_DIR", &workspace.target)
         .env("PATH", python::path_with(&tools.join("bin"))?)
-        .args(["build", "--locked", "--release", "--out"])
+        .args(["build", "--locked", "--release"])
+        .args(["--compression-level", "9", "--out"])
         .arg(dist);
     if cfg!(target_os = "linux") {
         let (major, minor) = OLDEST_GLIBC;
@@ -193,7 +196,11 @@ fn build_wheel(
     run(&mut build)?;
     let mut files = archive::files_of(dist)?.into_iter();
     let wheel = files.find(|path| path.extension().is_some_and(|extension| extension == "whl"));
-    wheel.with_context(|| format!("{}: no wheel was built", dist.display()))
+    let wheel = wheel.with_context(|| format!("{}: no wheel was built", dist.display()))?;
+    run(Command::new(tools.join("bin/python"))
+        .arg(workspace.root.join("xtask/dist/repack.py"))
+        .arg(&wheel))?;
+    Ok(wheel)
 }
 
 /// The committed sources and the bundle, so that `cargo install --path server` needs no compiler for the browser.

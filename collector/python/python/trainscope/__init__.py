@@ -52,6 +52,7 @@ from trainscope._current import (
 )
 from trainscope._lost import TrainscopeWarning
 from trainscope._preflight import Preflight, Probe, preflight
+from trainscope._query import QueryError, Rows, query
 from trainscope.report import Report
 from trainscope.run import Run, Step, TrainingStopped
 from trainscope.tensorboard import SummaryWriter
@@ -76,7 +77,9 @@ def __getattr__(name: str) -> str:
 __all__ = [
     "Preflight",
     "Probe",
+    "QueryError",
     "Report",
+    "Rows",
     "Run",
     "Step",
     "SummaryWriter",
@@ -104,6 +107,7 @@ __all__ = [
     "note",
     "phase",
     "preflight",
+    "query",
     "report",
     "scalar",
     "span",

@@ -312,4 +312,4 @@ class Span:
 
 @final
 class Flow:
-    """Begin of an arrow between two spans; `Run.flow` creates one, `Run.end_flow` ends it."""
+    """Start of an arrow between two spans; `Run.flow` creates one, `Run.end_flow` ends it."""

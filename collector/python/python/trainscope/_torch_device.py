@@ -108,7 +108,7 @@ class DeviceRows:
             )
             groups.setdefault((flat.device, flat.dtype, flat.numel()), []).append((entry, flat))
         for (device, _, count), group in groups.items():
-            # So many together as one row may cover.
+            # As many together as one row may cover.
             together = max(1, ROW_ELEMENTS // max(1, count))
             for start in range(0, len(group), together):
                 self._reduce(device, group[start : start + together], factor)

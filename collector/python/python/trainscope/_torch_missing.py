@@ -48,7 +48,7 @@ def sentences_of(watch: Watch) -> list[str]:
 
 
 def _without_activation(watch: Watch, model: nn.Module) -> list[str]:
-    """Sentences about modules with parameters that are called, as far as is known, without their hooks."""
+    """Sentences about modules with parameters that are apparently called without their hooks."""
     if not watch._called and compilations() > watch._compilations:
         return [
             f"No activation of {type(model).__name__} was seen. Hooks do not fire inside of torch.compile: to see "

@@ -192,7 +192,7 @@ def _refuse_meant(session: Session, batch: _Batch, output: torch.Tensor) -> None
         except NotTried:
             raise
         except Exception as error:
-            # A size that the program has written into a `view` is none of a graph.
+            # A size that the program has written into a `view` is not one of a graph.
             if "invalid for input of size" not in str(error):
                 why = text_of(error)[:200]
                 raise NotTried(f"the model takes {batch.size} samples only, they may be one graph: {why}") from None

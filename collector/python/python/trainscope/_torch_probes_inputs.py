@@ -176,5 +176,5 @@ def _any_differs(before: list[torch.Tensor], after: list[torch.Tensor]) -> bool:
 
 
 def _judged_differs(session: Session, after: list[torch.Tensor]) -> bool:
-    """True if the judged output is none of those after a change."""
+    """True if the judged output is not among those after a change."""
     return not any(own.shape == session.judged.shape and torch.equal(own, session.judged) for own in after)

@@ -489,7 +489,7 @@ class Program(_torch_calls.Listener):
 
     @guarded
     def after_scaler(self, scaler: Any, optimizer: Any) -> None:
-        """An update that was left out is none of the training's."""
+        """An update that was left out is not one of the training's."""
         inner = unwrapped(optimizer)
         if inner is not None and scaler.is_enabled() and self._optimizers.updates == self._clipping.updates_before:
             self._passes_of_step = 0

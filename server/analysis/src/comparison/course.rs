@@ -1,4 +1,4 @@
-//! Differences of one tensor or scalar over steps, as far as any tolerance needs them.
+//! Differences of one tensor or scalar over steps: those that any tolerance needs.
 //!
 //! Only differences that are worse than all before them are kept: the first one beyond a tolerance is among them,
 //! whatever the tolerance is.

@@ -2,7 +2,7 @@
 
 use trainscope_format::graph::{Node, NodeKind};
 
-/// Type of an operation, as far as the rules need it.
+/// Type of an operation, in the detail that the rules need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OperationClass {
     /// Passes its first input on: with another shape or type, or unchanged.

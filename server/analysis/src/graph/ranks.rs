@@ -35,7 +35,7 @@ pub(super) fn rank(vertices: &[Vertex], links: &[Link]) -> RankedGraph {
             least.unwrap_or(0).max(base)
         };
     }
-    // A vertex with more edges below than above moves down as far as possible.
+    // A vertex with more edges below than above moves down until it is just above those below it.
     for _ in 0..2 {
         for &v in sorted.iter().rev().filter(|v| near.hangs(vertices, **v)) {
             if let Some(most) = near.below[v].iter().map(|l| rank[*l]).min() {

@@ -39,7 +39,7 @@ impl Boxes {
             ..Self::default()
         };
         let mut open: Vec<(usize, Vec<[u32; 2]>)> = vec![(0, whole)];
-        // Nodes of a tree are visited once each, even if the tree is none.
+        // Nodes of a tree are visited once each, even if they do not form a tree.
         for _ in 0..tree.nodes.len() {
             let Some((node, sides)) = open.pop() else {
                 break;

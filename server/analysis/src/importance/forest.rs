@@ -303,7 +303,7 @@ impl<'a> Growth<'a> {
         best
     }
 
-    /// Rows of the left side come first in each order, which stays ascending on both sides. Returns the begin of the
+    /// Rows of the left side come first in each order, which stays ascending on both sides. Returns the start of the
     /// right side.
     fn partition(&mut self, span: Span, cut: &Division) -> usize {
         let column = &self.columns[cut.column];

@@ -243,7 +243,7 @@ fn bounds((least, greatest): (f64, f64), domain: Option<(f64, f64)>, is_log: boo
     )
 }
 
-/// Number of columns of so many choices, without that of a missing value. Two choices are one column.
+/// Number of columns of a number of choices, without that of a missing value. Two choices are one column.
 fn marked(choices: usize, lacks: bool) -> usize {
     if choices == 2 && !lacks { 1 } else { choices }
 }

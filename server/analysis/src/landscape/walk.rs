@@ -5,7 +5,7 @@ use super::{Point, Surface, place};
 /// The surface between two places of a line: `start + slope·s + bend·s²` for `s` from 0 to 1.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
-    /// Distances from the begin of the line, 0 to 1 of its length.
+    /// Distances from the start of the line, 0 to 1 of its length.
     pub(super) span: (f64, f64),
     start: f64,
     slope: f64,
@@ -29,7 +29,7 @@ impl Piece {
         self.start.max(end).max(inside.unwrap_or(end))
     }
 
-    /// The first place of the line with a loss above `limit`; the begin of the piece if it has no surface.
+    /// The first place of the line with a loss above `limit`; the start of the piece if it has no surface.
     pub(super) fn first_above(&self, limit: f64) -> Option<f64> {
         if !self.is_finite() || self.start > limit {
             return Some(self.span.0);

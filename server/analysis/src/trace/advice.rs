@@ -99,6 +99,13 @@ pub fn apply(model: &Model, summary: &mut SessionSummary, ranks: Option<&RanksAn
         .collect();
     summary.advice = judged.advice;
     summary.sentence = sentences::sentence(summary);
+    if steps::runs_behind(&model.steps.list) {
+        let Sentence { en, zh } = &mut summary.sentence;
+        en.push_str(
+            " The device ran more than a step behind the host: a step ends with its last kernel.",
+        );
+        zh.push_str("设备落后主机超过一次迭代：迭代以其最后一个 kernel 结束为准。");
+    }
     summary.unjudged = unjudged;
     summary.detail = sentences::detail(summary);
 }

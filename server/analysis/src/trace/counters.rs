@@ -157,7 +157,7 @@ pub fn utilization(model: &Model) -> Vec<Series<'static>> {
     series.collect()
 }
 
-/// Begin of one of `parts` equal stretches of time.
+/// Start of one of `parts` equal stretches of time.
 fn edge(from: i64, to: i64, part: usize, parts: usize) -> i64 {
     let span = i128::from(to) - i128::from(from);
     let offset = span * part as i128 / parts.max(1) as i128;

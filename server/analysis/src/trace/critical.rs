@@ -1,6 +1,6 @@
-//! Critical path of a step: from its end back to its begin, along what each moment had to wait for.
+//! Critical path of a step: from its end back to its start, along what each moment had to wait for.
 //!
-//! In device work the path goes back to its begin. If the work that ended last before it ended after the launch call
+//! In device work the path goes back to its start. If the work that ended last before it ended after the launch call
 //! had returned, the path goes on there, else at the end of the call. On the host it goes back to the last call that
 //! waited for the device, and on to the work that call waited for. It is the lightweight critical path of HTA (holistic
 //! trace analysis), with data waiting apart. Its segments add up to the step.
@@ -159,7 +159,7 @@ struct Way {
 }
 
 impl Way {
-    /// Goes back to a time, not before the begin and never forwards: clocks of host and device may differ a little.
+    /// Goes back to a time, not before the start and never forwards: clocks of host and device may differ a little.
     fn back(&mut self, to: i64, kind: usize) {
         let to = to.max(self.begin).min(self.time);
         let spent = self.time.saturating_sub(to);

@@ -1,14 +1,16 @@
 //! Statistics of steps, and figures of devices over them.
 
-use trainscope_api::profile::{Delays, DeviceFigures};
-use trainscope_format::trace::{DeviceWork, NONE, SliceClass};
+use std::collections::BTreeMap;
+
+use trainscope_api::profile::{Delays, DeviceFigures, DeviceShare};
+use trainscope_format::trace::{DeviceWork, LaneKind, NONE, SliceClass};
 
 use super::kernels::TensorCores;
 use super::parts::{RoleRanges, StepTime};
-use super::ranges::{Span, merge, within};
+use super::ranges::{Span, meet, merge, total, within};
 pub(super) use super::robust::rounded;
 use super::steps::StepRange;
-use super::{Model, Role, Step};
+use super::{Model, Role, Step, lane};
 
 /// Outliers are longer than the median by more than this many median absolute deviations,
 const OUTLIER_DEVIATIONS: i64 = 5;
@@ -83,7 +85,7 @@ pub(super) fn percentile(values: &mut [i64], share: f64) -> i64 {
     *values.select_nth_unstable(rank).1
 }
 
-/// Delays between the end of each launch call and the begin of its work; `None` without launches. Without a range all
+/// Delays between the end of each launch call and the start of its work; `None` without launches. Without a range all
 /// launches count, also those outside of steps.
 pub fn launch_delays(model: &Model, range: StepRange) -> Option<Delays> {
     let chosen = model.chosen(range);
@@ -126,10 +128,43 @@ pub fn device_figures(
         sm_efficiency: kernels.efficiency(length),
         occupancy: kernels.occupancy(),
         overlap: (communication > 0).then(|| hidden as f64 / communication as f64),
-        tensor_cores: kernels.tensor_core_nanos as f64 / (kernels.compute_nanos.max(1)) as f64,
+        tensor_cores: kernels.tensor_cores(),
         short_kernels: kernels.short,
         kernels: kernels.count,
     })
+}
+
+/// The share of the time of steps during which each device runs kernels or collectives; empty for a single device.
+pub fn device_shares(model: &Model, steps: &[Step]) -> Vec<DeviceShare> {
+    let (Some(first), Some(last)) = (steps.first(), steps.last()) else {
+        return Vec::new();
+    };
+    let length = last.end.saturating_sub(first.begin).max(1) as f64;
+    let mut devices: BTreeMap<&str, (usize, Vec<Span>)> = BTreeMap::new();
+    for (number, lane) in model.trace.lanes.iter().enumerate() {
+        if lane.kind != LaneKind::Device {
+            continue;
+        }
+        let counts = |slice: usize| {
+            let role = model.roles.get(slice);
+            role.is_some_and(|role| matches!(role, Role::Kernel | Role::Communication))
+        };
+        let mut spans = Vec::new();
+        lane::spans(model, number, &mut spans, counts);
+        if !spans.is_empty() {
+            let own = devices.entry(&lane.process);
+            own.or_insert((number, Vec::new())).1.extend(spans);
+        }
+    }
+    if devices.len() < 2 {
+        return Vec::new();
+    }
+    let steps = merge(steps.iter().map(|step| (step.begin, step.end)).collect());
+    let shares = devices.into_values().map(|(lane, spans)| DeviceShare {
+        name: lane::group_name(model, lane),
+        utilization: total(&meet(&merge(spans), &steps)) as f64 / length,
+    });
+    shares.collect()
 }
 
 /// Sums over the kernels of steps.
@@ -141,14 +176,22 @@ struct KernelFigures {
     occupancy_nanos: i64,
     compute_nanos: i64,
     tensor_core_nanos: i64,
+    knows_tensor_cores: bool,
     short: u64,
     count: u64,
 }
 
 impl KernelFigures {
+    /// Share of the time of kernels that use tensor cores.
+    fn tensor_cores(&self) -> Option<f64> {
+        let share = self.tensor_core_nanos as f64 / self.compute_nanos.max(1) as f64;
+        self.knows_tensor_cores.then_some(share)
+    }
+
     fn new(model: &Model, steps: &[Span]) -> Self {
         let mut figures = Self::default();
         let tensor_cores = TensorCores::new(model);
+        figures.knows_tensor_cores = tensor_cores.is_known();
         let kernels = model.slices();
         for slice in kernels.filter(|slice| model.class(*slice) == SliceClass::Kernel) {
             let (begin, end) = model.span(slice);

@@ -83,6 +83,31 @@ impl<'model> Stacks<'model> {
         stacks
     }
 
+    /// Adds up the bytes of allocations by their call stacks; those of an unknown stack are left out.
+    pub fn of_memory(model: &'model Model, allocations: impl Iterator<Item = (u32, u64)>) -> Self {
+        let mut sums: HashMap<u32, (i64, u64), foldhash::fast::RandomState> = HashMap::default();
+        for (stack, bytes) in allocations {
+            let sum = sums.entry(stack).or_default();
+            sum.0 = sum.0.saturating_add_unsigned(bytes);
+            sum.1 += 1;
+        }
+        let mut sums: Vec<_> = sums.into_iter().collect();
+        sums.sort_unstable();
+        let mut stacks = Self::empty(model);
+        for (stack, (bytes, count)) in sums {
+            let mut frames: Vec<TextId> = model.trace.stacks.frames(stack).collect();
+            frames.reverse();
+            let mut node = TOP;
+            for name in frames {
+                node = stacks.child(node, name.0, TimeKind::Host);
+                stacks.add(node, bytes, count);
+            }
+            let last = &mut stacks.nodes[node as usize];
+            last.own = last.own.saturating_add(bytes);
+        }
+        stacks
+    }
+
     fn add_lane(&mut self, levels: &Levels, lane: u32, area: (i64, i64)) {
         let model = self.model;
         // The last slice of each row and its node.

@@ -10,12 +10,32 @@ use super::calls::Calls;
 /// FLOPs of each call; 0 if they are unknown, or counted at a call around it.
 pub fn of_calls(model: &Model, calls: &Calls) -> Vec<u64> {
     let is_mindspore = model.trace.head.format == TraceFormat::Mindspore;
+    outermost(model, calls, |name, shapes| {
+        if shapes.flops > 0 {
+            shapes.flops
+        } else if is_mindspore {
+            of_graph_operator(
+                super::meaning::type_of(name, TraceFormat::Mindspore),
+                shapes,
+            )
+        } else {
+            of_operator(name, shapes)
+        }
+    })
+}
+
+/// A count of each call by its name and shapes; 0 for those within a call that has one.
+pub(super) fn outermost(
+    model: &Model,
+    calls: &Calls,
+    of: impl Fn(&str, &Shapes) -> u64,
+) -> Vec<u64> {
     let mut known: HashMap<(TextId, u32), u64, foldhash::fast::RandomState> = HashMap::default();
-    let mut flops = vec![0; calls.len()];
+    let mut counts = vec![0; calls.len()];
     let mut is_within = vec![false; calls.len()];
     for call in 0..calls.len() {
         let parent = calls.parent(call);
-        is_within[call] = parent.is_some_and(|parent| is_within[parent] || flops[parent] > 0);
+        is_within[call] = parent.is_some_and(|parent| is_within[parent] || counts[parent] > 0);
         let slice = calls.slices[call] as usize;
         let detail = model.trace.slices.details[slice];
         let Some(shapes) = model.trace.shapes.get(detail as usize) else {
@@ -24,24 +44,11 @@ pub fn of_calls(model: &Model, calls: &Calls) -> Vec<u64> {
         if is_within[call] {
             continue;
         }
-        if shapes.flops > 0 {
-            flops[call] = shapes.flops;
-            continue;
-        }
         let name = model.trace.slices.names[slice];
-        flops[call] = *known.entry((name, detail)).or_insert_with(|| {
-            let name = model.trace.texts.get(name);
-            if is_mindspore {
-                of_graph_operator(
-                    super::meaning::type_of(name, TraceFormat::Mindspore),
-                    shapes,
-                )
-            } else {
-                of_operator(name, shapes)
-            }
-        });
+        let count = known.entry((name, detail));
+        counts[call] = *count.or_insert_with(|| of(model.trace.texts.get(name), shapes));
     }
-    flops
+    counts
 }
 
 /// FLOPs of one call of an operator of `PyTorch`; 0 if they are unknown.
@@ -73,13 +80,13 @@ fn product(left: &[u64], right: &[u64]) -> Option<u128> {
     volume(&[batch, *rows, *inner, *columns])
 }
 
-fn volume(dims: &[u64]) -> Option<u128> {
+pub(super) fn volume(dims: &[u64]) -> Option<u128> {
     let mut factors = dims.iter().map(|dim| u128::from(*dim));
     factors.try_fold(1_u128, u128::checked_mul)
 }
 
 /// Batch × outputs × weights of the kernel.
-fn convolution(shapes: &Shapes, input: &[u64], weight: &[u64]) -> Option<u128> {
+pub(super) fn convolution(shapes: &Shapes, input: &[u64], weight: &[u64]) -> Option<u128> {
     let concrete = strings(&shapes.concrete);
     let list = |index: usize| {
         concrete
@@ -232,7 +239,7 @@ pub fn dims(text: &str) -> Vec<Vec<u64>> {
 }
 
 /// Texts in a list such as `["", "[1, 1]", "1"]`.
-fn strings(text: &str) -> Vec<String> {
+pub(super) fn strings(text: &str) -> Vec<String> {
     let mut strings = Vec::new();
     let mut open: Option<String> = None;
     let mut chars = text.chars();

@@ -45,7 +45,7 @@ impl Cause {
 pub struct Gap {
     /// Latest end of the work before.
     pub begin: i64,
-    /// Begin of the work behind it.
+    /// Start of the work behind it.
     pub end: i64,
     /// The work behind it.
     pub next: u32,
@@ -53,7 +53,7 @@ pub struct Gap {
     pub cause: Cause,
 }
 
-/// Gaps of all streams, in the order of lanes and time. Time before the first work and behind the last is none.
+/// Gaps of all streams, in the order of lanes and time. Time before the first work and behind the last is not a gap.
 pub fn gaps(model: &Model) -> Vec<Gap> {
     let ends = ends(model);
     let mut gaps = Vec::new();

@@ -22,6 +22,13 @@ pub fn short_name(name: &str) -> &str {
     rest
 }
 
+/// `true` for the name of a copy between host and device: `Memcpy HtoD (Pageable -> Device)`.
+pub fn is_over_the_bus(name: &str) -> bool {
+    ["HtoD", "DtoH", "HostToDevice", "DeviceToHost"]
+        .iter()
+        .any(|way| name.contains(way))
+}
+
 /// Parts of names of kernels that use matrix units: shapes of their instructions, and libraries and kernels built on them.
 const MATRIX_UNITS: [&str; 24] = [
     "884gemm",
@@ -113,10 +120,10 @@ pub fn uses_tensor_cores(name: &str) -> bool {
     matrix_units(name) == MatrixUnits::Used
 }
 
-/// Names of kernels that use tensor cores.
+/// Use of tensor cores by the names of the kernels of a model.
 #[derive(Clone, Debug, Default)]
 pub struct TensorCores {
-    names: HashMap<TextId, bool, foldhash::fast::RandomState>,
+    names: HashMap<TextId, MatrixUnits, foldhash::fast::RandomState>,
 }
 
 impl TensorCores {
@@ -128,20 +135,25 @@ impl TensorCores {
             let name = model.trace.slices.names[slice as usize];
             names
                 .entry(name)
-                .or_insert_with(|| uses_tensor_cores(model.name(slice)));
+                .or_insert_with(|| matrix_units(model.name(slice)));
         }
         Self { names }
     }
 
     /// `true` if any kernel uses them.
     pub fn is_any(&self) -> bool {
-        self.names.values().any(|uses| *uses)
+        self.names.values().any(|own| *own == MatrixUnits::Used)
+    }
+
+    /// `true` if the name of any kernel says whether it uses them.
+    pub fn is_known(&self) -> bool {
+        self.names.values().any(|own| *own != MatrixUnits::Unknown)
     }
 
     /// `true` for a kernel that uses tensor cores.
     pub fn uses(&self, model: &Model, slice: u32) -> bool {
         let name = model.trace.slices.names.get(slice as usize);
-        name.and_then(|name| self.names.get(name)) == Some(&true)
+        name.and_then(|name| self.names.get(name)) == Some(&MatrixUnits::Used)
     }
 }
 
@@ -171,6 +183,16 @@ mod tests {
         for (name, short) in cases {
             assert_eq!(short_name(name), short);
         }
+    }
+
+    #[test]
+    fn copies_from_and_to_the_host_are_over_the_bus() {
+        assert!(is_over_the_bus("Memcpy HtoD (Pageable -> Device)"));
+        assert!(
+            is_over_the_bus("CopyDeviceToHost")
+                && is_over_the_bus("Memcpy DtoH (Device -> Pinned)")
+        );
+        assert!(!is_over_the_bus("Memcpy DtoD (Device -> Device)"));
     }
 
     #[test]

@@ -25,6 +25,7 @@ pub fn name(model: &Model, lane: usize) -> String {
     match lane.kind {
         _ if !name.is_empty() => name.to_owned(),
         LaneKind::Host => format!("thread {}", lane.thread),
+        LaneKind::Device if lane.thread.starts_with("stream") => lane.thread.clone(),
         LaneKind::Device => format!("stream {}", lane.thread),
         LaneKind::Async | LaneKind::Derived | LaneKind::Profiler => lane.thread.clone(),
     }
@@ -36,7 +37,11 @@ pub fn group_name(model: &Model, lane: usize) -> String {
         return String::new();
     };
     let name = lane.process_name.trim();
-    if lane.kind == LaneKind::Device && model.trace.head.format == TraceFormat::Kineto {
+    let has_devices = matches!(
+        model.trace.head.format,
+        TraceFormat::Kineto | TraceFormat::Nsight
+    );
+    if lane.kind == LaneKind::Device && has_devices {
         // The file gives the name of the program to its devices too.
         let id = lane.process.parse::<u32>().ok().filter(|id| *id < MAX_GPU);
         if let Some(id) = id {

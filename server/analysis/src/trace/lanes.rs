@@ -23,6 +23,9 @@ const MAX_COUNTERS: usize = 256;
 /// Maximum number of instants in one answer.
 const MAX_MARKS: usize = 1_000;
 
+/// With more rows in a lane of the host, devices come first: chosen, half of the rows that a window of 800 pixels shows.
+const DEEP_ROWS: u32 = 12;
+
 /// Lanes in groups, steps, counters and the busy share of the whole recording.
 pub fn lanes(model: &Model, levels: &Levels) -> TimelineLanes {
     let extent_nanos = model.extent.end.saturating_sub(model.extent.start);
@@ -179,6 +182,15 @@ fn groups(model: &Model, levels: &Levels) -> (Vec<LaneGroup>, bool) {
             empty_names,
             folded: is_joined(kind),
         });
+    }
+    // Stacks of Python would fill the first view.
+    let is_deep = |group: &LaneGroup| {
+        let mut rows = group.lanes.iter().map(|lane| lane.rows);
+        group.kind == kind_name(LaneKind::Host) && rows.any(|rows| rows > DEEP_ROWS)
+    };
+    if answer.iter().any(is_deep) {
+        let device = kind_name(LaneKind::Device);
+        answer.sort_by_key(|group| group.kind != device);
     }
     (answer, cut)
 }

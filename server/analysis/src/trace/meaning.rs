@@ -12,12 +12,12 @@ use crate::pipeline::{INPUT_NAMES, is_input};
 /// Name under which annotations of steps are one row: their own names have the number of the step.
 pub const STEP: &str = "ProfilerStep";
 
-/// Name of the row of a slice: annotations that the profiler numbers are one.
+/// Name of the row of a slice: annotations of steps, each with its number, are one.
 pub fn row_name(name: &str) -> &str {
     if step_number(name).is_some() {
         STEP
     } else {
-        name
+        numbered_step(name).map_or(name, |(word, _)| word)
     }
 }
 
@@ -26,6 +26,27 @@ pub fn step_number(name: &str) -> Option<i64> {
     let digits = name.strip_prefix("ProfilerStep#")?;
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| digits.parse().ok()).flatten()
+}
+
+/// Word and number of an annotation that a program makes for each of its steps: `iteration 3`, `train_step_3`, `step #3`.
+pub fn numbered_step(name: &str) -> Option<(&str, i64)> {
+    const WORDS: [&str; 8] = [
+        "step",
+        "iteration",
+        "iter",
+        "train_step",
+        "training_step",
+        "train step",
+        "training step",
+        "global_step",
+    ];
+    let word = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    let number = name[word.len()..].parse().ok()?;
+    let word = word.trim_end_matches([' ', '_', '#', ':', '=', '-']);
+    WORDS
+        .iter()
+        .any(|known| known.eq_ignore_ascii_case(word))
+        .then_some((word, number))
 }
 
 /// `true` for the name of an annotation or operator that waits for data.
@@ -89,8 +110,13 @@ enum Subject {
     Gloo,
     Collective,
     Copy,
+    /// Waiting of a device for an event, which MTIA records among its kernels.
+    Wait,
     Other,
 }
+
+/// Name of the waiting of an MTIA device.
+const EVENT_WAIT: &str = "event_wait";
 
 impl Subject {
     fn new(name: &str, format: TraceFormat) -> Self {
@@ -103,6 +129,8 @@ impl Subject {
             Self::Step
         } else if is_data(name) || format == TraceFormat::Spans && is_input(name) {
             Self::Data
+        } else if name == EVENT_WAIT {
+            Self::Wait
         } else if name.starts_with("gloo:") {
             Self::Gloo
         } else if is_communication(name) || is_span(&["allreduce", "collective"]) {
@@ -276,6 +304,7 @@ impl Context {
             {
                 Role::Communication
             }
+            SliceClass::Kernel if name.subject == Subject::Wait => Role::None,
             SliceClass::Kernel => Role::Kernel,
             SliceClass::Memcpy => Role::Memcpy,
             SliceClass::Memset => Role::Memset,
@@ -287,7 +316,9 @@ impl Context {
                 _ if declared == Some(TimeKind::Communication) => Role::Communication,
                 // Operators of a compiled graph run on the device by themselves.
                 _ if class == SliceClass::Operator && lane == LaneKind::Device => Role::Kernel,
-                Subject::Collective | Subject::Copy | Subject::Other => Role::Operators,
+                Subject::Collective | Subject::Copy | Subject::Wait | Subject::Other => {
+                    Role::Operators
+                }
             },
             SliceClass::Span if !self.has_operators => span_role(lane, name.subject, declared),
             _ => Role::None,
@@ -310,6 +341,7 @@ impl Context {
                 | SliceClass::Window
                 | SliceClass::Derived
         );
+        let is_waiting = is_waiting || class == SliceClass::Kernel && name.subject == Subject::Wait;
         if is_waiting || matches!(lane, LaneKind::Derived | LaneKind::Profiler) {
             return TimeKind::Idle;
         }
@@ -354,7 +386,7 @@ fn span_role(lane: LaneKind, subject: Subject, declared: Option<TimeKind>) -> Ro
         }
         (Some(TimeKind::Copy), _) | (None, Subject::Copy) => Role::Memcpy,
         (Some(TimeKind::Data), _) | (None, Subject::Data) => Role::Data,
-        (Some(TimeKind::Compute), _) | (None, Subject::Other) => work,
+        (Some(TimeKind::Compute), _) | (None, Subject::Wait | Subject::Other) => work,
     }
 }
 

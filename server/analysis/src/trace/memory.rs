@@ -1,14 +1,16 @@
 //! Memory of devices: totals, and the life of each allocation with its purpose.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use trainscope_api::profile::{MemoryCategory, MemoryTotal, PhaseKind};
-use trainscope_format::trace::{MemoryEvent, NONE, SliceClass};
+use trainscope_format::trace::{HeldMemory, MemoryEvent, MemoryFailure, NONE, SliceClass};
 
 use super::Model;
 use super::work::{ancestors, innermost};
 
 mod answer;
+mod callers;
 mod categories;
 pub mod timeline;
 
@@ -36,12 +38,31 @@ pub fn totals(model: &Model) -> Vec<MemoryTotal> {
 
 /// Events of each device in the order of the file.
 fn devices(model: &Model) -> BTreeMap<DeviceKey, Vec<&MemoryEvent>> {
-    let mut devices: BTreeMap<DeviceKey, Vec<&MemoryEvent>> = BTreeMap::new();
+    let key = |event: &MemoryEvent| (event.device_type, event.device);
+    let mut counts: BTreeMap<DeviceKey, usize> = BTreeMap::new();
     for event in &model.trace.memory {
-        let key = (event.device_type, event.device);
-        devices.entry(key).or_default().push(event);
+        *counts.entry(key(event)).or_default() += 1;
+    }
+    // There are millions: lists that grow would take twice their memory.
+    let empty = counts.into_iter();
+    let empty = empty.map(|(key, count)| (key, Vec::with_capacity(count)));
+    let mut devices: BTreeMap<DeviceKey, Vec<&MemoryEvent>> = empty.collect();
+    for event in &model.trace.memory {
+        devices.entry(key(event)).or_default().push(event);
     }
     devices
+}
+
+/// Memory of a device that was allocated before the recording and not released in it.
+fn held(model: &Model, key: DeviceKey) -> impl Iterator<Item = &HeldMemory> {
+    let all = model.trace.memory_held.iter();
+    all.filter(move |own| (own.device_type, own.device) == key)
+}
+
+/// Allocations on a device that failed for want of memory.
+fn failures(model: &Model, key: DeviceKey) -> impl Iterator<Item = &MemoryFailure> {
+    let all = model.trace.memory_failures.iter();
+    all.filter(move |own| (own.device_type, own.device) == key)
 }
 
 fn total(model: &Model, key: DeviceKey, events: &[&MemoryEvent]) -> MemoryTotal {
@@ -65,6 +86,8 @@ fn total(model: &Model, key: DeviceKey, events: &[&MemoryEvent]) -> MemoryTotal 
         device_len_bytes: device_len(model, key),
         since_recording: is_counted || key.0 == HOST && model.purposes_of(key).is_none(),
         without_addresses: !has_addresses(events),
+        failures: failures(model, key).count() as u64,
+        by_stacks: !model.trace.stacks.is_empty(),
     }
 }
 
@@ -94,11 +117,24 @@ fn device_len(model: &Model, key: DeviceKey) -> u64 {
     device.map_or(0, |device| device.memory_len)
 }
 
+/// Allocated and reserved bytes of a device when an allocation failed.
+pub fn levels_before(model: &Model, failure: &MemoryFailure) -> (u64, u64) {
+    let key = (failure.device_type, failure.device);
+    let events = model.trace.memory.iter();
+    let before =
+        events.filter(|own| (own.device_type, own.device) == key && own.time <= failure.time);
+    let last = before.max_by_key(|event| event.time);
+    last.map_or((0, 0), |event| (event.allocated, event.reserved))
+}
+
 /// Events in order of time, those of one time in the order of the file.
-fn in_time<'a>(events: &[&'a MemoryEvent]) -> Vec<&'a MemoryEvent> {
+fn in_time<'a, 'e>(events: &'e [&'a MemoryEvent]) -> Cow<'e, [&'a MemoryEvent]> {
+    if events.is_sorted_by_key(|event| event.time) {
+        return Cow::Borrowed(events);
+    }
     let mut events = events.to_vec();
     events.sort_by_key(|event| event.time);
-    events
+    Cow::Owned(events)
 }
 
 /// Allocations and the releases of the same address behind them.
@@ -146,42 +182,65 @@ impl Pairs {
 /// Life of an allocation. Events are numbered in order of time.
 #[derive(Clone, Copy, Debug)]
 struct Life {
-    /// The allocation; `None` if it was before the recording.
-    begin: Option<u32>,
-    /// The release, or the next allocation at the address; `None` if it was not released.
-    end: Option<u32>,
+    /// The allocation; [`NONE`] if it was before the recording.
+    begin: u32,
+    /// The release, or the next allocation at the address; [`NONE`] if it was not released.
+    end: u32,
     bytes: u64,
     category: MemoryCategory,
-    /// The innermost slice that was open at the allocation on its thread.
-    slice: Option<u32>,
+    /// The innermost slice that was open at the allocation on its thread; [`NONE`] without.
+    slice: u32,
+    /// Call stack of the allocation; [`NONE`] if unknown.
+    stack: u32,
 }
 
-/// Lives of the allocations of a device, in the order of their first event; none without addresses.
-fn lives(model: &Model, events: &[&MemoryEvent]) -> Vec<Life> {
+impl Life {
+    /// `true` if it is alive after a number of events.
+    fn is_alive(&self, after: usize) -> bool {
+        let is_before = |event: u32| event != NONE && (event as usize) < after;
+        (self.begin == NONE || is_before(self.begin)) && !is_before(self.end)
+    }
+}
+
+/// Lives of the allocations of a device, in the order of their first event, behind those that were there before; none
+/// without addresses.
+fn lives(model: &Model, key: DeviceKey, events: &[&MemoryEvent]) -> Vec<Life> {
     if !has_addresses(events) {
         return Vec::new();
     }
     let pairs = Pairs::new(events);
-    let context = Context::new(model);
-    let mut lives = Vec::new();
+    let mut context = Context::new(model);
+    let before = held(model, key).map(|own| Life {
+        begin: NONE,
+        end: NONE,
+        bytes: own.bytes,
+        category: context.purpose(own.stack).unwrap_or(MemoryCategory::Kept),
+        slice: NONE,
+        stack: own.stack,
+    });
+    let mut lives: Vec<Life> = before.collect();
+    // A release has the life of its allocation.
+    let freed = usize::try_from(pairs.freed).unwrap_or(0);
+    lives.reserve_exact(events.len().saturating_sub(freed));
     for (index, event) in (0_u32..).zip(events) {
-        let other = Some(pairs.others[index as usize]).filter(|other| *other != NONE);
-        if event.bytes < 0 && other.is_some() {
+        let other = pairs.others[index as usize];
+        if event.bytes < 0 && other != NONE {
             continue;
         }
-        let (begin, end) = if event.bytes < 0 {
-            (None, Some(index))
+        let (begin, end, stack) = if event.bytes < 0 {
+            (NONE, index, NONE)
         } else {
-            (Some(index), other)
+            (index, other, event.stack)
         };
-        let at = |index: Option<u32>| index.map(|index| events[index as usize]);
-        let slice = begin.and_then(|_| innermost(model, event.lane, event.time));
+        let at = |index: u32| events.get(index as usize).copied();
+        let slice = at(begin).and_then(|_| innermost(model, event.lane, event.time));
         lives.push(Life {
             begin,
             end,
             bytes: event.bytes.unsigned_abs(),
             category: context.category(at(begin), at(end), slice),
-            slice,
+            slice: slice.unwrap_or(NONE),
+            stack,
         });
     }
     lives
@@ -191,8 +250,10 @@ fn lives(model: &Model, events: &[&MemoryEvent]) -> Vec<Life> {
 struct Context<'m> {
     model: &'m Model,
     first_step: Option<i64>,
-    /// Begins of updates of the weights, in order.
+    /// Starts of updates of the weights, in order.
     updates: Vec<i64>,
+    /// Purposes of call stacks.
+    purposes: HashMap<u32, Option<MemoryCategory>, foldhash::fast::RandomState>,
 }
 
 impl<'m> Context<'m> {
@@ -216,11 +277,19 @@ impl<'m> Context<'m> {
             model,
             first_step: model.steps.list.first().map(|step| step.begin),
             updates,
+            purposes: HashMap::default(),
         }
     }
 
+    /// Purpose of an allocation by its call stack.
+    fn purpose(&mut self, stack: u32) -> Option<MemoryCategory> {
+        let model = self.model;
+        let own = self.purposes.entry(stack);
+        *own.or_insert_with(|| callers::purpose(model, stack))
+    }
+
     fn category(
-        &self,
+        &mut self,
         begin: Option<&MemoryEvent>,
         end: Option<&MemoryEvent>,
         slice: Option<u32>,
@@ -228,6 +297,9 @@ impl<'m> Context<'m> {
         let Some(begin) = begin else {
             return MemoryCategory::Other;
         };
+        if let Some(purpose) = self.purpose(begin.stack) {
+            return purpose;
+        }
         let phase = |slice: Option<u32>| {
             let phase = slice.and_then(|slice| self.model.phases.get(slice as usize));
             phase.copied().unwrap_or_default()

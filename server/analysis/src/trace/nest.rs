@@ -226,10 +226,12 @@ fn extent(trace: &Trace) -> Range<i64> {
             let memory = trace.memory.iter().map(|event| (event.time, event.time));
             let counters = trace.counters.iter().flat_map(|series| &series.times);
             let marks = trace.marks.iter().map(|mark| (mark.time, mark.time));
+            let failures = trace.memory_failures.iter().map(|own| (own.time, own.time));
             bounds(
                 memory
                     .chain(counters.map(|time| (*time, *time)))
-                    .chain(marks),
+                    .chain(marks)
+                    .chain(failures),
             )
         })
         .unwrap_or_default()

@@ -5,8 +5,9 @@ use trainscope_api::profile::{
 };
 
 use super::calls::{Calls, LaunchedWork};
-use super::kernels::{TensorCores, multiplies};
-use super::peaks::{Precision, peak_of};
+use super::kernels::{TensorCores, is_over_the_bus, multiplies};
+use super::peaks::{Precision, peak_of, peaks_of};
+use super::roofline::bytes_of;
 use super::steps::{StepRange, TimeChoice};
 use super::{Model, flops};
 
@@ -45,6 +46,7 @@ pub struct Operators<'a> {
     device_own: Vec<i64>,
     device_total: Vec<i64>,
     flops: Vec<u64>,
+    bytes: Vec<u64>,
     tensor_cores: TensorCores,
 }
 
@@ -86,6 +88,13 @@ impl<'a> Operators<'a> {
         let launched = calls.launched(model);
         let (device_own, device_total) = calls.device_times(model, &launched);
         let flops = flops::of_calls(model, &calls);
+        let mut bytes = flops::outermost(model, &calls, bytes_of);
+        // Copies from and to the host are as fast as the bus between them.
+        for work in &launched {
+            if is_over_the_bus(model.name(work.slice)) {
+                bytes[work.call] = 0;
+            }
+        }
         Self {
             model,
             calls,
@@ -93,6 +102,7 @@ impl<'a> Operators<'a> {
             device_own,
             device_total,
             flops,
+            bytes,
             tensor_cores: TensorCores::new(model),
         }
     }
@@ -113,7 +123,7 @@ impl<'a> Operators<'a> {
         let own = (0..self.calls.len()).filter(|call| self.is_chosen(*call, &scale));
         let self_nanos = own.clone().map(|call| self.calls.own[call]);
         let self_nanos = self_nanos.fold(0, i64::saturating_add);
-        let (sums, all) = if by == OperatorGroup::Kernel {
+        let (sums, all) = if by.is_of_kernels() {
             (self.kernel_sums(&mut groups, works, &scale), device_nanos)
         } else {
             (self.call_sums(&mut groups, own, &scale), self_nanos)
@@ -212,6 +222,7 @@ impl<'a> Operators<'a> {
             sum.add_phase(self.model.phases[slice as usize], own);
             sum.device_own = sum.device_own.saturating_add(self.device_own[call]);
             sum.flops = sum.flops.saturating_add(self.flops[call]);
+            self.add_roofline(sum, call);
             if self.calls.counts(self.model, call) {
                 sum.durations.push(end.saturating_sub(begin));
                 if !is_within {
@@ -230,6 +241,26 @@ impl<'a> Operators<'a> {
             }
         }
         sums
+    }
+
+    /// Adds the bytes of a call and its shortest time; calls without kernels, or of unknown bytes, have none.
+    fn add_roofline(&self, sum: &mut sums::Sums, call: usize) {
+        let (flops, bytes) = (self.flops[call], self.bytes[call]);
+        let nanos = self.device_total[call];
+        if bytes == 0 || nanos == 0 {
+            return;
+        }
+        sum.bytes = sum.bytes.saturating_add(bytes);
+        sum.bytes_nanos = sum.bytes_nanos.saturating_add(nanos);
+        let detail = self.model.trace.slices.details[self.calls.slices[call] as usize];
+        let shapes = self.model.trace.shapes.get(detail as usize);
+        let device = self.model.trace.head.devices.first();
+        if let (Some(shapes), Some(device)) = (shapes, device)
+            && let precision = Precision::of(shapes)
+            && let Some(peaks) = peaks_of(&device.name, precision, self.tensor_cores.is_any())
+        {
+            sum.shortest.add((flops, peaks.0), (bytes, peaks.1));
+        }
     }
 
     fn kernel_sums(

@@ -54,7 +54,7 @@ struct OutlineCell {
 }
 
 impl Outline {
-    /// The outline of a model; `None` if it has so many rows that coarser cells do not help.
+    /// The outline of a model; `None` if it has too many rows for coarser cells to help.
     pub fn new(model: &Model, levels: &Levels) -> Option<Self> {
         let extent = (model.extent.start, model.extent.end);
         let finest = bin_bits(extent.0, extent.1, WIDTH);

@@ -1,4 +1,4 @@
-//! Peak rates of devices for dense products of matrices, by product name and type of number.
+//! Peak rates of devices: dense products of matrices by type of number, and their memory; by product name.
 
 use trainscope_format::trace::Shapes;
 
@@ -12,50 +12,57 @@ struct Peak {
     tf32: f64,
     /// f16 and bf16.
     half: f64,
+    /// Bytes per second of its memory.
+    memory: f64,
 }
 
 const TERA: f64 = 1e12;
 
-const fn peak(words: &'static [&'static str], tera: [f64; 3]) -> Peak {
+/// Rates in 10¹²: f32, TF32, 16 bits, bytes of memory.
+const fn peak(words: &'static [&'static str], tera: [f64; 4]) -> Peak {
     Peak {
         words,
         float32: tera[0] * TERA,
         tf32: tera[1] * TERA,
         half: tera[2] * TERA,
+        memory: tera[3] * TERA,
     }
 }
 
 /// The first entry whose words are in the name holds.
-const PEAKS: [Peak; 18] = [
+const PEAKS: [Peak; 21] = [
     // NVIDIA H200 data sheet.
-    peak(&["h200"], [67.0, 494.7, 989.4]),
+    peak(&["h200"], [67.0, 494.7, 989.4, 4.8]),
     // NVIDIA H100 data sheet: PCIe, NVL, SXM.
-    peak(&["h100", "pcie"], [51.0, 378.0, 756.0]),
-    peak(&["h100", "nvl"], [60.0, 417.5, 835.5]),
-    peak(&["h100"], [67.0, 494.7, 989.4]),
-    // NVIDIA A100 data sheet, all variants.
-    peak(&["a100"], [19.5, 156.0, 312.0]),
+    peak(&["h100", "pcie"], [51.0, 378.0, 756.0, 2.0]),
+    peak(&["h100", "nvl"], [60.0, 417.5, 835.5, 3.9]),
+    peak(&["h100"], [67.0, 494.7, 989.4, 3.35]),
+    // NVIDIA A100 data sheet: 80 GB on PCIe, 80 GB, 40 GB.
+    peak(&["a100", "80gb", "pcie"], [19.5, 156.0, 312.0, 1.935]),
+    peak(&["a100", "80gb"], [19.5, 156.0, 312.0, 2.039]),
+    peak(&["a100"], [19.5, 156.0, 312.0, 1.555]),
     // NVIDIA A40, A30 and A10 data sheets.
-    peak(&["a40"], [37.4, 74.8, 149.7]),
-    peak(&["a30"], [10.3, 82.0, 165.0]),
-    peak(&["a10"], [31.2, 62.5, 125.0]),
+    peak(&["a40"], [37.4, 74.8, 149.7, 0.696]),
+    peak(&["a30"], [10.3, 82.0, 165.0, 0.933]),
+    peak(&["a10"], [31.2, 62.5, 125.0, 0.6]),
     // NVIDIA RTX A6000 data sheet.
-    peak(&["a6000"], [38.7, 77.4, 154.8]),
+    peak(&["a6000"], [38.7, 77.4, 154.8, 0.768]),
     // NVIDIA L40S, L40 and L4 data sheets.
-    peak(&["l40s"], [91.6, 183.0, 362.0]),
-    peak(&["l40"], [90.5, 90.5, 181.0]),
-    peak(&["l4"], [30.3, 60.0, 121.0]),
+    peak(&["l40s"], [91.6, 183.0, 362.0, 0.864]),
+    peak(&["l40"], [90.5, 90.5, 181.0, 0.864]),
+    peak(&["l4"], [30.3, 60.0, 121.0, 0.3]),
     // NVIDIA V100 data sheet: PCIe, SXM2.
-    peak(&["v100", "pcie"], [14.0, 14.0, 112.0]),
-    peak(&["v100"], [15.7, 15.7, 125.0]),
+    peak(&["v100", "pcie"], [14.0, 14.0, 112.0, 0.9]),
+    peak(&["v100"], [15.7, 15.7, 125.0, 0.9]),
     // NVIDIA T4 data sheet.
-    peak(&["t4"], [8.1, 8.1, 65.0]),
+    peak(&["t4"], [8.1, 8.1, 65.0, 0.32]),
     // NVIDIA Ada architecture paper, appendix A: GeForce RTX 4090.
-    peak(&["4090"], [82.6, 82.6, 165.2]),
+    peak(&["4090"], [82.6, 82.6, 165.2, 1.008]),
     // NVIDIA Ampere GA102 architecture paper, appendix A: GeForce RTX 3090.
-    peak(&["3090"], [35.6, 35.6, 71.0]),
-    // AMD Instinct MI300X data sheet.
-    peak(&["mi300x"], [163.4, 653.7, 1307.4]),
+    peak(&["3090"], [35.6, 35.6, 71.0, 0.936]),
+    // AMD Instinct MI210 and MI300X data sheets.
+    peak(&["mi210"], [45.3, 45.3, 181.0, 1.638]),
+    peak(&["mi300x"], [163.4, 653.7, 1307.4, 5.3]),
 ];
 
 /// Type of the numbers that an operator multiplies.
@@ -78,24 +85,50 @@ impl Precision {
     }
 }
 
-/// Peak of a device in FLOP per second for FLOPs in f32 and in 16 bits: the time that both would take one after the
-/// other at their own peaks, as a rate. f32 runs on tensor cores if `tensor_cores` do anything beside 16 bits. `None`
-/// for a device that is not listed, or without FLOPs.
-pub(super) fn peak_of(device: &str, float32: u64, half: u64, tensor_cores: bool) -> Option<f64> {
+/// The peaks of a device by its name; `None` for one that is not listed.
+fn listed(device: &str) -> Option<&'static Peak> {
     let name = device.to_ascii_lowercase();
     let words: Vec<&str> = name
         .split(|letter: char| !letter.is_ascii_alphanumeric())
         .collect();
     let has = |word: &&str| words.contains(word);
-    let peak = PEAKS.iter().find(|peak| peak.words.iter().all(has))?;
-    let of_float32 = if tensor_cores && half == 0 {
-        peak.tf32
-    } else {
-        peak.float32
-    };
+    PEAKS.iter().find(|peak| peak.words.iter().all(has))
+}
+
+impl Peak {
+    fn of_float32(&self, is_on_tensor_cores: bool) -> f64 {
+        if is_on_tensor_cores {
+            self.tf32
+        } else {
+            self.float32
+        }
+    }
+}
+
+/// Peak of a device in FLOP per second for FLOPs in f32 and in 16 bits: the time that both would take one after the
+/// other at their own peaks, as a rate. f32 runs on tensor cores if `tensor_cores` do anything beside 16 bits. `None`
+/// for a device that is not listed, or without FLOPs.
+pub(super) fn peak_of(device: &str, float32: u64, half: u64, tensor_cores: bool) -> Option<f64> {
+    let peak = listed(device)?;
+    let of_float32 = peak.of_float32(tensor_cores && half == 0);
     let seconds = float32 as f64 / of_float32 + half as f64 / peak.half;
     let all = float32 as f64 + half as f64;
     (seconds > 0.0).then_some(all / seconds)
+}
+
+/// Peaks of a device in FLOP per second for numbers of a type, and in bytes per second of its memory. f32 counts with
+/// tensor cores if they are used at all: no attainable rate is above that.
+pub(super) fn peaks_of(
+    device: &str,
+    precision: Precision,
+    tensor_cores: bool,
+) -> Option<(f64, f64)> {
+    let peak = listed(device)?;
+    let flops = match precision {
+        Precision::Float32 => peak.of_float32(tensor_cores),
+        Precision::Half => peak.half,
+    };
+    Some((flops, peak.memory))
 }
 
 #[cfg(test)]
@@ -112,6 +145,10 @@ mod tests {
         assert_eq!(half("Tesla V100-SXM2-16GB"), Some(125.0));
         assert_eq!(half("NVIDIA L4"), Some(121.0));
         assert_eq!(half("GPU 0"), None);
+        let memory = |name| Some(peaks_of(name, Precision::Half, true)?.1 / TERA);
+        assert_eq!(memory("NVIDIA A100-SXM4-80GB"), Some(2.039));
+        assert_eq!(memory("NVIDIA A100 80GB PCIe"), Some(1.935));
+        assert_eq!(memory("A100-SXM4-40GB"), Some(1.555));
     }
 
     #[test]

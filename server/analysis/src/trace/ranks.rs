@@ -231,7 +231,7 @@ impl Table {
         }
     }
 
-    /// Adds the time from the begin of each collective to the arrival of all ranks, at most its own length.
+    /// Adds the time from the start of each collective to the arrival of all ranks, up to its length.
     fn add_waits(&mut self, own: &[Vec<Collective>], meetings: &[Meeting]) {
         for meeting in meetings {
             for (rank, place) in &meeting.members {

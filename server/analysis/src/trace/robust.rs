@@ -80,8 +80,8 @@ fn score_variance(points: &[(f64, f64)]) -> f64 {
     (of(points.len() as f64) - ties) / 18.0
 }
 
-/// Probability that a normal number is at least so many standard deviations away from 0, with an error below 1.5e−7
-/// (Abramowitz and Stegun, 7.1.26).
+/// Probability that a normal number is this number of standard deviations or more away from 0, with an error below
+/// 1.5e−7 (Abramowitz and Stegun, 7.1.26).
 pub fn probability(deviations: f64) -> f64 {
     let x = deviations.abs() / std::f64::consts::SQRT_2;
     let t = 1.0 / (1.0 + 0.327_591_1 * x);

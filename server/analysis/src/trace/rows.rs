@@ -5,7 +5,7 @@ use trainscope_format::trace::{NONE, Slices};
 /// Highest row of a lane: deeper slices share it.
 pub(super) const MAX_ROW: u16 = 1_023;
 
-/// A slice that is open at the begin of another.
+/// A slice that is open at the start of another.
 struct OpenSlice {
     end: i64,
     row: u16,

@@ -48,16 +48,16 @@ pub enum SearchError {
     /// A quotation mark without the second one.
     #[error("the quotation mark before `{0}` is not closed")]
     OpenQuote(String),
-    /// An expression that is none.
+    /// An invalid expression.
     #[error("`/{0}/` is no regular expression: {1}")]
     Pattern(String, String),
-    /// A kind of time that is none.
+    /// An unknown kind of time.
     #[error("`kind:{0}` is none of compute, communication, copy, data, host and idle")]
     Kind(String),
-    /// A duration that is none.
+    /// An invalid duration.
     #[error("`dur:{0}` is none: write dur:>1ms or dur:<20us, with ns, us, ms or s")]
     Duration(String),
-    /// A number of a step that is none.
+    /// An invalid number of a step.
     #[error("`step:{0}` is no number of a step")]
     Step(String),
     /// Arguments, which are not in the columns of a trace, and were not read from its file.
@@ -127,7 +127,7 @@ fn terms(query: &str) -> Result<Vec<Term>, SearchError> {
     Ok(terms)
 }
 
-/// The expression at the begin of a text and the text behind it; `None` if its second slash does not end a word.
+/// The expression at the start of a text and the text behind it; `None` if its second slash does not end a word.
 fn expression(text: &str) -> Option<(&str, &str)> {
     let inside = text.strip_prefix('/')?;
     let ends = inside.match_indices('/').map(|(at, _)| at);
@@ -139,7 +139,7 @@ fn expression(text: &str) -> Option<(&str, &str)> {
     Some((&inside[..end], &inside[end + 1..]))
 }
 
-/// The word at the begin of a text, without quotation marks, and the text behind it.
+/// The word at the start of a text, without quotation marks, and the text behind it.
 fn word(text: &str) -> Result<(String, &str), SearchError> {
     let mut word = String::new();
     let mut open = None;

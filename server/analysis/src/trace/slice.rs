@@ -156,7 +156,7 @@ fn durations(model: &Model, slice: u32) -> (u64, i64, i64) {
     (durations.len() as u64, median(&mut durations), p99)
 }
 
-/// Time from the end of the work before a device slice to its begin; `None` on a host, or without work before it.
+/// Time from the end of the work before a device slice to its start; `None` on a host, or without work before it.
 fn idle_before(model: &Model, slice: u32) -> Option<i64> {
     let lane = usize::from(model.trace.slices.lanes[slice as usize]);
     if model.trace.lanes.get(lane)?.kind != LaneKind::Device {

@@ -1,11 +1,12 @@
 //! Steps of a trace, by the first rule that gives any.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use trainscope_api::profile::StepSource;
 use trainscope_format::trace::{NONE, SliceClass, TextId, TraceFormat};
 
-use super::meaning::step_number;
+use super::meaning::{numbered_step, step_number};
 use super::ranges::{Span, merge};
 use super::rows::nest_lane;
 use super::{Model, Step, Steps};
@@ -13,9 +14,13 @@ use super::{Model, Step, Steps};
 /// A last step with a smaller share of the launches of the one before was cut off by the end of the recording.
 const WHOLE_SHARE: f64 = 0.8;
 
+/// One annotation with a number may be anything.
+const FEWEST_NUMBERED: usize = 2;
+
 /// Finds the steps of a model that has everything else.
 pub(super) fn steps(model: &Model) -> Steps {
-    let rules: [fn(&Model) -> Steps; 4] = [profiler_steps, declared, executions, annotations];
+    let rules: [fn(&Model) -> Steps; 5] =
+        [profiler_steps, declared, executions, numbered, annotations];
     let mut steps = rules.iter().map(|rule| rule(model));
     let mut steps = steps
         .find(|steps| !steps.list.is_empty())
@@ -30,35 +35,32 @@ pub(super) fn steps(model: &Model) -> Steps {
     steps
 }
 
-/// `ProfilerStep#N`, each lasting until what it launched has ended.
+/// `ProfilerStep#N`.
 fn profiler_steps(model: &Model) -> Steps {
-    let slices = model.slices();
-    let marks = slices.filter(|slice| {
-        matches!(
-            model.class(*slice),
-            SliceClass::Annotation | SliceClass::Operator
-        )
-    });
-    let mut numbers: HashMap<TextId, Option<i64>, foldhash::fast::RandomState> = HashMap::default();
-    let mut list = Vec::new();
-    for slice in marks {
-        let name = model.trace.slices.names[slice as usize];
-        let number = numbers
-            .entry(name)
-            .or_insert_with(|| step_number(model.trace.texts.get(name)));
-        if let Some(number) = *number {
-            let (begin, end) = model.span(slice);
-            list.push(Step {
-                number,
-                begin,
-                end,
-                host_end: end,
-                launched: 0,
-                is_whole: true,
-            });
-        }
+    Steps {
+        source: StepSource::ProfilerStep,
+        by: None,
+        list: with_launches(model, marked(model, step_number)),
     }
-    list.sort_by_key(|step| (step.begin, step.number));
+}
+
+/// Annotations that a program numbers itself: `iteration 3`, `step_3`.
+fn numbered(model: &Model) -> Steps {
+    let list = marked(model, |name| Some(numbered_step(name)?.1));
+    if list.len() < FEWEST_NUMBERED {
+        return Steps::default();
+    }
+    let mut texts = model.trace.texts.iter();
+    let word = texts.find_map(|name| Some(numbered_step(name)?.0));
+    Steps {
+        source: StepSource::Annotations,
+        by: word.map(str::to_owned),
+        list: with_launches(model, list),
+    }
+}
+
+/// Steps, each lasting until what it launched has ended.
+fn with_launches(model: &Model, mut list: Vec<Step>) -> Vec<Step> {
     for slice in model.slices() {
         let call = model.launches[slice as usize];
         if call == NONE {
@@ -75,11 +77,45 @@ fn profiler_steps(model: &Model) -> Steps {
         }
     }
     judge(&mut list);
-    Steps {
-        source: StepSource::ProfilerStep,
-        by: None,
-        list,
+    list
+}
+
+/// The marks with a number of the thread that has most of them, and those of other threads at other times: a second
+/// thread may mark the same steps.
+fn marked(model: &Model, number_of: impl Fn(&str) -> Option<i64>) -> Vec<Step> {
+    let slices = model.slices();
+    let marks = slices.filter(|slice| {
+        matches!(
+            model.class(*slice),
+            SliceClass::Annotation | SliceClass::Operator
+        )
+    });
+    let mut numbers: HashMap<TextId, Option<i64>, foldhash::fast::RandomState> = HashMap::default();
+    let mut by_lane: BTreeMap<u16, Vec<Step>> = BTreeMap::new();
+    for slice in marks {
+        let name = model.trace.slices.names[slice as usize];
+        let number = numbers
+            .entry(name)
+            .or_insert_with(|| number_of(model.trace.texts.get(name)));
+        if let Some(number) = *number {
+            let (begin, end) = model.span(slice);
+            let lane = model.trace.slices.lanes[slice as usize];
+            by_lane
+                .entry(lane)
+                .or_default()
+                .push(whole(number, begin, end));
+        }
     }
+    let mut lanes: Vec<Vec<Step>> = by_lane.into_values().collect();
+    lanes.sort_by_key(|own| Reverse(own.len()));
+    let mut list: Vec<Step> = Vec::new();
+    for lane in lanes {
+        let taken = TimeChoice::of(&list);
+        let is_free = |step: &Step| !taken.holds(step.begin) && !taken.holds(step.end - 1);
+        list.extend(lane.into_iter().filter(is_free));
+    }
+    list.sort_by_key(|step| (step.begin, step.number));
+    list
 }
 
 /// Marks the last steps that are not whole: those without launches where others have some, and one with too few.
@@ -139,7 +175,7 @@ fn iterations(model: &Model) -> Vec<Step> {
 }
 
 /// Counts the operators that a device runs by itself in each step: tables may tell the steps of a whole training, and the
-/// operators of its begin.
+/// operators of its start.
 fn count_operators(model: &Model, steps: &mut [Step]) {
     let is_on_device =
         |slice: &u32| model.class(*slice) == SliceClass::Operator && model.is_device(*slice);

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use trainscope_api::profile::{
-    CategoryTotal, LaneTotal, MAX_STRETCHES, OperatorGroup, Parts, ProfileStep, SessionSummary,
+    CategoryTotal, KindGrowth, LaneTotal, MAX_STRETCHES, OperatorGroup, Parts, ProfileStep,
+    SessionSummary,
 };
+use trainscope_api::timeline::TimeKind;
 
-use super::figures::{Lengths, device_figures, launch_delays};
+use super::figures::{Lengths, device_figures, device_shares, launch_delays};
 use super::operators::Operators;
 use super::parts::{self, RoleRanges, StepTime};
 use super::ranges::Span;
@@ -27,7 +29,16 @@ pub fn summary(model: &Model, range: StepRange, max_steps: usize) -> SessionSumm
     let whole_times: Vec<StepTime> = whole.iter().map(|step| ranges.time(step)).collect();
     let lengths = Lengths::new(whole.iter().map(length).collect());
     let whole_parts: Vec<Parts> = whole_times.iter().map(|time| time.parts).collect();
-    let outliers = whole.iter().filter(|step| lengths.is_outlier(length(step)));
+    let is_outlier = |step: &Step| lengths.is_outlier(length(step));
+    let outliers = whole.iter().filter(|step| is_outlier(step));
+    let parts_of = |wanted: bool| -> Vec<Parts> {
+        let own = whole.iter().zip(&whole_parts);
+        own.filter(|(step, _)| is_outlier(step) == wanted)
+            .map(|(_, parts)| *parts)
+            .collect()
+    };
+    let has_device = !ranges.device.is_empty();
+    let outlier_growth = growth(&parts_of(true), &parts_of(false), has_device);
     let operators = Operators::new(model);
     let mut rows = operators.table(OperatorGroup::Name, range).rows;
     let operator_count = rows.len() as u64;
@@ -37,6 +48,12 @@ pub fn summary(model: &Model, range: StepRange, max_steps: usize) -> SessionSumm
     let mut gaps = idle::gaps(model);
     gaps.retain(|gap| chosen.holds(gap.begin));
     let spans: Vec<Span> = steps.iter().map(|step| (step.begin, step.end)).collect();
+    let devices = device_shares(model, &whole);
+    let mut device = device_figures(model, &ranges, &whole, &whole_times);
+    if let (Some(figures), false) = (&mut device, devices.is_empty()) {
+        let sum: f64 = devices.iter().map(|own| own.utilization).sum();
+        figures.utilization = sum / devices.len() as f64;
+    }
     SessionSummary {
         steps_from: model.steps.source,
         steps_by: model.steps.by.clone(),
@@ -54,8 +71,10 @@ pub fn summary(model: &Model, range: StepRange, max_steps: usize) -> SessionSumm
             .take(MAX_STRETCHES)
             .map(|step| step.number)
             .collect(),
+        outlier_growth,
         mean_parts_nanos: parts::mean(&whole_parts),
-        device: device_figures(model, &ranges, &whole, &whole_times),
+        device,
+        devices,
         idle: idle::totals(model, &gaps),
         host_while_idle_nanos: idle::host_meanwhile(model, &gaps),
         critical_path_nanos: critical::totals(model, &spans),
@@ -69,6 +88,23 @@ pub fn summary(model: &Model, range: StepRange, max_steps: usize) -> SessionSumm
         steps: step_rows(model, &steps, &times, lengths, max_steps),
         ..facts(model)
     }
+}
+
+/// The kind of time that grew most from the usual steps to the long ones, by their means.
+fn growth(long: &[Parts], usual: &[Parts], has_device: bool) -> Option<KindGrowth> {
+    if long.is_empty() || usual.is_empty() {
+        return None;
+    }
+    let kinds = |of: &[Parts]| parts::mean(of).kinds(has_device);
+    let pairs = kinds(long).into_iter().zip(kinds(usual));
+    let grown = TimeKind::ALL.into_iter().zip(pairs);
+    grown
+        .map(|(kind, (long, usual))| KindGrowth {
+            kind,
+            nanos: long.saturating_sub(usual),
+        })
+        .max_by_key(|own| own.nanos)
+        .filter(|own| own.nanos > 0)
 }
 
 fn length(step: &Step) -> i64 {

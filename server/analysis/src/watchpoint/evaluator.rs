@@ -397,6 +397,7 @@ fn look(
         return;
     };
     tensor.dtype = seen.summary.dtype;
+    tensor.is_frozen = seen.summary.role == Role::FrozenWeight;
     if tensor.shape != seen.summary.shape {
         tensor.shape.clone_from(&seen.summary.shape);
     }
@@ -440,6 +441,7 @@ impl Tensor {
             name: seen.name.into(),
             op: seen.op.into(),
             subject,
+            is_frozen: false,
             dtype: seen.summary.dtype,
             shape: seen.summary.shape.clone(),
             history: History::default(),
@@ -449,7 +451,7 @@ impl Tensor {
         }
     }
 
-    /// The share of units that have been zero for so many samples that it is no chance.
+    /// The share of units that have been zero for too many samples to be chance.
     fn note_idle(&mut self, channels: &ChannelStats) -> f32 {
         if self.idle_for.len() != channels.len() {
             self.idle_for = vec![0; channels.len()];

@@ -1,7 +1,7 @@
 //! Inputs and users of a layer, among the layers with recorded tensors.
 //!
 //! A graph determines them if there is one; operators without records are skipped over. Without a graph, layers are
-//! linked in execution order, as far as it is known.
+//! linked in execution order, where it is known.
 
 use std::collections::HashMap;
 use std::sync::Arc;

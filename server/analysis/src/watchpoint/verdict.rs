@@ -185,14 +185,19 @@ impl Findings {
             .iter()
             .map(|own| format!(" {} {}", count(own.0), own.2))
             .collect();
-        let steps = plural(judged.steps, "step");
-        let mut said = Sentence {
-            en: format!("No problems found in {} over {steps}.", listed(&en)),
-            zh: format!(
-                "在 {} 个迭代的{}中未发现问题。",
-                count(judged.steps),
-                zh.join("和")
-            ),
+        let (en, zh) = (listed(&en), zh.join("和"));
+        // A profile may be of a time without steps.
+        let mut said = if judged.steps == 0 {
+            Sentence {
+                en: format!("No problems found in {en}; no steps were recorded."),
+                zh: format!("在{zh}中未发现问题；未记录迭代。"),
+            }
+        } else {
+            let (steps, steps_zh) = (plural(judged.steps, "step"), count(judged.steps));
+            Sentence {
+                en: format!("No problems found in {en} over {steps}."),
+                zh: format!("在 {steps_zh} 个迭代的{zh}中未发现问题。"),
+            }
         };
         let mut add = |en: String, zh: String| {
             said.en = format!("{} {en}", said.en);

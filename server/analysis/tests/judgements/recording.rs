@@ -4,14 +4,16 @@ use std::collections::HashMap;
 
 use trainscope_analysis::watchpoint::{Context, Evaluator, Findings, Watchpoints};
 use trainscope_format::tensor::DType;
-use trainscope_format::{Histogram, Severity};
+use trainscope_format::{Histogram, Role, Severity};
 
 use super::training::noise;
-use crate::support::observe;
+use crate::support::observe_as;
 
 pub(crate) struct Recording {
     evaluator: Evaluator,
     before: HashMap<(u32, String), Vec<u8>>,
+    /// Role of the tensors that follow.
+    pub(crate) role: Role,
 }
 
 impl Recording {
@@ -24,6 +26,7 @@ impl Recording {
         Self {
             evaluator,
             before: HashMap::new(),
+            role: Role::Other,
         }
     }
 
@@ -86,7 +89,8 @@ impl Recording {
     ) {
         let old = self.before.insert((rank, name.to_owned()), bytes.to_vec());
         let (at, kind) = ((rank, step), (dtype, shape));
-        observe(&mut self.evaluator, at, name, kind, bytes, old.as_deref());
+        let old = old.as_deref();
+        observe_as(&mut self.evaluator, self.role, at, name, kind, bytes, old);
     }
 
     pub(crate) fn judge(&self) -> Findings {

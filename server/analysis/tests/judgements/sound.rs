@@ -1,5 +1,7 @@
 //! Tensors of sound programs that look like those of faulty ones, and the faults beside them.
 
+use trainscope_format::Role;
+
 use super::recording::{Recording, alarms, at, first};
 
 /// Number of steps of each training.
@@ -134,4 +136,45 @@ fn weights_stand_still_at_a_minimum() {
     };
     assert_eq!(alarms(&with_loss(7e-9)), [""; 0]);
     assert!(!alarms(&with_loss(0.5)).is_empty());
+}
+
+#[test]
+fn norms_that_climb_while_the_loss_is_still_high_do_not_explode() {
+    /// Norms that rise by a factor at each step, up to one at which the loss begins to fall.
+    fn climbing(factor: f64) -> Recording {
+        let mut recording = Recording::with(&[]);
+        for step in 0..60 {
+            let since = f64::from(u32::try_from(step - 30).unwrap_or(0));
+            recording.scalar(step, "loss", 0.1 + 2.2 * (-0.1 * since).exp());
+            let risen = f64::from(i32::try_from(step.min(30)).unwrap());
+            let norm = 0.01 * factor.powf(risen) * (-0.05 * since).exp();
+            recording.scalar(step, "grad_norm", norm);
+        }
+        recording
+    }
+    assert_eq!(alarms(&climbing(1.25).judge()), [""; 0]);
+    assert!(first(&climbing(2.0).judge()).starts_with("exploding_norm"));
+}
+
+#[test]
+fn a_weight_that_is_frozen_late_is_not_missing_in_the_optimizer() {
+    // The gradient of the last backward pass stays beside it.
+    let stops_as = |role: Role| {
+        let stopped = training(move |recording, step| {
+            let moving = step.min(10);
+            if step >= 10 {
+                recording.role = role;
+            }
+            recording.tensor((0, step), "weight/backbone.weight", &[16, 16], |i| {
+                0.2 * (at(3, 0, i) + 0.05 * moving as f64 * at(4, 0, i))
+            });
+            recording.role = Role::Other;
+            recording.tensor((0, step), "grad/backbone.weight", &[16, 16], |i| {
+                0.01 * at(5, moving, i)
+            });
+        });
+        alarms(&stopped.judge())
+    };
+    assert_eq!(stops_as(Role::FrozenWeight), [""; 0]);
+    assert_ne!(stops_as(Role::Other), [""; 0]);
 }

@@ -1,6 +1,7 @@
 //! Advice: nothing to warn of in healthy profiles, each fault found by its rule, and gains that may be added.
 
 mod course;
+mod recording;
 
 use trainscope_analysis::trace::Model;
 use trainscope_analysis::trace::advice::{self, Facts, Judgement, Lack, Limits, Rule};
@@ -249,7 +250,7 @@ impl Training {
         self
     }
 
-    /// A slice of the host, in microseconds since the begin of the step.
+    /// A slice of the host, in microseconds since the start of the step.
     fn host(self, class: SliceClass, name: &str, from: i64, to: i64) -> Self {
         let begin = self.begin;
         self.at(begin, class, name, from * 1_000, to * 1_000)
@@ -331,7 +332,7 @@ fn kernels_that_are_launched_late() {
             .kernel("s16816gemm", 690, 700, 980)
     };
     let found = fault(Rule::HostBound, Training::steps(8, late));
-    // From the end of the first kernel to the begin of the second, and from step to step.
+    // From the end of the first kernel to the start of the second, and from step to step.
     assert!((found.value - 0.43).abs() < 0.01, "{}", found.value);
     assert_eq!(found.severity, Severity::Warning);
     let idle = fault(Rule::DeviceIdle, Training::steps(8, late));
@@ -488,14 +489,28 @@ fn copies_from_pageable_memory() {
 
 #[test]
 fn communication_that_nothing_hides() {
-    let found = fault(
-        Rule::ExposedCommunication,
-        Training::steps(8, |step, _| {
-            step.kernel("s16816gemm", 5, 10, 700)
-                .kernel("ncclDevKernel_AllReduce", 10, 700, 980)
-        }),
-    );
+    let with = |collective: &str| {
+        fault(
+            Rule::ExposedCommunication,
+            Training::steps(8, |step, _| {
+                step.kernel("s16816gemm", 5, 10, 700)
+                    .kernel(collective, 10, 700, 980)
+            }),
+        )
+    };
+    let found = with("ncclDevKernel_AllReduce");
     assert_eq!(found.gain_nanos, 280_000);
+    let text = &found.evidence.en;
+    assert!(text.ends_with("100 % of it is all-reduce."), "{text}");
+    assert!(found.remedy.en.contains("bucket_cap_mb"));
+    // A name that does not tell the kind has no remedy of a kind.
+    let unknown = with("ncclDevKernel_Generic");
+    let text = &unknown.evidence.en;
+    assert!(
+        text.ends_with("by kernels; no name tells its kind."),
+        "{text}"
+    );
+    assert_eq!(unknown.remedy.en, "");
 }
 
 #[test]

@@ -199,3 +199,19 @@ fn an_empty_trace_has_an_empty_frame() {
     assert!(answer.groups.is_empty() && answer.counters.is_empty());
     assert_eq!(answer.busy, [0; 160]);
 }
+
+#[test]
+fn streams_come_before_deep_stacks() {
+    let order = |depth: usize| {
+        let stack: Vec<(i64, u64, &str)> = (0..depth).map(|_| (0, 100, "frame")).collect();
+        let lanes = [
+            (LaneKind::Host, &*stack),
+            (LaneKind::Device, &[(0, 50, "mm")]),
+        ];
+        let answer = frame(&of_lanes(&lanes));
+        let kinds = answer.groups.iter().map(|group| group.kind.clone());
+        kinds.collect::<Vec<String>>()
+    };
+    assert_eq!(order(12), ["host", "device"]);
+    assert_eq!(order(13), ["device", "host"]);
+}

@@ -4,12 +4,14 @@ use trainscope_analysis::trace::Model;
 use trainscope_analysis::trace::operators::{Operators, operator};
 use trainscope_analysis::trace::steps::StepRange;
 use trainscope_analysis::trace::summary::summary;
-use trainscope_api::profile::{Delays, OperatorGroup, Parts, PhaseKind, StepSource};
+use trainscope_api::profile::{
+    Bound, Delays, OperatorGroup, OperatorRow, Parts, PhaseKind, StepSource,
+};
 use trainscope_api::timeline::TimeKind;
 use trainscope_format::formats::trace_json::TraceReader;
-use trainscope_format::trace::{NONE, SliceClass};
+use trainscope_format::trace::{Device, NONE, Shapes, SliceClass};
 
-use crate::traces::support::model;
+use crate::traces::support::{GeneratedTrace, model};
 
 const STEPS: &str = "generated/steps4-layers2.pt.trace.json.gz";
 
@@ -104,7 +106,7 @@ fn figures_of_the_device_hold() {
     assert!((0.0..=1.0).contains(&device.occupancy.unwrap()));
     // All products of matrices of the generator are of tensor cores, 48 + 8 + 8 kernels, and so is its attention.
     let products = 4_356_216.0 + 486_690.0 + 769_357.0 + 591_986.0;
-    assert!((device.tensor_cores - products / 7_820_189.0).abs() < 1e-9);
+    assert!((device.tensor_cores.unwrap() - products / 7_820_189.0).abs() < 1e-9);
     let delays = Delays {
         count: 140,
         sum: 137_735_075,
@@ -224,6 +226,41 @@ fn kernels_are_rows_of_their_own() {
     )
     .unwrap();
     assert_eq!(kernel.callers, [("aten::mm".to_owned(), 48)]);
+    assert!(kernel.kernels.is_empty());
+}
+
+#[test]
+fn kernels_with_other_arguments_are_rows_by_full_name() {
+    let mut trace = model(STEPS).trace;
+    let gemm = trace
+        .texts
+        .iter()
+        .find(|name| name.contains("gemm"))
+        .unwrap()
+        .to_owned();
+    let id = trace.texts.find(&gemm).unwrap();
+    let names = ["half", "float"].map(|kind| format!("void {gemm}<4, {kind}>(int)"));
+    let ids = [0, 1].map(|at: usize| trace.texts.intern(&names[at]));
+    let own = (0..trace.slices.len()).filter(|slice| trace.slices.names[*slice] == id);
+    let own: Vec<usize> = own.collect();
+    for (at, slice) in own.iter().enumerate() {
+        trace.slices.names[*slice] = ids[usize::from(at % 3 == 0)];
+    }
+    let model = Model::new(trace);
+    let table = |by| Operators::new(&model).table(by, StepRange::default()).rows;
+    let rows = |by, name: &str| -> Vec<u64> {
+        let rows = table(by).into_iter().filter(|row| row.name == name);
+        rows.map(|row| row.calls).collect()
+    };
+    assert_eq!(own.len(), 8);
+    assert_eq!(rows(OperatorGroup::Kernel, &gemm), [8]);
+    assert_eq!(rows(OperatorGroup::Variant, &names[0]), [5]);
+    assert_eq!(rows(OperatorGroup::Variant, &names[1]), [3]);
+    let of = |by, name: &str| operator(&model, by, name, None, StepRange::default()).unwrap();
+    let variants = of(OperatorGroup::Kernel, &gemm).kernels;
+    let variants: Vec<_> = variants.into_iter().map(|row| row.name).collect();
+    assert_eq!(variants, names);
+    assert_eq!(of(OperatorGroup::Variant, &names[1]).row.calls, 3);
 }
 
 #[test]
@@ -241,4 +278,55 @@ fn a_trace_that_ends_before_its_device_has_a_last_step_that_is_not_whole() {
     assert_eq!(whole, [true, true, true, false]);
     assert_eq!((own.step_count, own.whole_steps), (4, 3));
     assert_eq!(own.median_step_nanos, 4_193_095);
+}
+
+/// A copy or an addition of two million numbers that takes a millisecond of an A100.
+fn of_two_million(operator: &str, work: &str) -> OperatorRow {
+    let class = if work.starts_with("Memcpy") {
+        SliceClass::Memcpy
+    } else {
+        SliceClass::Kernel
+    };
+    let model = GeneratedTrace::new(1)
+        .slice(0, SliceClass::Operator, operator, (0, 200), None)
+        .slice(
+            0,
+            SliceClass::Runtime,
+            "cudaLaunchKernel",
+            (50, 100),
+            Some(1),
+        )
+        .slice(1, class, work, (100, 1_000_100), Some(1))
+        .change(|trace| {
+            trace.head.devices.push(Device {
+                name: "NVIDIA A100-SXM4-80GB".to_owned(),
+                ..Device::default()
+            });
+            trace.shapes.push(Shapes {
+                dims: "[[2000, 1000],\n  [1000]]".to_owned(),
+                types: r#"["float", "float"]"#.to_owned(),
+                ..Shapes::default()
+            });
+            trace.slices.details[0] = 0;
+        })
+        .model();
+    let rows = Operators::new(&model)
+        .table(OperatorGroup::Shape, StepRange::default())
+        .rows;
+    rows.into_iter().next().unwrap()
+}
+
+#[test]
+fn operators_have_a_share_of_what_the_memory_allows() {
+    let add = of_two_million("aten::add", "vectorized_elementwise_kernel");
+    assert_eq!(add.shapes, "[[2000, 1000], [1000]]");
+    assert_eq!(add.bytes, 16_004_000);
+    // 16 MB in a millisecond are 16 GB/s of 2,039.
+    let share = add.roofline.unwrap();
+    assert!((share - 16.004 / 2_039.0).abs() < 1e-9, "{share}");
+    assert_eq!(add.bound, Some(Bound::Memory));
+    let within = of_two_million("aten::copy_", "Memcpy DtoD (Device -> Device)");
+    assert_eq!(within.bytes, 8_004_000);
+    let from_host = of_two_million("aten::copy_", "Memcpy HtoD (Pinned -> Device)");
+    assert_eq!((from_host.bytes, from_host.roofline), (0, None));
 }

@@ -10,7 +10,7 @@ use trainscope_analysis::trace::summary::summary;
 use trainscope_api::profile::{MAX_MEMORY_POINTS, MemoryAnswer, MemoryCategory, MemoryTotal};
 use trainscope_format::formats::memory_timeline::{MemoryTimeline, total};
 use trainscope_format::formats::trace_json::TraceReader;
-use trainscope_format::trace::{DeclaredStep, Device, MemoryEvent, SliceClass, Trace};
+use trainscope_format::trace::{DeclaredStep, Device, MemoryEvent, NONE, SliceClass, Trace};
 
 use crate::traces::support::{GeneratedTrace, generated, model, unpacked};
 
@@ -199,6 +199,7 @@ fn event(time: i64, bytes: i64, address: u64, allocated: i64) -> MemoryEvent {
         device_type: 1,
         device: 0,
         lane: 0,
+        stack: NONE,
     }
 }
 

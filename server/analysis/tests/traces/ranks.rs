@@ -170,14 +170,14 @@ fn the_slow_rank_and_a_usual_one_are_on_one_clock() {
 /// Work of a rank before the collective of a step, in microseconds.
 #[derive(Clone, Copy, Default)]
 struct Before {
-    /// Later begin of the step.
+    /// Later start of the step.
     begin: i64,
     data: i64,
     host: i64,
     kernel: i64,
 }
 
-/// A rank whose steps end with a collective that lasts until `end` microseconds after their begin.
+/// A rank whose steps end with a collective that lasts until `end` microseconds after their start.
 fn rank_of(steps: i64, before: impl Fn(i64) -> Before, end: i64) -> Model {
     let mut events = Vec::new();
     let mut add = |category: &str, name: &str, thread: i64, begin: i64, length: i64| {

@@ -1,6 +1,7 @@
 //! Traces of `torch.profiler` on a CPU.
 
 use serde::Deserialize;
+use trainscope_analysis::trace::advice::apply;
 use trainscope_analysis::trace::operators::{Operators, Request, operator, operators};
 use trainscope_analysis::trace::steps::StepRange;
 use trainscope_analysis::trace::summary::summary;
@@ -8,8 +9,9 @@ use trainscope_analysis::trace::{Model, Role};
 use trainscope_api::profile::{
     OperatorGroup, Parts, PhaseKind, ProfileStep, SessionSummary, StepSource,
 };
+use trainscope_format::trace::SliceClass;
 
-use crate::traces::support::{model, unpacked};
+use crate::traces::support::{GeneratedTrace, model, unpacked};
 
 fn summary_of(name: &str) -> SessionSummary {
     summary(&model(name), StepRange::default(), usize::MAX)
@@ -351,4 +353,74 @@ fn slices_have_the_phase_of_what_is_around_them() {
         "Optimizer.zero_grad#Adam.zero_grad",
         PhaseKind::Backward,
     );
+}
+
+/// Steps of 10 ms that two threads mark, the second 2 ms later.
+#[test]
+fn steps_are_those_of_one_thread() {
+    const MILLI: i64 = 1_000_000;
+    let mut trace = GeneratedTrace::new(1);
+    for step in 0..4 {
+        let begin = step * 10 * MILLI;
+        let name = format!("ProfilerStep#{step}");
+        for (lane, late) in [(0, 0), (1, 2 * MILLI)] {
+            let span = (begin + late, begin + late + 9 * MILLI);
+            trace = trace.slice(lane, SliceClass::Annotation, &name, span, None);
+        }
+    }
+    // At another time the second thread is alone.
+    let span = (100 * MILLI, 109 * MILLI);
+    trace = trace.slice(1, SliceClass::Annotation, "ProfilerStep#9", span, None);
+    let own = summary(&trace.model(), StepRange::default(), usize::MAX);
+    let numbers: Vec<i64> = own.steps.iter().map(|step| step.number).collect();
+    assert_eq!(numbers, [0, 1, 2, 3, 9]);
+    assert_eq!(lengths(&own.steps), [9 * MILLI; 5]);
+}
+
+/// Two devices in one file, of which the second works for half of the time.
+#[test]
+fn each_device_of_several_has_its_utilization() {
+    let mut trace = GeneratedTrace::new(2).change(|trace| {
+        trace.lanes[2].process = "1".to_owned();
+    });
+    for step in 0..6 {
+        let begin = step * 100;
+        let name = format!("ProfilerStep#{step}");
+        trace = trace
+            .slice(0, SliceClass::Annotation, &name, (begin, begin + 100), None)
+            .slice(1, SliceClass::Kernel, "gemm", (begin, begin + 100), None)
+            .slice(2, SliceClass::Kernel, "gemm", (begin, begin + 50), None);
+    }
+    let model = trace.model();
+    let mut own = summary(&model, StepRange::default(), usize::MAX);
+    let shares = own.devices.iter().map(|own| (&*own.name, own.utilization));
+    let shares: Vec<(&str, f64)> = shares.collect();
+    assert_eq!(shares, [("GPU 0", 1.0), ("GPU 1", 0.5)]);
+    assert_eq!(own.device.map(|own| own.utilization), Some(0.75));
+    apply(&model, &mut own, None);
+    assert!(
+        own.sentence.en.contains("GPU 0 100 %, GPU 1 50 %"),
+        "{}",
+        own.sentence.en
+    );
+}
+
+#[test]
+fn annotations_with_numbers_of_steps_are_steps() {
+    use trainscope_analysis::trace::meaning::numbered_step;
+    for (name, step) in [
+        ("iteration 3", Some(("iteration", 3))),
+        ("Iteration=12", Some(("Iteration", 12))),
+        ("train_step_7", Some(("train_step", 7))),
+        ("step #40", Some(("step", 40))),
+        ("step40", Some(("step", 40))),
+        ("step", None),
+        ("layer 3", None),
+        ("optimizer_step_3", None),
+        ("step 3 of 9", None),
+        ("step 99999999999999999999", None),
+        ("", None),
+    ] {
+        assert_eq!(numbered_step(name), step, "{name}");
+    }
 }

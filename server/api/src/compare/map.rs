@@ -82,7 +82,7 @@ pub struct DifferenceMap {
     pub roles: std::collections::BTreeMap<String, u64>,
     /// Ascending.
     pub columns: Vec<MapColumn>,
-    /// First step where anything parts, as far as is known.
+    /// First known step where anything parts.
     pub first_step: Option<i64>,
     /// Cells row by row: the greatest difference of each.
     pub cells: Vec<Vec<MapCell>>,

@@ -14,7 +14,7 @@ pub struct FlameQuery {
     /// Rank; the lowest if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
-    /// Begin of the area.
+    /// Start of the area.
     pub from_nanos: i64,
     /// End of the area.
     pub to_nanos: i64,

@@ -22,7 +22,7 @@ pub struct MemoryQuery {
     /// Moment of which the holders are listed; the peak if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_nanos: Option<i64>,
-    /// Begin of the stretch of time.
+    /// Start of the stretch of time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_nanos: Option<i64>,
     /// End of the stretch of time.
@@ -85,6 +85,10 @@ pub struct MemoryAnswer {
     pub at_len_bytes: u64,
     /// Allocations that are alive at that moment, grouped by operator or each by itself, the largest first.
     pub holders: Vec<MemoryHolder>,
+    /// Call stacks of these allocations, callers before what they call; empty if the recording has none.
+    pub stacks: Vec<MemoryFrame>,
+    /// Allocations that failed for want of memory.
+    pub failures: Vec<MemoryFailure>,
     /// Share of reserved memory that is not allocated at the peak, 0 to 1.
     pub fragmentation: f64,
     /// Least bytes of each step.
@@ -119,10 +123,48 @@ pub struct MemoryHolder {
     pub count: u64,
     /// Bytes.
     pub bytes: u64,
-    /// Begin of the first.
+    /// Start of the first.
     pub begin_nanos: i64,
     /// Release of the last; the end of the recording if it was not released.
     pub end_nanos: i64,
+}
+
+/// Frame of the call stacks of allocations.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct MemoryFrame {
+    /// File, line and function.
+    pub name: String,
+    /// Distance from the outermost frame.
+    pub depth: u32,
+    /// Bytes with those of the frames that it calls.
+    pub bytes: u64,
+    /// Bytes of its own allocations.
+    pub self_bytes: u64,
+    /// Number of allocations.
+    pub count: u64,
+}
+
+/// A frame without the folders of its file: `model.py(33): forward`.
+#[must_use]
+pub fn without_folders(frame: &str) -> &str {
+    let path = frame.split_once('(').map_or(frame, |(path, _)| path);
+    let name = path.rfind(['/', '\\']).map_or(0, |slash| slash + 1);
+    &frame[name..]
+}
+
+/// An allocation that failed for want of memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct MemoryFailure {
+    /// Moment.
+    pub at_nanos: i64,
+    /// Bytes that were asked for.
+    pub bytes: u64,
+    /// Bytes of the device that were not reserved.
+    pub free_bytes: u64,
+    /// Lines of the program that asked for them, the innermost first; empty if unknown.
+    pub caller: String,
 }
 
 /// Growth of memory.

@@ -20,6 +20,16 @@ pub enum OperatorGroup {
     Shape,
     /// Kernels by short name.
     Kernel,
+    /// Kernels by full name, with template arguments and parameters.
+    Variant,
+}
+
+impl OperatorGroup {
+    /// `true` if rows are kernels.
+    #[must_use]
+    pub const fn is_of_kernels(self) -> bool {
+        matches!(self, Self::Kernel | Self::Variant)
+    }
 }
 
 /// The query of `GET /api/profile/operators`.
@@ -114,13 +124,13 @@ pub struct OperatorAnswer {
     pub by_step: Vec<(i64, i64)>,
     /// Rows by shape.
     pub shapes: Vec<OperatorRow>,
-    /// Kernels that it and its children launched.
+    /// Kernels that it and its children launched; of a kernel by short name its full names, if it has several.
     pub kernels: Vec<OperatorRow>,
     /// Operators that call it, with the number of calls.
     pub callers: Vec<(String, u64)>,
     /// Commonest sequences of kernels of one call, with their number; up to ten.
     pub sequences: Vec<(Vec<String>, u64)>,
-    /// Begin of its longest call.
+    /// Start of its longest call.
     pub longest_at_nanos: i64,
     /// Duration of its longest call.
     pub longest_nanos: i64,

@@ -1,6 +1,41 @@
-//! Parts of a step.
+//! Parts of a step, and kinds of time.
 
 use serde::{Deserialize, Serialize};
+
+/// Kinds of time, as numbers in cells: the colour of a slice.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[repr(u8)]
+pub enum TimeKind {
+    /// Computation.
+    Compute = 0,
+    /// Communication.
+    Communication = 1,
+    /// Copies.
+    Copy = 2,
+    /// Waiting for data.
+    Data = 3,
+    /// Work of the host.
+    #[default]
+    Host = 4,
+    /// No work: waiting, projections, the profiler itself.
+    Idle = 5,
+}
+
+impl TimeKind {
+    /// All kinds in the order of their numbers.
+    pub const ALL: [Self; 6] = [
+        Self::Compute,
+        Self::Communication,
+        Self::Copy,
+        Self::Data,
+        Self::Host,
+        Self::Idle,
+    ];
+}
 
 /// Parts of a step by kind, nanoseconds. Each moment belongs to one part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,8 +84,7 @@ impl Parts {
         ]
     }
 
-    /// Parts by kind of time: compute, communication, copies, waiting for data, host, idle. Without a device the host
-    /// computes.
+    /// Time of each kind, in the order of [`TimeKind::ALL`]. Without a device the host computes.
     pub const fn kinds(&self, has_device: bool) -> [i64; 6] {
         let host = self.runtime.saturating_add(self.operators);
         let (compute, host) = if has_device {

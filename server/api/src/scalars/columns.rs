@@ -20,7 +20,7 @@
 //!   first    i64       first step, if n > 0 and bit 2 or 3
 //!   stride   i64       difference of neighbours, if n > 0 and bit 2
 //!   steps              bit 3: (n − 1) × u32; neither bit 2 nor 3: n × i64
-//!   values, min, max   n × f32 or f64 each, as far as present
+//!   values, min, max   n × f32 or f64 each, if present
 //!   wall_times_secs    n × f64, if present
 //! ```
 //!

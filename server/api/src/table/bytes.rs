@@ -168,7 +168,7 @@ impl<'a> Reader<'a> {
             .map(|own| f64::from_bits(u64::from_le_bytes(own)))
     }
 
-    /// A number of things, each of which takes at least so many bytes of the rest.
+    /// A number of things, each of which takes this minimum number of bytes of the rest.
     fn count(&mut self, each: usize) -> Result<usize, TableError> {
         let count = u32::from_le_bytes(self.take()?);
         let count = usize::try_from(count).map_err(|_| TableError)?;

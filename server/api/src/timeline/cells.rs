@@ -122,7 +122,7 @@ impl<'a> Reader<'a> {
         u32::try_from(self.number()?).map_err(|_| CellsError)
     }
 
-    /// A number of things, each of which takes at least so many bytes.
+    /// A number of things, each of which has this minimum size in bytes.
     fn count(&mut self, each: usize) -> Result<usize, CellsError> {
         let count = usize::try_from(self.number()?).map_err(|_| CellsError)?;
         if count > self.0.len() / each {

@@ -72,7 +72,7 @@ impl Ruler {
         }
     }
 
-    /// Position of a value, within the axis; that of the begin for NaN.
+    /// Position of a value, within the axis; that of the start for NaN.
     pub(crate) fn at(&self, value: f64) -> f64 {
         let (from, to) = self.values;
         let share = ((value - from) / (to - from)).clamp(0.0, 1.0);

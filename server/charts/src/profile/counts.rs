@@ -38,7 +38,8 @@ impl Counts {
         };
         let first = self.edges.first().copied().unwrap_or(0.0);
         let last = self.edges.last().copied().unwrap_or(1.0);
-        let most = self.counts.iter().copied().fold(0.0, f64::max);
+        // An axis up to 1 would have a tick at its half.
+        let most = self.counts.iter().copied().fold(2.0, f64::max);
         let across = (plot.left, plot.right);
         (
             plot,
@@ -116,5 +117,34 @@ impl Counts {
 
     pub(super) fn outline(&self, size: Size, index: usize) -> Option<Rect> {
         self.bin(&self.layout(size), index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_tick_lies_between_two_counts() {
+        let size = Size {
+            width: 300.0,
+            height: 150.0,
+            dpr: 1.0,
+        };
+        for most in 1..40 {
+            let own = Counts {
+                edges: vec![0.0, 1.0],
+                counts: vec![f64::from(most)],
+                ..Counts::default()
+            };
+            let (_, _, y) = own.layout(size);
+            assert!(y.ticks.len() >= 2, "{most}: {:?}", y.ticks);
+            for (value, label) in &y.ticks {
+                assert!(
+                    value.fract() == 0.0 && !label.contains('.'),
+                    "{most}: {label}"
+                );
+            }
+        }
     }
 }

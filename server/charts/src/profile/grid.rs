@@ -2,7 +2,7 @@
 
 use super::{Hit, Rect, Size, cell};
 
-/// Size of a cell from which on a gap is left between two, CSS pixels.
+/// Minimum size of a cell for a gap between two, CSS pixels.
 const GAP_FROM: f64 = 4.0;
 /// Space between names and cells, with that before the names, CSS pixels.
 const BESIDE: f64 = 16.0;
@@ -55,7 +55,7 @@ impl Grid {
         }
     }
 
-    /// The plot as far as there are rows.
+    /// The part of the plot that has rows.
     pub(super) fn filled(&self) -> Rect {
         Rect {
             bottom: self.plot.top + self.high * self.rows as f64,

@@ -29,7 +29,7 @@ pub struct Memory {
     pub limit: Option<(f64, String)>,
     /// Moment and bytes of the peak with its text.
     pub peak: Option<(f64, f64, String)>,
-    /// Begins of phases with their names.
+    /// Starts of phases with their names.
     pub phases: Vec<(f64, String)>,
 }
 

@@ -149,7 +149,7 @@ impl<'a, DB: DrawingBackend> Pen<'a, DB> {
     }
 }
 
-/// Begins of the dashes of a line.
+/// Starts of the dashes of a line.
 fn dashes(from: f64, to: f64) -> impl Iterator<Item = f64> {
     let dashes = (0..MAX_DASHES).map(move |dash| from + f64::from(dash) * (DASH.0 + DASH.1));
     dashes.take_while(move |at| *at < to)

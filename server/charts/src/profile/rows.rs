@@ -52,7 +52,7 @@ pub struct Row {
 pub struct Segment {
     /// Its colour.
     pub shade: Shade,
-    /// Begin, from the common begin of all rows.
+    /// Start, from the common start of all rows.
     pub begin: f64,
     /// End.
     pub end: f64,

@@ -12,7 +12,7 @@ use crate::paint::{Anchor, Ink};
 const TICKS: u32 = 6;
 /// Upper edge of the plot with the text of a mean above it, CSS pixels.
 const MEAN_TOP: f64 = 22.0;
-/// Width of a bar from which on a gap is left between two, CSS pixels.
+/// Minimum width of a bar for a gap between two, CSS pixels.
 const GAP_FROM: f64 = 4.0;
 /// Opacity of steps that were cut off.
 const PALE: f64 = 0.4;

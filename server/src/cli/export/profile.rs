@@ -23,7 +23,7 @@ use crate::queries::profile::judged;
 
 /// Session of `--session`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum SessionChoice {
+pub(in crate::cli) enum SessionChoice {
     Newest,
     All,
     Named(String),
@@ -32,16 +32,47 @@ pub(super) enum SessionChoice {
 impl SessionChoice {
     /// Parses the value of `--session`.
     #[expect(clippy::unnecessary_wraps, reason = "the signature of clap's parsers")]
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
+    pub(in crate::cli) fn parse(text: &str) -> Result<Self, String> {
         Ok(match text {
             "newest" => Self::Newest,
             "all" => Self::All,
             id => Self::Named(id.to_owned()),
         })
     }
+
+    /// The profiles of its ranks, or of one; at least one.
+    pub(in crate::cli) fn loaded(
+        &self,
+        rank: Option<u32>,
+        reading: &Reading,
+    ) -> Result<Vec<Arc<LoadedProfile>>, Mistake> {
+        let title = words::name(&reading.title, None);
+        let profiles = Profiles::new(&reading.index);
+        let run = &reading.run;
+        let loaded = match self {
+            Self::Newest => profiles.ranks(run, None),
+            Self::All => profiles.all(run),
+            Self::Named(id) => profiles.ranks(run, Some(id)),
+        };
+        let mut loaded = loaded.map_err(|error| {
+            Mistake::new(2, error.to_string())
+                .at(&*title)
+                .attempt("a folder with the trace of a profiler, or another --session")
+        })?;
+        let there: Vec<String> = loaded.iter().map(|own| own.rank().to_string()).collect();
+        loaded.retain(|own| rank.is_none_or(|rank| rank == own.rank()));
+        if loaded.is_empty() {
+            return Err(
+                Mistake::new(2, format!("{title} has no profile of that rank"))
+                    .at(format!("--rank {}", rank.unwrap_or(0)))
+                    .attempt(format!("one of these ranks: {}", there.join(", "))),
+            );
+        }
+        Ok(loaded)
+    }
 }
 
-/// Parses a time since the begin of the session, as `0.45s`, `12ms`, `800us`, `5000ns`; nanoseconds.
+/// Parses a time since the start of the session, as `0.45s`, `12ms`, `800us`, `5000ns`; nanoseconds.
 pub(super) fn parse_time(text: &str) -> Result<i64, String> {
     const UNITS: [(&str, f64); 5] = [
         ("ns", 1.0),
@@ -140,30 +171,9 @@ pub(super) fn write(flags: &ExportFlags, reading: &Reading) -> Result<(), Comman
 
 /// The profiles that the flags choose.
 fn chosen(flags: &ExportFlags, reading: &Reading) -> Result<Vec<Arc<LoadedProfile>>, Mistake> {
-    let title = words::name(&reading.title, None);
-    let profiles = Profiles::new(&reading.index);
-    let run = &reading.run;
-    let loaded = match &flags.session {
-        SessionChoice::Newest => profiles.ranks(run, None),
-        SessionChoice::All => profiles.all(run),
-        SessionChoice::Named(id) => profiles.ranks(run, Some(id)),
-    };
-    let mut loaded = loaded.map_err(|error| {
-        Mistake::new(2, error.to_string())
-            .at(&*title)
-            .attempt("a folder with the trace of a profiler, or another --session")
-    })?;
-    let there: Vec<String> = loaded.iter().map(|own| own.rank().to_string()).collect();
-    loaded.retain(|own| flags.rank.is_none_or(|rank| rank == own.rank()));
+    let mut loaded = flags.session.loaded(flags.rank, reading)?;
     if flags.kind == ExportKind::Timeline && flags.rank.is_none() {
         loaded.truncate(1);
-    }
-    if loaded.is_empty() {
-        return Err(
-            Mistake::new(2, format!("{title} has no profile of that rank"))
-                .at(format!("--rank {}", flags.rank.unwrap_or(0)))
-                .attempt(format!("one of these ranks: {}", there.join(", "))),
-        );
     }
     Ok(loaded)
 }
@@ -180,7 +190,7 @@ fn summary(
     judged(&reading.index, own, &ranks, range, usize::MAX)
 }
 
-/// The area of `--from` and `--until`, since the begin of the session.
+/// The area of `--from` and `--until`, since the start of the session.
 fn area(flags: &ExportFlags, own: &LoadedProfile) -> (i64, i64) {
     let extent = &own.model.extent;
     // Areas leave their end out, and slices without a length may be there.
@@ -288,6 +298,8 @@ fn write_operators(
         "device_self_nanos",
         "device_total_nanos",
         "flops",
+        "bytes",
+        "roofline",
     ];
     head.extend(is_by_shape.then_some("shapes"));
     table.head(&head)?;
@@ -307,7 +319,8 @@ fn write_operators(
             ];
             let mut cells = vec![row.name, row.r#type, row.calls.to_string()];
             cells.extend(times.map(|time| time.to_string()));
-            cells.push(row.flops.to_string());
+            cells.extend([row.flops, row.bytes].map(|count| count.to_string()));
+            cells.push(row.roofline.map_or_else(String::new, |own| own.to_string()));
             cells.extend(is_by_shape.then_some(row.shapes));
             table.cells(&cells)?;
         }

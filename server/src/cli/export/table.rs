@@ -77,7 +77,7 @@ impl<'a> Table<'a> {
 }
 
 /// A number in the API's notation: the shortest that reads back equal; `NaN`, `Infinity`, `-Infinity`.
-pub(super) fn number(value: f64) -> String {
+pub(in crate::cli) fn number(value: f64) -> String {
     if value.is_nan() {
         "NaN".to_owned()
     } else if value.is_infinite() {

@@ -117,7 +117,7 @@ fn sheet(title: &str, own: &LoadedProfile, (from, to): (i64, i64)) -> Sheet {
     }
 }
 
-/// A time since the begin of the session.
+/// A time since the start of the session.
 fn since(nanos: i64) -> String {
     let sign = if nanos < 0 { "−" } else { "" };
     format!("{sign}{}", digits::nanos(nanos.unsigned_abs()))

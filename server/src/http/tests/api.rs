@@ -276,6 +276,7 @@ async fn the_description_is_whole_and_valid() {
         (paths::PROFILE_RANKS, &["get"]),
         (paths::PROFILE_FLAME, &["get"]),
         (paths::PROFILE_DIFF, &["get"]),
+        (paths::PROFILE_SQL, &["post"]),
         (paths::TIMELINE, &["get"]),
         (paths::TIMELINE_LANES, &["get"]),
         (paths::TIMELINE_SLICE, &["get"]),

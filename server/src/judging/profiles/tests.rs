@@ -100,6 +100,31 @@ fn a_profile_that_cannot_be_read_has_not_passed() {
 }
 
 #[test]
+fn what_could_not_be_read_of_a_profile_is_damage() {
+    let slice = |ts: u64| {
+        format!(r#"{{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":{ts},"dur":5}}"#)
+    };
+    let whole = format!(r#"{{"traceEvents":[{},{}]}}"#, slice(1), slice(10));
+    let cut = whole[..whole.len() - 4].to_owned();
+    let zeros = format!("{}{}", &whole[..whole.len() - 2], "\0".repeat(1_000));
+    let wrong = whole.replace(r#""ts":10"#, r#""ts":"late""#);
+    for (text, offset) in [
+        (&whole, None),
+        (&cut, Some(cut.len())),
+        (&zeros, Some(whole.len() - 2)),
+        (&wrong, wrong.rfind("{\"ph")),
+    ] {
+        let run = TempDir::new().unwrap();
+        fs::write(run.path().join("rank_0.pt.trace.json"), text).unwrap();
+        let judged = judged(run.path(), &Watchpoints::recommended());
+        let offsets = judged.damaged.iter().map(|own| own.offset);
+        let offsets: Vec<u64> = offsets.collect();
+        let expected: Vec<u64> = offset.into_iter().map(|own| own as u64).collect();
+        assert_eq!(offsets, expected, "{text}");
+    }
+}
+
+#[test]
 fn profiles_are_read_for_watchpoints_about_them_only() {
     let run = TempDir::new().unwrap();
     fs::write(

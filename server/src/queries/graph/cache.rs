@@ -86,7 +86,7 @@ impl CachedGraph {
         health
     }
 
-    /// Times of each part of the graph, as far as the run has profiles of that rank: spans of trainings, else operators
+    /// Times of each part of the graph, where the run has profiles of that rank: spans of trainings, else operators
     /// of the newest trace.
     pub(crate) fn times(&self, of: &Graphs, run: &str, rank: u32) -> Result<Arc<Times>, Failure> {
         let index = &of.index;

@@ -37,7 +37,7 @@ fn link(fact: &RecordedFact) -> ChainLink {
     }
 }
 
-/// A count; `None` for what is none.
+/// A count; `None` for any other number.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -138,7 +138,7 @@ impl Machine {
     }
 }
 
-/// A time that a training has sent; `None` for one that is none.
+/// A time that a training has sent; `None` for an invalid one.
 pub(in crate::session) fn rest_of_hold(secs: f64) -> Option<Duration> {
     let rest = Duration::try_from_secs_f64(secs).ok()?;
     Some(rest.min(Duration::from_secs(MAX_HOLD_SECS)))

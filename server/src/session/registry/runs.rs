@@ -23,9 +23,9 @@ impl Sessions {
         })
     }
 
-    /// Finds the runs of trainings whose folder is none of the server's, because they see it at another path: by host and
-    /// process in the name of a growing event file. A run that another session has is none of theirs, and of several
-    /// none is chosen.
+    /// Finds the runs of trainings whose folder is not one of the server's, because they see it at another path: by
+    /// host and process in the name of a growing event file. A run that another session has is not one of theirs, and
+    /// of several none is chosen.
     pub(super) fn find_runs(&self) {
         let mut alone = Vec::new();
         for entry in self.0.table.lock().sessions.values() {

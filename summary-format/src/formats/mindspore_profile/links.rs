@@ -96,7 +96,7 @@ impl Links {
         }
     }
 
-    /// The links, and notes about what is none.
+    /// The links, and notes about entries that are not among them.
     pub(super) fn finish(self, file: &str, notes: &mut Vec<String>) -> Vec<Link> {
         let Self { sums, odd, lost } = self;
         if odd > 0 {

@@ -12,7 +12,7 @@ const MINDSPORE_DERIVED: [&str; 5] = [
     "Merged Communication Op",
     "Free Time",
 ];
-/// Begin of the names of MindSpore's threads for operators on a CPU.
+/// Start of the names of MindSpore's threads for operators on a CPU.
 const MINDSPORE_OPERATORS: &str = "HostCpuOps";
 
 /// Meaning of a category; upper and lower case differ between versions of Kineto.

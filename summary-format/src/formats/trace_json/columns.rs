@@ -268,7 +268,7 @@ impl Columns {
     /// Ends a slice; without one, the end is counted.
     pub(super) fn close(&mut self, slice: Option<u32>, end: i64) {
         match slice {
-            // Its begin exceeded a limit.
+            // Its start exceeded a limit.
             Some(NONE) => {}
             Some(slice) => {
                 let begin = self.trace.slices.begins.get(slice as usize).copied();

@@ -23,7 +23,7 @@ impl LineKey {
         Self(LazyLock::new(finder))
     }
 
-    /// Its value; empty without one. In strings quotes are escaped, so a key with its quotes is none of their text.
+    /// Its value; empty without one. In strings quotes are escaped, so a key with its quotes is never in them.
     fn value<'a>(&self, line: &'a [u8]) -> &'a [u8] {
         let mut from = 0;
         while let Some(at) = self.0.find(line.get(from..).unwrap_or_default()) {

@@ -54,6 +54,7 @@ impl Columns {
                 device_type: small(wanted.device_type),
                 device: small(wanted.device_id),
                 lane,
+                stack: NONE,
             });
             return Ok(());
         }

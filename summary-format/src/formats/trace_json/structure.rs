@@ -10,7 +10,7 @@ use crate::trace::{Trace, TraceDamage};
 const MAX_EVENT_LEN: usize = 16 << 20;
 /// Bytes that may be read twice because an event turned out to be damaged.
 const MIN_REREAD_LEN: u64 = 32 << 20;
-/// Further bytes for each byte before it. Above, reading goes on where the event became unreadable, not at its begin.
+/// Further bytes for each byte before it. Above, reading goes on where the event became unreadable, not at its start.
 const REREAD_FACTOR: u64 = 8;
 /// Most places of damage that are kept; all are counted.
 pub(super) const MAX_DAMAGES: u64 = 1_000;

@@ -7,7 +7,7 @@ use trainscope_api::paths;
 use trainscope_api::profile::{
     FlameAnswer, FlameQuery, MemoryAnswer, MemoryQuery, OperatorAnswer, OperatorQuery,
     OperatorsAnswer, OperatorsQuery, ProfileDiff, ProfileDiffQuery, ProfileList, ProfileOverview,
-    ProfileQuery, RanksAnswer,
+    ProfileQuery, RanksAnswer, SqlAnswer, SqlRequest,
 };
 use trainscope_api::timeline::{
     AreaAnswer, AreaQuery, CELLS_MEDIA_TYPE, SliceAnswer, SliceQuery, StepAnswer, StepQuery,
@@ -15,7 +15,7 @@ use trainscope_api::timeline::{
     decode,
 };
 
-use super::{ClientError, Request, address, answer, get};
+use super::{ClientError, Request, address, answer, get, send, url};
 
 /// Sessions and ranks of a run.
 pub async fn profile(run: &str) -> Result<ProfileList, ClientError> {
@@ -48,6 +48,10 @@ pub async fn profile_flame(query: &FlameQuery) -> Result<FlameAnswer, ClientErro
 
 pub async fn profile_diff(query: &ProfileDiffQuery) -> Result<ProfileDiff, ClientError> {
     of_query(paths::PROFILE_DIFF, query).await
+}
+
+pub async fn profile_sql(request: &SqlRequest) -> Result<SqlAnswer, ClientError> {
+    send(Request::post(&url(paths::PROFILE_SQL)), request).await
 }
 
 /// Cells of rows between two moments, as bytes.

@@ -59,7 +59,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// True if another one is drawn equally, as far as this is known without comparing points.
+    /// True if another one is known to be drawn equally without comparing points.
     pub fn is_like(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.lines, &other.lines)
             && (self.x, self.x_kind, self.x_scale) == (other.x, other.x_kind, other.x_scale)

@@ -35,7 +35,7 @@ pub fn Note(
             <span class=if warning { "warn" } else { "ink2" }>
                 <Icon name=icon size=14 />
             </span>
-            <span class="cut">
+            <span class="cut" title=move || next.get()>
                 <b class="med">{move || title.get()}</b>
                 " "
                 <span class="ink2">{move || next.get()}</span>

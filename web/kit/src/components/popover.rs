@@ -103,7 +103,7 @@ pub fn Popover(
 /// Distance of what floats from the edges of the window and from its button, in pixels.
 const MARGIN: f64 = 4.0;
 
-/// Places a panel below its button, in the middle, as far as the window has room for it.
+/// Places a panel below its button, as close to its middle as the room in the window allows.
 fn float(panel: &web_sys::HtmlElement, holder: &web_sys::HtmlElement) {
     let button = holder.get_bounding_client_rect();
     let size = panel.get_bounding_client_rect();

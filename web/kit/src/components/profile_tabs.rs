@@ -40,16 +40,18 @@ pub enum ProfileView {
     Memory,
     Cluster,
     Compare,
+    Sql,
 }
 
 impl ProfileView {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 7] = [
         Self::Overview,
         Self::Steps,
         Self::Operators,
         Self::Memory,
         Self::Cluster,
         Self::Compare,
+        Self::Sql,
     ];
 
     /// Its name in the address.
@@ -61,6 +63,7 @@ impl ProfileView {
             Self::Memory => "memory",
             Self::Cluster => "cluster",
             Self::Compare => "compare",
+            Self::Sql => "sql",
         }
     }
 
@@ -82,7 +85,7 @@ pub enum ProfileTab {
 
 impl ProfileTab {
     /// In the order of the bar.
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::View(ProfileView::Overview),
         Self::View(ProfileView::Steps),
         Self::View(ProfileView::Operators),
@@ -90,6 +93,7 @@ impl ProfileTab {
         Self::View(ProfileView::Memory),
         Self::View(ProfileView::Cluster),
         Self::View(ProfileView::Compare),
+        Self::View(ProfileView::Sql),
         Self::Timeline,
     ];
 
@@ -228,8 +232,8 @@ impl Profiles {
         }
     }
 
-    /// The address of the timeline with a stretch of time, nanoseconds since the begin of the session, and slices that a
-    /// search frames; reactive.
+    /// The address of the timeline with a stretch of time, nanoseconds since the start of the session, and slices that
+    /// a search frames; reactive.
     pub fn timeline_href(self, range: Option<(i64, i64)>, search: Option<&str>) -> String {
         let (from, to) = range
             .map(|(from, to)| (from.to_string(), to.to_string()))

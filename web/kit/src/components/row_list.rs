@@ -150,7 +150,7 @@ pub struct RowList {
 }
 
 impl RowList {
-    /// A list below a head of so many CSS pixels, with rows of these heights; reactive.
+    /// A list below a head of a height in CSS pixels, with rows of these heights; reactive.
     pub fn new(head: f64, heights: impl Fn() -> RowHeights + Send + Sync + 'static) -> Self {
         let (holder, scroll) = (NodeRef::new(), RwSignal::new(0.0_f64));
         let size = use_size(holder);

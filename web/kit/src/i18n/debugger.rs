@@ -10,7 +10,7 @@ pub struct DebuggerTexts {
     pub condition: &'static str,
     pub waiting: &'static str,
     pub waiting_next: &'static str,
-    /// So many watchpoints could not be judged everywhere.
+    /// Number of watchpoints that could not be judged everywhere.
     pub open: fn(u64) -> String,
     /// Of a watchpoint: how often it could not be judged, and why.
     pub unjudged: fn(u64, &str) -> String,

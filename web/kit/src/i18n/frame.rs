@@ -130,7 +130,7 @@ pub struct StateTexts {
     pub note_conflict: [&'static str; 2],
     pub note_refused: &'static str,
     pub note_unreachable: &'static str,
-    /// For screen readers: so many hits since the page was opened.
+    /// For screen readers: number of hits since the page was opened.
     pub new_hits: fn(u64) -> String,
     pub paused: &'static str,
     /// Number of runs with new data.

@@ -34,7 +34,7 @@ pub struct HistogramsTexts {
     pub values: fn(&str) -> String,
     /// In a read-out, before a percentage: all.
     pub share_of: fn(&str) -> String,
-    /// So many records are one row: first step, last step, records.
+    /// Several records in one row: first step, last step, records.
     pub merged: fn(&str, &str, u64) -> String,
     pub step: &'static str,
     pub finite: &'static str,

@@ -74,12 +74,12 @@ pub struct PipelineTexts {
     pub views: [&'static str; 3],
     /// Queues over time, then work over time: head, what it is, least and most.
     pub heat: [[&'static str; 4]; 2],
-    /// So many samples found a queue empty.
+    /// Number of samples that found a queue empty.
     pub empties: fn(u64) -> String,
     pub training: &'static str,
     /// Head of the estimates, their unit, and what they are made of.
     pub help: [&'static str; 3],
-    /// So many workers.
+    /// Number of workers.
     pub with_workers: fn(u64) -> String,
     /// More workers than processors: how many there are.
     pub processors: fn(u64) -> String,

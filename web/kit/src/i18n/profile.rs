@@ -20,8 +20,8 @@ type MemorySentence =
 /// Texts of everything about profiles but the timeline itself.
 pub struct ProfileTexts {
     pub title: &'static str,
-    /// Titles of the views: overview, steps, operators, memory, cluster, compare.
-    pub views: [&'static str; 6],
+    /// Titles of the views: overview, steps, operators, memory, cluster, compare, SQL.
+    pub views: [&'static str; 7],
     pub pipeline: &'static str,
     pub timeline: &'static str,
     /// Name of the choice of session, rank and steps.
@@ -47,7 +47,7 @@ pub struct ProfileTexts {
     /// Something to know about a profile that was read.
     pub remark: &'static str,
     pub truncated: &'static str,
-    /// So many places could not be read.
+    /// Number of places that could not be read.
     pub damaged: fn(u64) -> String,
     pub unread: &'static str,
     /// Between two sentences.
@@ -63,7 +63,11 @@ pub struct ProfileTexts {
     /// Steps are guessed from an annotation of this name.
     pub steps_by: fn(&str) -> String,
     pub no_steps: &'static str,
-    pub where_time: &'static str,
+    /// Number of files beside the profile that are not read.
+    pub unread_files: fn(u64) -> String,
+    pub unread_which: &'static str,
+    /// With steps, and without.
+    pub where_time: [&'static str; 2],
     /// Mean time of a step.
     pub mean: fn(&str) -> String,
     /// Kinds of time with a device and without one: compute, communication, copy, data, host, idle.
@@ -76,11 +80,12 @@ pub struct ProfileTexts {
     pub step: fn(&str, u64) -> String,
 
     pub would_help: &'static str,
-    pub gain: &'static str,
+    /// With steps, and without.
+    pub gain: [&'static str; 2],
     pub at_best: &'static str,
-    /// So many rules found nothing.
+    /// Number of rules that found nothing.
     pub passed: fn(u64) -> String,
-    /// So many rules could not be judged.
+    /// Number of rules that could not be judged.
     pub not_judged: fn(u64) -> String,
     pub code: &'static str,
     /// A session of the address that the run does not have.
@@ -118,18 +123,26 @@ pub struct ProfileTexts {
     /// Operators shown, all of them, share of the time of all.
     pub of_operators: fn(u64, u64, &str) -> String,
     /// The operator with the most time: name, time a step, share.
-    pub most_time: fn(&str, &str, &str) -> String,
-    /// So many of all take half of the time.
+    /// Name, time, share; `true` if the time is that of a step.
+    pub most_time: fn(&str, &str, &str, bool) -> String,
+    /// Number of operators that take half of the time, and of all.
     pub half_time: fn(u64, u64) -> String,
     pub group: &'static str,
     /// By type, name, scope, shape; kernels.
-    pub groups: [&'static str; 5],
+    pub groups: [&'static str; 6],
     /// Head of the first column for each of them.
-    pub group_heads: [&'static str; 5],
+    pub group_heads: [&'static str; 6],
     pub filter: &'static str,
     pub filter_title: &'static str,
-    /// Name, type, shapes, self time, total time, calls, mean, p99, device time, share, occupancy, tensor cores, FLOPs.
-    pub columns: [&'static str; 14],
+    /// Name, type, shapes, self time, total time, calls, mean, p99, device time, share, occupancy, tensor cores, FLOPs, share of the peak, bandwidth,
+    /// share of the roofline.
+    pub columns: [&'static str; 16],
+    /// Bound by the rate of the units, by memory.
+    pub bounds: [&'static str; 2],
+    /// Self time of a recording without steps.
+    pub self_time: &'static str,
+    /// Full names of a kernel.
+    pub variants: &'static str,
     pub choose_columns: &'static str,
     pub flops_by_scope: &'static str,
     /// Operators that no scope is around.
@@ -161,7 +174,7 @@ pub struct ProfileTexts {
     /// By time, by length.
     pub orders: [&'static str; 2],
     pub align: &'static str,
-    /// At the begin of the step, at the begin of the forward pass.
+    /// At the start of the step, at the start of the forward pass.
     pub aligns: [&'static str; 2],
     /// Data, forward, backward, update, communication, host, interval, forward and backward.
     pub phases: [&'static str; 8],
@@ -188,8 +201,10 @@ pub struct ProfileTexts {
     pub memory_steady: &'static str,
     pub since_begin: &'static str,
     pub without_addresses: &'static str,
-    /// Categories are those of a file; they follow from lifetimes.
-    pub categories_from: [&'static str; 2],
+    /// Categories are those of a file; they follow from lifetimes; from call stacks.
+    pub categories_from: [&'static str; 3],
+    /// Failed allocations, the bytes that the first asked for, its moment, and the bytes that were free.
+    pub memory_failed: fn(u64, &str, &str, &str) -> String,
     pub open_peak: &'static str,
     /// Parameters, optimizer, inputs, kept, gradients, activations, autograd, workspace, other.
     pub categories: [&'static str; 9],
@@ -202,8 +217,12 @@ pub struct ProfileTexts {
     pub at_peak: &'static str,
     pub at_moment: fn(&str) -> String,
     pub back_to_peak: &'static str,
-    /// By operator, by scope, by allocation.
-    pub holder_groups: [&'static str; 3],
+    /// By operator, by scope, by allocation, as a flame chart.
+    pub holder_groups: [&'static str; 4],
+    /// The first two of the groups where allocations have call stacks.
+    pub line_groups: [&'static str; 2],
+    /// The first column where allocations have call stacks.
+    pub line_column: &'static str,
     /// Operator, category, bytes, allocations, lifetime, lifetime on the axis.
     pub holder_columns: [&'static str; 6],
     pub unknown_holder: &'static str,
@@ -278,4 +297,17 @@ pub struct ProfileTexts {
     pub here: &'static str,
     pub there: &'static str,
     pub peak: &'static str,
+
+    /// Name of the field of a statement.
+    pub sql_label: &'static str,
+    pub sql_run: &'static str,
+    pub sql_hint: &'static str,
+    /// Titles of statements: kernels, time by rank, steps, delays of launches.
+    pub sql_examples: [&'static str; 4],
+    /// A statement that was not run, or not to its end.
+    pub sql_refused: &'static str,
+    pub sql_result: &'static str,
+    /// Number of rows, seconds, and whether there are more rows.
+    pub sql_rows: fn(u64, &str, bool) -> String,
+    pub sql_tables: &'static str,
 }

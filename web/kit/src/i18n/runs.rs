@@ -77,7 +77,7 @@ pub struct RunsTexts {
     pub base_run: &'static str,
     /// Bar: number selected.
     pub selected: fn(u64) -> String,
-    /// Bar: of these so many are not in view.
+    /// Bar: number of these that are not in view.
     pub selected_hidden: fn(u64) -> String,
     pub show_scalars: &'static str,
     pub hide: &'static str,

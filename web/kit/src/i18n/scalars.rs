@@ -63,7 +63,7 @@ pub struct ScalarsTexts {
     pub non_finite: fn(&str, &str, &str) -> String,
     /// `+Inf at 411`: class, step.
     pub inf_at: fn(&str, &str) -> String,
-    /// So many runs have the same curve.
+    /// Number of runs that have the same curve.
     pub equal: fn(u64) -> String,
     /// Accessible description of a canvas: tag, number of lines, first step, last step.
     pub canvas: fn(&str, u64, &str, &str) -> String,
@@ -127,7 +127,7 @@ pub struct ScalarsTexts {
     pub minus_baseline: &'static str,
     pub baseline: &'static str,
     pub make_baseline: &'static str,
-    /// Link: show so many other runs of the folder, too.
+    /// Link: show a number of other runs of the folder, too.
     pub compare_folder: fn(u64) -> String,
     pub other_colour: &'static str,
     pub only_this: &'static str,

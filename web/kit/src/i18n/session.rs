@@ -30,7 +30,7 @@ pub struct SessionTexts {
     pub at_node: fn(&str, &str) -> String,
     /// Numbers of ranks that wait, each at its own step, and of all.
     pub waiting_apart: fn(u64, u64) -> String,
-    /// Reasons of a hold: a hit, a person, steps, a node, the begin.
+    /// Reasons of a hold: a hit, a person, steps, a node, the start.
     pub reasons: [&'static str; 5],
     /// The watchpoints that paused it were changed.
     pub no_hit_now: &'static str,

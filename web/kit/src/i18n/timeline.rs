@@ -55,7 +55,7 @@ pub struct TimelineTexts {
     pub no_second: &'static str,
     pub rank: fn(u32) -> String,
     pub align: &'static str,
-    /// At the begin, by the clock, at the first step of both.
+    /// At the start, by the clock, at the first step of both.
     pub alignments: [&'static str; 3],
     pub at_step: fn(&str) -> String,
     pub not_by_clock: &'static str,
@@ -107,7 +107,7 @@ pub struct TimelineTexts {
     pub kinds: [&'static str; 6],
     /// Names of phases.
     pub phases: [(&'static str, &'static str); 4],
-    /// A cell of so many slices.
+    /// A cell of a number of slices.
     pub one_of: fn(u64) -> String,
     pub node: &'static str,
     pub begin: &'static str,

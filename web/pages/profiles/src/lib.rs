@@ -5,6 +5,7 @@
     reason = "`#[component]` makes its props `pub` in modules that are not"
 )]
 
+mod frames;
 mod profile;
 mod timeline;
 

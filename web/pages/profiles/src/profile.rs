@@ -3,13 +3,13 @@
 //!
 //! Session, rank, steps and view are in the address.
 
-use trainscope_api::profile::{ProfileEntry, ProfileState};
+use trainscope_api::profile::{ProfileEntry, ProfileState, UnreadProfile};
 
 use trainscope_web_kit::client::ClientError;
 use trainscope_web_kit::components::profile_tabs::{
     ProfileTab, ProfileTabs, ProfileView, Profiles, VIEW,
 };
-use trainscope_web_kit::components::{IconName, Note, NoteKind, StatePage};
+use trainscope_web_kit::components::{IconName, Note, NoteKind, StatePage, fixed_icon};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::{ProfileTexts, use_i18n};
 use trainscope_web_kit::prelude::*;
@@ -32,6 +32,7 @@ mod operators;
 mod overview;
 mod parts;
 mod recording;
+mod sql;
 mod steps;
 
 use beyond::Beyond;
@@ -69,9 +70,14 @@ pub fn ProfilePage(
     let view =
         Memo::new(move |_| ProfileView::of_name(view.get().filter(|_| !is_alone).as_deref()));
     let current = Signal::derive(move || ProfileTab::View(view.get()));
-    let has_steps =
-        Signal::derive(move || !matches!(view.get(), ProfileView::Memory | ProfileView::Compare));
-    let has_ranks = Signal::derive(move || view.get() != ProfileView::Cluster);
+    let has_steps = Signal::derive(move || {
+        !matches!(
+            view.get(),
+            ProfileView::Memory | ProfileView::Compare | ProfileView::Sql
+        )
+    });
+    let has_ranks =
+        Signal::derive(move || !matches!(view.get(), ProfileView::Cluster | ProfileView::Sql));
     let state = Memo::new(move |_| match profiles.list.load() {
         Load::Failed(ClientError::Refused(error)) => PageState::Failed(error.message),
         Load::Loading | Load::Failed(_) => PageState::Loading,
@@ -109,12 +115,7 @@ pub fn ProfilePage(
             return None;
         };
         let is_beside = state.get() == PageState::View(ProfileView::Overview);
-        let notes = list.unread.iter().map(|own| {
-            let (title, next) = (own.path.clone(), own.reason.clone());
-            let (title, next) = (Signal::stored(title), Signal::stored(next));
-            view! { <Note icon=IconName::Profile title next /> }
-        });
-        is_beside.then(|| notes.collect::<Vec<_>>())
+        (is_beside && !list.unread.is_empty()).then(|| unread_note(&list.unread))
     };
     let content = move || match state.get() {
         PageState::Failed(message) => view! {
@@ -182,9 +183,41 @@ fn later(view: ProfileView) -> AnyView {
     .into_any()
 }
 
+/// Files of other profilers: one is a note, several are a list that opens.
+fn unread_note(unread: &[UnreadProfile]) -> AnyView {
+    if let [own] = unread {
+        let (title, next) = (own.path.clone(), own.reason.clone());
+        let (title, next) = (Signal::stored(title), Signal::stored(next));
+        return view! { <Note icon=IconName::Profile title next /> }.into_any();
+    }
+    let i18n = use_i18n();
+    let count = unread.len() as u64;
+    let rows = unread.iter().map(|own| {
+        view! {
+            <li class="small">
+                <b class="med">{own.path.clone()}</b>
+                " "
+                <span class="ink2">{own.reason.clone()}</span>
+            </li>
+        }
+    });
+    view! {
+        <details class="unread" data-part="unread">
+            <summary class="note">
+                <span class="ink2">{fixed_icon(IconName::Profile, 14)}</span>
+                <b class="med">{move || (i18n.texts().profile.unread_files)(count)}</b>
+                <span class="grow"></span>
+                <span class="link">{i18n.text(|t| t.profile.unread_which)}</span>
+            </summary>
+            <ul class="card">{rows.collect::<Vec<_>>()}</ul>
+        </details>
+    }
+    .into_any()
+}
+
 /// Reading, damage and what else is to know of a profile: icon, fact, consequence.
 fn note_of(own: &ProfileEntry, texts: &ProfileTexts) -> Option<(IconName, String, String)> {
-    let faults = own.faults.join(" ");
+    let faults = own.faults.join(" · ");
     match own.state {
         ProfileState::Reading => {
             let read = format::bytes(own.read_bytes);

@@ -38,14 +38,14 @@ pub(super) fn on_disk(scratch: &Path) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Keys of so many axes and of all results.
+/// Keys of a number of axes and of all results.
 pub(super) fn axes(count: usize) -> Vec<String> {
     let mut keys = parameters(count);
     keys.extend((0..RESULTS).map(|result| format!("metric:{}", tag(result))));
     keys
 }
 
-/// Keys of so many columns that may explain a result: parameters, then other results.
+/// Keys of a number of columns that may explain a result: parameters, then other results.
 pub(super) fn parameters(count: usize) -> Vec<String> {
     let results = (1..RESULTS).map(|result| format!("metric:{}", tag(result)));
     let summaries = (1..RESULTS).map(|result| format!("metric:{}@first", tag(result)));

@@ -12,7 +12,7 @@ const MIN_PASSES: f64 = 10.0;
 const MIN_LOOKS: f64 = 5.0;
 const MIN_ROWS: f64 = 8.0;
 /// Minimum number of looked-at steps for a judgement about waits, and waits a step. Chosen: a print
-/// every ten steps is none.
+/// every ten steps does not count.
 const MIN_STEPS: f64 = 3.0;
 const WAITS_A_STEP: f64 = 0.9;
 

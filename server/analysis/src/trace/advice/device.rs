@@ -12,7 +12,7 @@ use super::super::kernels::{MatrixUnits, TensorCores, matrix_units, multiplies, 
 use super::super::ranges::{self, Span};
 use super::super::work::{ancestors, launch, operator};
 use super::super::{Model, Role};
-use super::facts::{Claim, Facts, Finding};
+use super::facts::{Claim, Facts, Finding, Words};
 use super::{Lack, Limits, Verdict};
 
 /// Operators below which a call waits for a value of the device.
@@ -42,6 +42,7 @@ pub(super) fn idle(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     let utilization = facts.sum(|time| time.kernels) as f64 / span.max(1) as f64;
     let is_low = utilization < limits.utilization_warning;
     let (idle, used) = (percent(share), percent(utilization));
+    let Words { all, all_zh, .. } = facts.words();
     Ok(Some(Finding {
         value: share,
         limit: limits.idle_share,
@@ -52,10 +53,10 @@ pub(super) fn idle(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         },
         evidence: [
             format!(
-                "The device is idle for {idle} of the steps; kernels run for {used} of the time. A larger batch raises throughput, and makes no step shorter."
+                "The device is idle for {idle} of {all}; kernels run for {used} of the time. A larger batch raises throughput, and makes no step shorter."
             ),
             format!(
-                "设备在迭代的 {idle} 中空闲；kernel 运行的时间占 {used}。增大批可提高吞吐量，但不缩短迭代。"
+                "设备在{all_zh}的 {idle} 中空闲；kernel 运行的时间占 {used}。增大批可提高吞吐量，但不缩短迭代。"
             ),
         ],
         step: facts.clearest_of(&facts.idle),
@@ -72,15 +73,16 @@ pub(super) fn host(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         return Ok(None);
     }
     let (time, part) = (text(facts.a_step(total)), percent(share));
+    let Words { each, each_zh, .. } = facts.words();
     Ok(Some(Finding {
         value: share,
         limit: limits.host_idle_share,
         severity: Severity::Warning,
         evidence: [
             format!(
-                "The device waits {time} a step ({part}) for kernels that were not launched yet."
+                "The device waits {time}{each} ({part}) for kernels that were not launched yet."
             ),
-            format!("设备每次迭代有 {time}（{part}）在等待尚未启动的 kernel。"),
+            format!("{each_zh}设备有 {time}（{part}）在等待尚未启动的 kernel。"),
         ],
         step: facts.clearest_of(&spans),
         claim: Claim::Spans(spans),
@@ -108,15 +110,16 @@ pub(super) fn launches(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     }
     let spans = facts.host_idle(&causes, is_short);
     let (part, gaps) = (percent(share), percent(idle));
+    let Words { all, all_zh, .. } = facts.words();
     Ok(Some(Finding {
         value: share,
         limit: limits.short_kernel_share,
         severity: Severity::Warning,
         evidence: [
             format!(
-                "{part} of the kernels are shorter than the call that launches them; gaps between kernels take {gaps} of the steps."
+                "{part} of the kernels are shorter than the call that launches them; gaps between kernels take {gaps} of {all}."
             ),
-            format!("{part} 的 kernel 短于启动它的调用；kernel 之间的空隙占迭代的 {gaps}。"),
+            format!("{part} 的 kernel 短于启动它的调用；kernel 之间的空隙占{all_zh}的 {gaps}。"),
         ],
         step: facts.clearest_of(&spans),
         claim: Claim::Spans(spans),
@@ -134,15 +137,19 @@ pub(super) fn waits(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         return Ok(None);
     }
     let (calls, part) = (brief(each), percent(share));
+    let words = facts.words();
+    let (a_step, a_step_zh, all, all_zh) = (words.each, words.each_zh, words.all, words.all_zh);
     Ok(Some(Finding {
         value: each,
         limit: limits.sync_calls,
         severity: Severity::Warning,
         evidence: [
             format!(
-                "{calls} calls a step wait for the device before its end; it is idle behind them for {part} of the steps."
+                "{calls} calls{a_step} wait for the device before the end; it is idle behind them for {part} of {all}."
             ),
-            format!("每次迭代有 {calls} 次调用在结束前等待设备；其后设备空闲占迭代的 {part}。"),
+            format!(
+                "{a_step_zh}有 {calls} 次调用在结束前等待设备；其后设备空闲占{all_zh}的 {part}。"
+            ),
         ],
         step: facts.clearest_of(&spans),
         claim: Claim::Spans(spans),
@@ -194,13 +201,19 @@ pub(super) fn pageable(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         return Ok(None);
     }
     let part = percent(share);
+    let Words {
+        each,
+        each_zh,
+        all,
+        all_zh,
+    } = facts.words();
     Ok(Some(Finding {
         value: share,
         limit: limits.pageable_share,
         severity: Severity::Warning,
         evidence: [
-            format!("Copies from pageable memory take {part} of the steps: {count} a step."),
-            format!("每次迭代有 {count} 次拷贝来自可分页内存，占迭代的 {part}。"),
+            format!("Copies from pageable memory take {part} of {all}: {count}{each}."),
+            format!("{each_zh}有 {count} 次拷贝来自可分页内存，占{all_zh}的 {part}。"),
         ],
         step: facts.clearest_of(&spans),
         claim: Claim::Spans(spans),
@@ -248,6 +261,7 @@ pub(super) fn tensor_cores(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     }
     let (part, gain) = (percent(share), facts.a_step(could) / 2);
     let less = text(gain);
+    let Words { each, each_zh, .. } = facts.words();
     Ok(Some(Finding {
         value: share,
         limit: limits.tensor_core_share,
@@ -255,10 +269,10 @@ pub(super) fn tensor_cores(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         claim: Claim::Compute(gain),
         evidence: [
             format!(
-                "Products of matrices take {part} of the kernel time, none of it on tensor cores; {less} less a step if they were twice as fast."
+                "Products of matrices take {part} of the kernel time, none of it on tensor cores; {less} less{each} if they were twice as fast."
             ),
             format!(
-                "矩阵乘法占 kernel 时间的 {part}，均未使用张量核；若快一倍，每次迭代缩短 {less}。"
+                "矩阵乘法占 kernel 时间的 {part}，均未使用张量核；若快一倍，{each_zh}可缩短 {less}。"
             ),
         ],
         ..Finding::default()
@@ -309,13 +323,15 @@ pub(super) fn update_kernels(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     let causes = [Cause::Host, Cause::Kernel, Cause::Other];
     let spans = facts.host_idle(&causes, is_update);
     let (count, mean) = (brief(each), brief(mean / MICRO));
+    let words = facts.words();
+    let (a_step, a_step_zh) = (words.each, words.each_zh);
     Ok(Some(Finding {
         value: each,
         limit: limits.update_kernels,
         severity: Severity::Info,
         evidence: [
-            format!("The update launches `{name}` {count} times a step, {mean} µs each."),
-            format!("更新阶段每次迭代启动 `{name}` {count} 次，每次 {mean} µs。"),
+            format!("The update launches `{name}` {count} times{a_step}, {mean} µs each."),
+            format!("{a_step_zh}更新阶段启动 `{name}` {count} 次，每次 {mean} µs。"),
         ],
         step: facts.clearest_of(&spans),
         claim: Claim::Spans(spans),

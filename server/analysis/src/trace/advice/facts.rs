@@ -1,6 +1,6 @@
 //! Everything that the rules look at: the judged steps, the time of their parts, idle time, and the ranks.
 
-use trainscope_api::profile::{Parts, RanksAnswer, SessionSummary};
+use trainscope_api::profile::{RanksAnswer, SessionSummary};
 use trainscope_format::trace::{NONE, SliceClass};
 
 use super::super::figures::{self, Lengths};
@@ -51,7 +51,7 @@ pub struct Facts<'a> {
     pub(super) overhead: Vec<Span>,
     /// Number of Python frames that begin in the steps.
     pub(super) frames: i64,
-    /// Time between the begins of neighbouring frames of a thread that nine of ten exceed: no frame costs more.
+    /// Time between the starts of neighbouring frames of a thread that nine of ten exceed: no frame costs more.
     pub(super) frame_nanos: Option<i64>,
     is_few: bool,
     has_launches: bool,
@@ -144,6 +144,10 @@ impl<'a> Facts<'a> {
 
     /// Reason why no rule about time can judge. Without steps, the whole recording counts as one.
     pub(super) fn needs_time(&self) -> Result<(), Lack> {
+        let trace = &self.model.trace;
+        if trace.slices.is_empty() && !trace.memory.is_empty() {
+            return Err(Lack::NoSlices);
+        }
         if self.steps.is_empty() || self.length <= 0 {
             return Err(Lack::NoSteps);
         }
@@ -227,7 +231,7 @@ impl<'a> Facts<'a> {
         self.a_step(ranges::total(&ranges::minus(&self.spans, &self.compute)))
     }
 
-    /// Mean time from the begin of a judged step to that of the next one, less its compute: the sum of all gains does
+    /// Mean time from the start of a judged step to that of the next one, less its compute: the sum of all gains does
     /// not exceed it, except those within compute.
     pub fn outside_of_compute(&self) -> i64 {
         let edges = self.steps.first().zip(self.steps.last());
@@ -239,6 +243,24 @@ impl<'a> Facts<'a> {
     /// Time a step.
     pub(super) fn a_step(&self, nanos: i64) -> i64 {
         nanos / self.count()
+    }
+
+    /// Words for the time that is judged.
+    pub(super) fn words(&self) -> Words {
+        if self.model.steps.list.is_empty() {
+            return Words {
+                each: "",
+                each_zh: "",
+                all: "the recording",
+                all_zh: "记录",
+            };
+        }
+        Words {
+            each: " a step",
+            each_zh: "每次迭代",
+            all: "the steps",
+            all_zh: "迭代",
+        }
     }
 
     /// Ranges within the judged steps.
@@ -358,18 +380,17 @@ pub(super) fn length(step: &Step) -> i64 {
     step.end.saturating_sub(step.begin)
 }
 
-/// Parts in their order, with names for sentences.
-pub(super) fn named(parts: &Parts) -> [(i64, &'static str, &'static str); 8] {
-    [
-        (parts.kernel, "compute", "计算"),
-        (parts.memcpy, "copies", "拷贝"),
-        (parts.memset, "memset", "内存填充"),
-        (parts.communication, "communication", "通信"),
-        (parts.runtime, "runtime calls", "运行时调用"),
-        (parts.data, "waiting for data", "等待数据"),
-        (parts.operators, "operators on the host", "主机算子"),
-        (parts.other, "nothing recorded", "无记录"),
-    ]
+/// Words for the time that is judged: the steps, or a recording without any.
+#[derive(Clone, Copy)]
+pub(super) struct Words {
+    /// Follows a time or a number in English, with the space before it.
+    pub(super) each: &'static str,
+    /// Begins a sentence in Chinese.
+    pub(super) each_zh: &'static str,
+    /// The whole that a share is of.
+    pub(super) all: &'static str,
+    /// The same in Chinese.
+    pub(super) all_zh: &'static str,
 }
 
 /// Time of steps that no finding has claimed: gains are disjoint, so they may be added.
@@ -441,7 +462,7 @@ pub(super) enum Claim {
     None,
     /// That of some ranges.
     Spans(Vec<Span>),
-    /// That of some ranges, at most so many nanoseconds a step.
+    /// That of some ranges, up to a maximum number of nanoseconds a step.
     AtMost(Vec<Span>, i64),
     /// Nanoseconds a step of waiting that may be between steps.
     Apart(i64),

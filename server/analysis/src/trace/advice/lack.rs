@@ -14,6 +14,8 @@ pub enum Lack {
     TooFewSteps,
     /// Steps of such different lengths that no mean is about any of them.
     UnevenSteps,
+    /// Memory alone was recorded.
+    NoSlices,
     /// No events of a device.
     NoDevice,
     /// Neither calls that launch work, nor their links to it.
@@ -56,7 +58,10 @@ impl Lack {
     /// True if the profile has nothing that the rule is about: the rule does not apply to it.
     #[must_use]
     pub const fn is_without_object(self) -> bool {
-        matches!(self, Self::NoDevice | Self::NoMemory | Self::OneRank)
+        matches!(
+            self,
+            Self::NoSlices | Self::NoDevice | Self::NoMemory | Self::OneRank
+        )
     }
 
     /// The reason as a clause without a subject, in the languages of the user interface.
@@ -66,6 +71,7 @@ impl Lack {
             Self::NoSteps => ("the profile has no steps", "性能分析中没有迭代"),
             Self::TooFewSteps => ("too few profiled steps", "性能分析的迭代数过少"),
             Self::UnevenSteps => ("the steps are too uneven", "迭代耗时差异过大"),
+            Self::NoSlices => ("only memory was recorded", "只记录了内存"),
             Self::NoDevice => ("the profile has no device", "性能分析中没有设备"),
             Self::NoLaunches => ("launches were not recorded", "未记录启动调用"),
             Self::NoMemory => ("allocations were not recorded", "未记录内存分配"),

@@ -1,11 +1,12 @@
 //! Rules about memory.
 
-use trainscope_api::profile::MemoryTotal;
+use trainscope_api::profile::{MemoryTotal, PhaseKind};
 use trainscope_format::Severity;
 use trainscope_format::digits::{bytes, count};
+use trainscope_format::trace::{SliceClass, TraceFormat};
 
 use super::super::ranges::{self, Span};
-use super::super::{memory, robust};
+use super::super::{Model, memory, robust};
 use super::facts::{Claim, Facts, Finding};
 use super::{Lack, Limits, Verdict};
 
@@ -39,8 +40,53 @@ fn lack_of_share(totals: &[MemoryTotal]) -> Lack {
     }
 }
 
+/// True for a trace of PyTorch's operators without any of a backward pass or an update.
+fn is_inference(model: &Model) -> bool {
+    let trains = |phase: &PhaseKind| matches!(phase, PhaseKind::Backward | PhaseKind::Update);
+    model.trace.head.format == TraceFormat::Kineto
+        && model
+            .slices()
+            .any(|slice| model.class(slice) == SliceClass::Operator)
+        && !model.phases.iter().any(trains)
+}
+
+/// Finding of an allocation that failed.
+fn failed(facts: &Facts<'_>, limits: &Limits) -> Option<Finding> {
+    let model = facts.model;
+    let failures = &model.trace.memory_failures;
+    let first = failures.first()?;
+    let (allocated, reserved) = memory::levels_before(model, first);
+    let unused = reserved.saturating_sub(allocated);
+    let count = count(failures.len() as u64);
+    let (asked, free) = (bytes(first.bytes), bytes(first.free));
+    let (spare, of) = (bytes(unused), bytes(reserved));
+    let is_fragmented = unused >= first.bytes;
+    // Bytes that the program wanted, of those that it could have had.
+    let wanted = reserved.saturating_add(first.bytes) as f64;
+    let possible = reserved.saturating_add(first.free).max(1) as f64;
+    Some(Finding {
+        value: wanted / possible,
+        limit: limits.memory_share,
+        severity: Severity::Error,
+        evidence: [
+            format!(
+                "Out of memory ({count}×): {asked} were asked for, {free} of the device were free, and {spare} of {of} reserved bytes were \
+                 not allocated."
+            ),
+            format!(
+                "内存不足（{count} 次）：申请 {asked}，设备空闲 {free}，保留的 {of} 中有 {spare} 未分配。"
+            ),
+        ],
+        remedy: is_fragmented.then_some("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"),
+        ..Finding::default()
+    })
+}
+
 pub(super) fn near_limit(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     let totals = totals(facts)?;
+    if let Some(finding) = failed(facts, limits) {
+        return Ok(Some(finding));
+    }
     let shares = totals.iter().filter_map(|own| Some((own.share()?, own)));
     let fullest = shares.max_by(|a, b| a.0.total_cmp(&b.0));
     let (own, fullest) = fullest.ok_or_else(|| lack_of_share(totals))?;
@@ -55,15 +101,18 @@ pub(super) fn near_limit(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         bytes(fullest.device_len_bytes),
         bytes(room),
     );
-    let is_error = own > limits.memory_share_error;
+    let severity = if is_inference(facts.model) {
+        // Servers of models fill the memory with a cache on purpose.
+        Severity::Info
+    } else if own > limits.memory_share_error {
+        Severity::Error
+    } else {
+        Severity::Warning
+    };
     Ok(Some(Finding {
         value: own,
         limit: limits.memory_share,
-        severity: if is_error {
-            Severity::Error
-        } else {
-            Severity::Warning
-        },
+        severity,
         evidence: [
             format!("Memory peaks at {peak} of {size}: {room} to spare."),
             format!("内存峰值 {peak}，共 {size}：余 {room}。"),
@@ -110,7 +159,7 @@ pub(super) fn growth(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     };
     let each = bytes(each.max(1));
     let (mut en, mut zh) = (
-        format!("The least memory of each step grows by {each} a step"),
+        format!("The minimum memory of each step grows by {each} a step"),
         format!("每次迭代的最低内存以每步 {each} 增长"),
     );
     if total.share().is_some() {

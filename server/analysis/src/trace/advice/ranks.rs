@@ -8,7 +8,7 @@ use trainscope_format::digits::{bytes, nanos, percent};
 use trainscope_format::trace::TraceFormat;
 
 use super::super::{Role, ranges, ranks};
-use super::facts::{Claim, Facts, Finding};
+use super::facts::{Claim, Facts, Finding, Words};
 use super::{Lack, Limits, Verdict};
 
 /// The other ranks, if there are any with steps in common.
@@ -47,7 +47,17 @@ pub(super) fn exposed(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     let (time, part) = (nanos(a_step.unsigned_abs()), percent(share));
     let (kind, share_of_kind) = exposed_most(facts);
     let of_kind = percent(share_of_kind);
-    let (kind_en, kind_zh) = kind.names();
+    let (kind_en, kind_zh) = match kind.names() {
+        Some((en, zh)) => (
+            format!(": {of_kind} of it is {en}"),
+            format!("，其中 {of_kind} 为 {zh}"),
+        ),
+        None => (
+            "; no name tells its kind".to_owned(),
+            "，名称未说明其类型".to_owned(),
+        ),
+    };
+    let Words { each, each_zh, .. } = facts.words();
     Ok(Some(Finding {
         value: share,
         limit: limits.exposed_share,
@@ -55,11 +65,9 @@ pub(super) fn exposed(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         claim: Claim::AtMost(facts.ranges.of(Role::Communication).to_vec(), own),
         evidence: [
             format!(
-                "{time} of communication per step ({part}) is not overlapped by kernels: {of_kind} of it is {kind_en}."
+                "{time} of communication{each} ({part}) is not overlapped by kernels{kind_en}."
             ),
-            format!(
-                "每次迭代有 {time}（{part}）的通信期间没有 kernel 在计算，其中 {of_kind} 为 {kind_zh}。"
-            ),
+            format!("{each_zh}有 {time}（{part}）的通信期间没有 kernel 在计算{kind_zh}。"),
         ],
         step: facts.clearest(|_, time| time.communication - time.hidden),
         remedy: kind.remedy(facts.model.trace.head.format),
@@ -101,8 +109,9 @@ impl Exchange {
         }
     }
 
-    const fn names(self) -> (&'static str, &'static str) {
-        match self {
+    /// Its names; `None` for communication whose name does not tell its kind.
+    const fn names(self) -> Option<(&'static str, &'static str)> {
+        Some(match self {
             Self::AllReduce => ("all-reduce", "all-reduce"),
             Self::Gather => (
                 "all-gather and reduce-scatter",
@@ -110,8 +119,8 @@ impl Exchange {
             ),
             Self::AllToAll => ("all-to-all or send and receive", "all-to-all 或点对点收发"),
             Self::Broadcast => ("sent by one rank to all", "由一个 rank 发往全部"),
-            Self::Other => ("of other kinds", "其他类型"),
-        }
+            Self::Other => return None,
+        })
     }
 
     /// The remedy for this kind, empty without one; `None` if that of the rule holds.

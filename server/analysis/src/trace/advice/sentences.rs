@@ -1,30 +1,94 @@
 //! Sentences for the head of a profile: the time of a step, the waiting in it, and the gain of the advice.
 
-use trainscope_api::profile::{Advice, Sentence, SessionSummary, StepSource};
-use trainscope_format::digits::{count, nanos, percent};
+use trainscope_api::profile::{Advice, DeviceShare, Sentence, SessionSummary, StepSource};
+use trainscope_format::digits::{bytes, count, nanos, percent};
 
 use super::facts::{Facts, MIN_STEPS};
-use super::{Judgement, Lack};
+use super::{Judgement, Lack, Limits};
 
 /// Number of advices with a gain that the overview shows.
 const SHOWN: usize = 5;
+
+/// Number of devices that the sentence names.
+const DEVICES: usize = 8;
 
 fn text(nanos_of: i64) -> String {
     nanos(nanos_of.unsigned_abs())
 }
 
-/// Kind of the device.
+/// Kind of the device, by its name or by that of one of its streams.
 fn device(summary: &SessionSummary) -> &'static str {
-    let is_ascend = |name: &String| name.to_ascii_lowercase().contains("ascend");
-    if summary.device_name.as_ref().is_some_and(is_ascend) {
-        "NPU"
-    } else {
-        "GPU"
+    let lanes = summary.lanes.iter().map(|lane| &lane.process);
+    let mut names = lanes
+        .chain(&summary.device_name)
+        .map(|name| name.to_ascii_lowercase());
+    let kind = names.find_map(|name| match name {
+        name if name.contains("ascend") => Some("NPU"),
+        name if name.contains("/device:tpu") => Some("TPU"),
+        _ => None,
+    });
+    let is_mtia = || summary.categories.contains_key("mtia_ccp_events");
+    kind.unwrap_or_else(|| if is_mtia() { "MTIA" } else { "GPU" })
+}
+
+/// The device that waits; of several devices the share of the time that each works.
+fn who_waits(summary: &SessionSummary) -> (String, String) {
+    if summary.devices.is_empty() {
+        let device = device(summary);
+        return (format!("the {device} waits"), format!("{device} 在等待"));
     }
+    let each = |own: &DeviceShare| format!("{} {}", own.name, percent(own.utilization));
+    let shown: Vec<String> = summary.devices.iter().take(DEVICES).map(each).collect();
+    let left = summary.devices.len().saturating_sub(DEVICES);
+    let (mut en, mut zh) = (shown.join(", "), shown.join("、"));
+    if left > 0 {
+        en = format!("{en} and {left} more");
+        zh = format!("{zh} 等另外 {left} 个");
+    }
+    (
+        format!("no device works (time that each works: {en})"),
+        format!("没有设备在工作（各设备工作的时间占比：{zh}）"),
+    )
+}
+
+/// True for a recording of memory without any slice.
+fn is_memory_alone(summary: &SessionSummary) -> bool {
+    summary.lanes.is_empty() && !summary.memory.is_empty()
+}
+
+/// The peak of a recording of memory alone.
+fn only_memory(summary: &SessionSummary) -> Option<Sentence> {
+    if !is_memory_alone(summary) {
+        return None;
+    }
+    let highest = summary.memory.iter().max_by_key(|own| own.peak_len_bytes)?;
+    let failures: u64 = summary.memory.iter().map(|own| own.failures).sum();
+    let (peak, whole) = (bytes(highest.peak_len_bytes), text(summary.extent_nanos));
+    let (en, zh) = match failures {
+        0 => (String::new(), String::new()),
+        1 => (
+            ", and an allocation failed".to_owned(),
+            "，有 1 次分配失败".to_owned(),
+        ),
+        more => {
+            let more = count(more);
+            (
+                format!(", and {more} allocations failed"),
+                format!("，有 {more} 次分配失败"),
+            )
+        }
+    };
+    Some(Sentence {
+        en: format!("Only memory was recorded, for {whole}: it peaks at {peak}{en}."),
+        zh: format!("只记录了 {whole} 的内存：峰值 {peak}{zh}。"),
+    })
 }
 
 /// Time of a step, and the part of it that is waiting.
 pub(super) fn sentence(summary: &SessionSummary) -> Sentence {
+    if let Some(own) = only_memory(summary) {
+        return own;
+    }
     let parts = summary.mean_parts_nanos;
     let mean = summary.mean_step_nanos;
     let step = text(mean);
@@ -32,13 +96,13 @@ pub(super) fn sentence(summary: &SessionSummary) -> Sentence {
     let busy = parts.kernel + parts.memcpy + parts.memset + parts.communication;
     let waiting = mean.saturating_sub(busy).max(0);
     let (time, part) = (text(waiting), share(waiting));
-    let device = device(summary);
+    let (waits, waits_zh) = who_waits(summary);
     if summary.steps_from == StepSource::None {
         let whole = text(summary.extent_nanos);
         let (more, more_zh) = if summary.device.is_some() {
             (
-                format!("; for {time} of it ({part}) the {device} waits"),
-                format!("，其中 {time}（{part}）{device} 在等待"),
+                format!("; for {time} of it ({part}) {waits}"),
+                format!("，其中 {time}（{part}）{waits_zh}"),
             )
         } else {
             Default::default()
@@ -52,8 +116,8 @@ pub(super) fn sentence(summary: &SessionSummary) -> Sentence {
     }
     if summary.device.is_some() {
         return Sentence {
-            en: format!("A step takes {step}; for {time} of it ({part}) the {device} waits."),
-            zh: format!("每次迭代 {step}，其中 {time}（{part}）{device} 在等待。"),
+            en: format!("A step takes {step}; for {time} of it ({part}) {waits}."),
+            zh: format!("每次迭代 {step}，其中 {time}（{part}）{waits_zh}。"),
         };
     }
     if let Some(input) = summary.input {
@@ -141,8 +205,64 @@ pub(super) fn detail(summary: &SessionSummary) -> Sentence {
     }
 }
 
+/// True for a device that waits for a larger share of the steps than `device_idle` allows.
+fn waits_long(summary: &SessionSummary) -> bool {
+    let busy = summary.device.map_or(i64::MAX, |own| own.busy_nanos);
+    let steps = i64::try_from(summary.whole_steps.max(1)).unwrap_or(i64::MAX);
+    let all = summary.mean_step_nanos.saturating_mul(steps);
+    let idle = all.saturating_sub(busy) as f64 / all.max(1) as f64;
+    idle > Limits::default().idle_share
+}
+
+/// Waiting whose cause no rule names, with what the host does most meanwhile.
+fn unexplained(summary: &SessionSummary) -> Sentence {
+    let doing = summary.host_while_idle_nanos.iter();
+    let doing = doing.max_by_key(|own| *own.1).and_then(|(kind, nanos)| {
+        let (en, zh) = match &**kind {
+            "data" => ("waits for data", "在等待数据"),
+            "waiting" => (
+                "is in calls that wait for the device",
+                "处于等待设备的调用中",
+            ),
+            "python" => ("runs Python", "在运行 Python"),
+            "operators" => ("is in operators", "在执行算子"),
+            _ => return None,
+        };
+        let time = text(*nanos);
+        Some((
+            format!("; meanwhile the host {en} for {time} in all"),
+            format!("；其间主机共有 {time} {zh}"),
+        ))
+    });
+    let (en, zh) = doing.unwrap_or_default();
+    Sentence {
+        en: format!("No rule names the cause of this waiting{en}."),
+        zh: format!("没有规则能指出等待的原因{zh}。"),
+    }
+}
+
 /// The gain of the advice that is shown, or the number of rules that found nothing.
 fn told(summary: &SessionSummary, shown: &[&Advice], gain: i64) -> Sentence {
+    if is_memory_alone(summary) {
+        let (en, zh) = if summary.memory.iter().any(|own| own.by_stacks) {
+            (
+                "The Memory page shows what was allocated, and by which lines.",
+                "“内存”页显示分配了什么、由哪些代码行分配。",
+            )
+        } else {
+            (
+                "The Memory page shows what was allocated; call stacks were not recorded.",
+                "“内存”页显示分配了什么；未记录调用栈。",
+            )
+        };
+        return Sentence {
+            en: en.to_owned(),
+            zh: zh.to_owned(),
+        };
+    }
+    if shown.is_empty() && waits_long(summary) {
+        return unexplained(summary);
+    }
     if shown.is_empty() {
         let passed = count(summary.passed.len() as u64);
         return Sentence {

@@ -1,12 +1,12 @@
 //! Rules about waiting for data, the lengths of steps, compilation, and the recording itself.
 
-use trainscope_api::profile::Parts;
+use trainscope_api::timeline::TimeKind;
 use trainscope_format::Severity;
 use trainscope_format::digits::{count, nanos, percent};
 
 use super::super::ranges::{self, Span};
-use super::super::{Role, figures, parts, robust};
-use super::facts::{Claim, Facts, Finding, length, named};
+use super::super::{Role, Step, figures, robust};
+use super::facts::{Claim, Facts, Finding, Words, length};
 use super::{Lack, Limits, Verdict};
 
 /// Cost of a Python frame to the profiler, nanoseconds: chosen, a call of its hook on a current processor.
@@ -28,6 +28,13 @@ const COMPILERS: [&str; 7] = [
 
 fn text(nanos_of: i64) -> String {
     nanos(nanos_of.unsigned_abs())
+}
+
+/// True if the work that most steps launch ends after the host is through with the next step.
+pub(super) fn runs_behind(steps: &[Step]) -> bool {
+    let pairs = steps.windows(2);
+    let behind = pairs.clone().filter(|two| two[0].end > two[1].host_end);
+    2 * behind.count() > pairs.count()
 }
 
 pub(super) fn data(facts: &Facts<'_>, limits: &Limits) -> Verdict {
@@ -64,9 +71,15 @@ pub(super) fn data(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         (Claim::Apart(each), evidence)
     } else {
         let wait = text(facts.a_step(total));
+        let Words {
+            each,
+            each_zh,
+            all_zh,
+            ..
+        } = facts.words();
         let evidence = [
-            format!("Waiting for data takes {wait} a step, {part} of it."),
-            format!("每次迭代等待数据 {wait}，占 {part}。"),
+            format!("Waiting for data takes {wait}{each}, {part} of it."),
+            format!("{each_zh}等待数据 {wait}，占{all_zh}的 {part}。"),
         ];
         let busy = [
             Role::Memcpy,
@@ -92,6 +105,18 @@ pub(super) fn data(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     }))
 }
 
+/// A kind of time in a sentence.
+const fn name_of(kind: TimeKind) -> (&'static str, &'static str) {
+    match kind {
+        TimeKind::Compute => ("compute", "计算"),
+        TimeKind::Communication => ("communication", "通信"),
+        TimeKind::Copy => ("copies", "拷贝"),
+        TimeKind::Data => ("waiting for data", "等待数据"),
+        TimeKind::Host => ("work of the host", "主机工作"),
+        TimeKind::Idle => ("time without any work", "空闲"),
+    }
+}
+
 pub(super) fn outliers(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     facts.needs_enough_steps()?;
     let is_outlier = |index: &usize| {
@@ -103,14 +128,15 @@ pub(super) fn outliers(facts: &Facts<'_>, limits: &Limits) -> Verdict {
     if share <= limits.outlier_share {
         return Ok(None);
     }
-    let mean = |wanted: bool| {
-        let times = facts.times.iter().enumerate();
-        let times = times.filter(|(index, _)| found.contains(index) == wanted);
-        parts::mean(&times.map(|(_, time)| time.parts).collect::<Vec<Parts>>())
-    };
-    let pairs = named(&mean(true)).into_iter().zip(named(&mean(false)));
-    let grown = pairs.map(|((long, en, zh), (usual, ..))| (long.saturating_sub(usual), en, zh));
-    let (more, en, zh) = grown.max_by_key(|grown| grown.0).unwrap_or_default();
+    let grown = facts.summary.outlier_growth.map(|grown| {
+        let (en, zh) = name_of(grown.kind);
+        let more = text(grown.nanos);
+        (
+            format!("; most of it, {more}, is {en}"),
+            format!("；其中最多的是{zh}，{more}"),
+        )
+    });
+    let (en, zh) = grown.unwrap_or_default();
     let steps = found.iter().filter_map(|index| facts.steps.get(*index));
     let median = facts.lengths.median;
     let longer = steps
@@ -118,11 +144,7 @@ pub(super) fn outliers(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         .map(|step| length(step).saturating_sub(median));
     let gain = facts.a_step(longer.fold(0, i64::saturating_add));
     let spans = ranges::merge(steps.clone().map(|step| (step.begin, step.end)).collect());
-    let (number, all, more) = (
-        count(found.len() as u64),
-        count(facts.steps.len() as u64),
-        text(more),
-    );
+    let (number, all) = (count(found.len() as u64), count(facts.steps.len() as u64));
     let is_warning = share > limits.outlier_share_warning && facts.steps.len() >= WARNING_STEPS;
     Ok(Some(Finding {
         value: share,
@@ -134,10 +156,8 @@ pub(super) fn outliers(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         },
         claim: Claim::AtMost(spans, gain),
         evidence: [
-            format!(
-                "{number} of {all} steps are far longer than the others; most of it, {more}, is {en}."
-            ),
-            format!("{all} 次迭代中有 {number} 次明显更久；其中最多的是{zh}，{more}。"),
+            format!("{number} of {all} steps are far longer than the others{en}."),
+            format!("{all} 次迭代中有 {number} 次明显更久{zh}。"),
         ],
         step: steps
             .max_by_key(|step| length(step))
@@ -238,15 +258,16 @@ pub(super) fn overhead(facts: &Facts<'_>, limits: &Limits) -> Verdict {
         return Ok(None);
     }
     let (part, frames) = (percent(share), count(frames.unsigned_abs()));
+    let Words { all, all_zh, .. } = facts.words();
     Ok(Some(Finding {
         value: share,
         limit: limits.overhead_share,
         severity: Severity::Info,
         evidence: [
             format!(
-                "The profiler itself takes about {part} of the steps ({frames} Python frames): times are distorted."
+                "The profiler itself takes about {part} of {all} ({frames} Python frames): times are distorted."
             ),
-            format!("性能分析器自身约占迭代的 {part}（{frames} 个 Python 栈帧）：时间有失真。"),
+            format!("性能分析器自身约占{all_zh}的 {part}（{frames} 个 Python 栈帧）：时间有失真。"),
         ],
         ..Finding::default()
     }))

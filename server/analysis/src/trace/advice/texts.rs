@@ -52,10 +52,10 @@ pub(super) fn title(rule: Rule) -> Sentence {
 /// Code or setting that does it: that of the cause, else that of the rule. Code reads the same in all languages.
 pub(super) fn remedy(rule: Rule, format: TraceFormat, of_cause: Option<&str>) -> Sentence {
     let of_rule = || match format {
-        TraceFormat::Kineto => torch(rule),
+        TraceFormat::Kineto | TraceFormat::Snapshot => torch(rule),
         TraceFormat::Mindspore => mindspore(rule),
         TraceFormat::Xplane => jax(rule),
-        TraceFormat::Chrome | TraceFormat::Spans | TraceFormat::Folded => "",
+        TraceFormat::Chrome | TraceFormat::Spans | TraceFormat::Folded | TraceFormat::Nsight => "",
     };
     let code = of_cause.unwrap_or_else(of_rule);
     Sentence {

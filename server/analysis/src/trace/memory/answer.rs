@@ -3,29 +3,33 @@
 use std::collections::BTreeMap;
 
 use trainscope_api::profile::{
-    MAX_MEMORY_POINTS, MAX_STRETCHES, MemoryAnswer, MemoryCategory, MemoryGrowth, MemoryHolder,
-    MemorySeries, MemoryTotal,
+    MAX_MEMORY_POINTS, MAX_STRETCHES, MemoryAnswer, MemoryCategory, MemoryFailure, MemoryFrame,
+    MemoryGrowth, MemoryHolder, MemorySeries, MemoryTotal,
 };
-use trainscope_format::trace::{MemoryEvent, TextId};
+use trainscope_format::trace::{MemoryEvent, NONE, TextId};
 
+use super::super::flame::Stacks;
 use super::super::scopes::Scopes;
 use super::super::work::operator;
 use super::super::{Model, robust};
+use super::callers::Callers;
 use super::categories::{Bytes, CATEGORIES, column, fitted};
 use super::timeline::Purposes;
-use super::{DeviceKey, Life, device_name, devices, in_time, lives, peak, total};
+use super::{DeviceKey, Life, device_name, devices, failures, in_time, lives, peak, total};
 
 /// Maximum number of holders in one answer.
 const MAX_HOLDERS: usize = 500;
+/// Maximum number of failed allocations in one answer.
+const MAX_FAILURES: usize = 100;
 
-/// A question about memory; times are nanoseconds since the begin of the session.
+/// A question about memory; times are nanoseconds since the start of the session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryAsk {
     /// Device, as `0:-1`; the one with the highest peak if left out.
     pub device: Option<String>,
     /// Moment of which the holders are listed; the peak if left out.
     pub at_nanos: Option<i64>,
-    /// Begin of the stretch of time.
+    /// Start of the stretch of time.
     pub from_nanos: Option<i64>,
     /// End of the stretch of time.
     pub to_nanos: Option<i64>,
@@ -40,20 +44,20 @@ pub fn memory(model: &Model, ask: &MemoryAsk) -> MemoryAnswer {
         .iter()
         .map(|(key, events)| total(model, *key, events))
         .collect();
-    let mut keyed = devices.iter().zip(&totals);
+    let mut keyed = devices.into_iter().zip(&totals);
     let chosen = match &ask.device {
         Some(name) => keyed.find(|(_, total)| total.device == *name),
         None => keyed.max_by_key(|(_, total)| total.peak_len_bytes),
     };
     let mut answer = chosen.map_or_else(MemoryAnswer::default, |((key, events), total)| {
-        Recording::new(model, *key, events).answer(ask, total)
+        Recording::new(model, key, events).answer(ask, total)
     });
     answer.devices = totals;
     answer
 }
 
-/// Operator, scope and category of a holder, and its number if each allocation is one.
-type HolderKey<'m> = (&'m str, TextId, MemoryCategory, usize);
+/// Operator, scope, caller and category of a holder, and its number if each allocation is one.
+type HolderKey<'m> = (&'m str, TextId, usize, MemoryCategory, usize);
 
 /// Events of a device in order of time, and the lives that they begin and end.
 struct Recording<'m> {
@@ -67,11 +71,11 @@ struct Recording<'m> {
 }
 
 impl<'m> Recording<'m> {
-    fn new(model: &'m Model, key: DeviceKey, events: &[&'m MemoryEvent]) -> Self {
-        let peak = peak(events);
-        let events = in_time(events);
-        let lives = lives(model, &events);
-        let unseen = lives.iter().filter(|life| life.begin.is_none());
+    fn new(model: &'m Model, key: DeviceKey, mut events: Vec<&'m MemoryEvent>) -> Self {
+        let peak = peak(&events);
+        events.sort_by_key(|event| event.time);
+        let lives = lives(model, key, &events);
+        let unseen = lives.iter().filter(|life| life.begin == NONE);
         let unseen = unseen.fold(0_u64, |sum, life| sum.saturating_add(life.bytes));
         let kept = before(&events).saturating_sub(unseen);
         Self {
@@ -120,11 +124,50 @@ impl<'m> Recording<'m> {
             allocated: points.allocated,
             reserved: points.reserved,
             holders,
+            stacks: if total.by_stacks {
+                self.stacks(after)
+            } else {
+                Vec::new()
+            },
+            failures: self.failures(),
             fragmentation: fragmentation(total),
             growth: growth(&least, total),
             least_by_step: least,
             cut,
         }
+    }
+
+    /// Allocations that are alive after a number of events.
+    fn alive(&self, after: usize) -> impl Iterator<Item = &Life> {
+        self.lives.iter().filter(move |life| life.is_alive(after))
+    }
+
+    /// Call stacks of the memory that is alive after a number of events, the callers first.
+    fn stacks(&self, after: usize) -> Vec<MemoryFrame> {
+        let alive = self.alive(after).map(|life| (life.stack, life.bytes));
+        let frames = Stacks::of_memory(self.model, alive).answer().frames;
+        let frames = frames.into_iter().map(|frame| MemoryFrame {
+            name: frame.name,
+            depth: frame.depth,
+            bytes: frame.total_nanos.unsigned_abs(),
+            self_bytes: frame.self_nanos.unsigned_abs(),
+            count: frame.count,
+        });
+        frames.collect()
+    }
+
+    /// Allocations that failed.
+    fn failures(&self) -> Vec<MemoryFailure> {
+        let mut callers = Callers::new(self.model);
+        let origin = self.model.origin();
+        let own = failures(self.model, self.key).take(MAX_FAILURES);
+        let own = own.map(|failure| MemoryFailure {
+            at_nanos: failure.time.saturating_sub(origin),
+            bytes: failure.bytes,
+            free_bytes: failure.free,
+            caller: callers.get(failure.stack).path.clone(),
+        });
+        own.collect()
     }
 
     /// Memory that is alive after a number of events, the largest first: by operator, module and category, or each
@@ -140,26 +183,39 @@ impl<'m> Recording<'m> {
         let end = self.model.extent.end.saturating_sub(origin);
         let mut held: BTreeMap<HolderKey<'_>, MemoryHolder> = BTreeMap::new();
         let scopes = Scopes::new(self.model);
-        let is_before = |event: u32| (event as usize) < after;
-        let alive = self
-            .lives
-            .iter()
-            .filter(|life| life.begin.is_none_or(is_before) && !life.end.is_some_and(is_before));
-        for (number, life) in alive.enumerate() {
+        let mut callers = Callers::new(self.model);
+        for (number, life) in self.alive(after).enumerate() {
             let number = if is_single { number } else { 0 };
-            let operator = life.slice.and_then(|slice| operator(self.model, slice));
+            let slice = Some(life.slice).filter(|slice| *slice != NONE);
+            let operator = slice.and_then(|slice| operator(self.model, slice));
             let operator = operator.map_or("", |slice| self.model.name(slice));
-            let scope = life.slice.map_or(TextId(0), |slice| scopes.id(slice));
-            let (begin, until) = (life.begin.map_or(0, time), life.end.map_or(end, time));
+            let scope = slice.map_or(TextId(0), |slice| scopes.id(slice));
+            let caller = callers.get(life.stack);
+            let at = |event: u32, otherwise: i64| {
+                if event == NONE {
+                    otherwise
+                } else {
+                    time(event)
+                }
+            };
+            let (begin, until) = (at(life.begin, 0), at(life.end, end));
             let row = held
-                .entry((operator, scope, life.category, number))
-                .or_insert_with(|| MemoryHolder {
-                    operator: operator.to_owned(),
-                    scope: scopes.text(scope).to_owned(),
-                    category: life.category,
-                    begin_nanos: begin,
-                    end_nanos: until,
-                    ..MemoryHolder::default()
+                .entry((operator, scope, caller.number, life.category, number))
+                .or_insert_with(|| {
+                    let is_known = slice.is_some();
+                    MemoryHolder {
+                        operator: if is_known { operator } else { &caller.line }.to_owned(),
+                        scope: if is_known {
+                            scopes.text(scope)
+                        } else {
+                            &caller.path
+                        }
+                        .to_owned(),
+                        category: life.category,
+                        begin_nanos: begin,
+                        end_nanos: until,
+                        ..MemoryHolder::default()
+                    }
                 });
             row.count += 1;
             row.bytes = row.bytes.saturating_add(life.bytes);
@@ -200,7 +256,7 @@ impl<'m> Recording<'m> {
             if is_short {
                 return index;
             }
-            // One stretch less: the state at the begin is a point too.
+            // One stretch less: the state at the start is a point too.
             let stretches = MAX_MEMORY_POINTS as i128 - 1;
             let place = (i128::from(time) - i128::from(from)) * stretches / length.max(1);
             usize::try_from(place).unwrap_or(0)
@@ -224,8 +280,10 @@ impl<'m> Recording<'m> {
                 points.push(None, from, counts, split(&state, from, counts.0));
                 has_begun = true;
             }
-            for (column, bytes) in change {
-                state[*column] += bytes;
+            for (life, sign) in change.iter().zip([1, -1]) {
+                if let Some(life) = self.lives.get(*life as usize) {
+                    state[column(life.category)] += sign * i128::from(life.bytes);
+                }
             }
             counts = (event.allocated, event.reserved);
             if event.time >= from {
@@ -244,19 +302,18 @@ impl<'m> Recording<'m> {
         self.model.purposes_of(self.key)
     }
 
-    /// Bytes by column before the first event, and the changes of columns at each event.
-    fn changes(&self) -> (Bytes, Vec<[(usize, i128); 2]>) {
-        let mut changes = vec![[(0, 0); 2]; self.events.len()];
+    /// Bytes by column before the first event, and the lives that begin and end at each event; [`NONE`] without.
+    fn changes(&self) -> (Bytes, Vec<[u32; 2]>) {
+        let mut changes = vec![[NONE; 2]; self.events.len()];
         let mut state = Bytes::default();
         state[column(MemoryCategory::Kept)] = i128::from(self.kept);
-        for life in &self.lives {
-            let (column, bytes) = (column(life.category), i128::from(life.bytes));
-            match life.begin.and_then(|begin| changes.get_mut(begin as usize)) {
-                Some(change) => change[0] = (column, bytes),
-                None => state[column] += bytes,
+        for (number, life) in (0_u32..).zip(&self.lives) {
+            match changes.get_mut(life.begin as usize) {
+                Some(change) => change[0] = number,
+                None => state[column(life.category)] += i128::from(life.bytes),
             }
-            if let Some(change) = life.end.and_then(|end| changes.get_mut(end as usize)) {
-                change[1] = (column, -bytes);
+            if let Some(change) = changes.get_mut(life.end as usize) {
+                change[1] = number;
             }
         }
         (state, changes)

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use trainscope_api::profile::{MAX_STRETCHES, OperatorAnswer, OperatorGroup};
+use trainscope_api::profile::{MAX_STRETCHES, OperatorAnswer, OperatorGroup, OperatorRow};
 use trainscope_format::trace::TextId;
 
 use super::groups::Groups;
@@ -40,7 +40,7 @@ pub fn operator(
         let label = &groups.labels[group];
         label.name == row.name && label.shapes == row.shapes && label.r#type == row.r#type
     };
-    let mut answer = if by == OperatorGroup::Kernel {
+    let mut answer = if by.is_of_kernels() {
         let slices = model.slices().filter(|slice| {
             model.is_device(*slice) && scale.chosen.holds(model.span(*slice).0) && is_own(*slice)
         });
@@ -50,7 +50,13 @@ pub fn operator(
         let launches = launches.filter(|work| is_launched[work.slice as usize]);
         let callers = launches.map(|work| operators.calls.slices[work.call]);
         let callers = counted(model, callers);
-        times(model, &slices, range, callers)
+        let mut answer = times(model, &slices, range, callers);
+        let variants = operators.kernel_rows(OperatorGroup::Variant, slices.into_iter(), &scale);
+        // One name is the row itself.
+        if variants.len() > 1 {
+            answer.kernels = variants;
+        }
+        answer
     } else {
         let calls = (0..operators.calls.len()).filter(|call| {
             operators.is_chosen(*call, &scale) && is_own(operators.calls.slices[*call])
@@ -185,14 +191,25 @@ impl Operators<'_> {
         answer.shapes.truncate(MAX_ROWS);
 
         let work = self.work_below(calls);
-        let mut kernels = Groups::new(model, OperatorGroup::Kernel);
         let slices = work.iter().map(|(slice, _)| *slice);
-        let sums = self.kernel_sums(&mut kernels, slices, scale);
-        let all = sums.iter().map(|sum| sum.own).fold(0, i64::saturating_add);
-        answer.kernels = rows(&kernels, sums, all, scale.count);
-        answer.kernels.truncate(MAX_ROWS);
+        answer.kernels = self.kernel_rows(OperatorGroup::Kernel, slices, scale);
         answer.sequences = sequences(model, &work);
         answer
+    }
+
+    /// Rows of kernels, up to [`MAX_ROWS`].
+    fn kernel_rows(
+        &self,
+        by: OperatorGroup,
+        slices: impl Iterator<Item = u32>,
+        scale: &Scale,
+    ) -> Vec<OperatorRow> {
+        let mut groups = Groups::new(self.model, by);
+        let sums = self.kernel_sums(&mut groups, slices, scale);
+        let all = sums.iter().map(|sum| sum.own).fold(0, i64::saturating_add);
+        let mut kernels = rows(&groups, sums, all, scale.count);
+        kernels.truncate(MAX_ROWS);
+        kernels
     }
 
     /// Device work below some calls, in the order of its launches, with the outermost of these calls around it.

@@ -33,6 +33,12 @@ pub(super) struct Label {
     pub shapes: String,
 }
 
+/// Shapes as Kineto writes them, whatever white space a file has.
+fn on_one_line(dims: &str) -> String {
+    let dims: String = dims.split_whitespace().collect();
+    dims.replace(',', ", ")
+}
+
 impl<'a> Groups<'a> {
     pub(super) fn new(model: &'a Model, by: OperatorGroup) -> Self {
         Self {
@@ -97,15 +103,20 @@ impl<'a> Groups<'a> {
             }
             OperatorGroup::Shape => {
                 let detail = trace.slices.details[slice as usize] as usize;
-                let shapes = trace.shapes.get(detail).map(|shapes| shapes.dims.clone());
+                let shapes = trace.shapes.get(detail);
+                let shapes = shapes.map(|shapes| on_one_line(&shapes.dims));
                 Label {
                     name: name.to_owned(),
                     r#type: own_type,
                     shapes: shapes.unwrap_or_default(),
                 }
             }
-            OperatorGroup::Kernel => Label {
-                name: short_name(name).to_owned(),
+            OperatorGroup::Kernel | OperatorGroup::Variant => Label {
+                name: match self.by {
+                    OperatorGroup::Variant => name,
+                    _ => short_name(name),
+                }
+                .to_owned(),
                 r#type: self.device_type(slice).to_owned(),
                 shapes: String::new(),
             },

@@ -5,6 +5,7 @@ use trainscope_api::profile::{OperatorRow, PhaseKind};
 use super::groups::Label;
 use crate::trace::Model;
 use crate::trace::figures::{median, percentile, rounded};
+use crate::trace::roofline::ShortestTimes;
 
 /// Sums over the calls of one row.
 #[derive(Default)]
@@ -17,6 +18,11 @@ pub(super) struct Sums {
     pub device_own: i64,
     pub device_total: i64,
     pub flops: u64,
+    pub bytes: u64,
+    /// Time of the kernels of the calls whose bytes are known.
+    pub bytes_nanos: i64,
+    /// The same at the peaks of the device.
+    pub shortest: ShortestTimes,
     /// Self time by phase, in the order of their first call.
     phases: Vec<(PhaseKind, i64)>,
     calls: u64,
@@ -89,6 +95,10 @@ impl Sums {
             device_self_nanos: self.device_own,
             device_total_nanos: self.device_total,
             flops: self.flops,
+            bytes: self.bytes,
+            bytes_nanos: self.bytes_nanos,
+            roofline: self.shortest.share_of(self.bytes_nanos),
+            bound: self.shortest.bound(),
             occupancy: (self.occupancy_nanos > 0)
                 .then(|| self.occupied / self.occupancy_nanos as f64),
             tensor_cores: self.tensor_cores,

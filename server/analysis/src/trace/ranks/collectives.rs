@@ -36,7 +36,7 @@ pub(super) struct Meeting {
     pub(super) members: Vec<(usize, usize)>,
     /// Clock of each member minus that of the first rank.
     offsets: Vec<i64>,
-    /// Begin of the first, of the last, and the last end, on the clock of the first rank.
+    /// Start of the first, of the last, and the last end, on the clock of the first rank.
     first: i64,
     pub(super) arrived: i64,
     end: i64,

@@ -117,7 +117,7 @@ fn ends_before(own: &[Collective]) -> Vec<i64> {
 }
 
 /// Adds what the last rank did for longer than the median of the others since the collective before, and how much later
-/// it left that one or began the step. Windows have the rank, their begin on the common clock, and their parts.
+/// it left that one or began the step. Windows have the rank, their start on the common clock, and their parts.
 fn add(by: &mut LateBy, last: usize, windows: &[(usize, i64, Parts)]) {
     let Some((_, since, parts)) = windows.iter().find(|own| own.0 == last) else {
         return;

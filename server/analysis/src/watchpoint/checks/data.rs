@@ -22,13 +22,13 @@ const WIDE: f64 = 10.0;
 const FAR: f64 = 1e3;
 /// Root mean square of a batch relative to that of those before above which it is another kind of data. Chosen.
 const JUMP: f64 = 8.0;
-/// Number of batches before a jump, including that of the jump, from which on it counts. Chosen.
+/// Minimum number of batches before a jump that counts, including that of the jump. Chosen.
 const JUMP_BATCHES: usize = 3;
 /// Number of first batches whose median is the usual size of inputs. Chosen.
 const FIRST_BATCHES: usize = 5;
 /// Minimum number of constant batches: a single one may be padding.
 const CONSTANT_BATCHES: usize = 2;
-/// Multiples of the loss of guessing from which on a first loss, and a last one, show that nothing is learned. Chosen.
+/// Multiples of the loss of guessing above which a first loss, and a last one, show that nothing is learned. Chosen.
 const BAD_START: f64 = 2.0;
 const BAD_END: f64 = 0.9;
 

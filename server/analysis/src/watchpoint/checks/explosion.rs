@@ -31,6 +31,9 @@ const FEW_FACTOR: f64 = 100.0;
 const WINDOW: usize = 128;
 /// Multiple of the highest norm before that is a leap beyond all of them. Chosen.
 const LEAP: f64 = 3.0;
+/// Number of points within which a jump rises by [`LEAP`]. Chosen: an explosion by a factor of 1.5 from step to step is
+/// one.
+const JUMP_POINTS: usize = 3;
 /// Multiple of the limit at which one jump counts for two, and the number of jumps at a high loss that are a fault.
 /// Chosen.
 const STRONG: f64 = 3.0;
@@ -116,7 +119,8 @@ pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
             };
             let hurts = |l: &Loss<'_>| l.is_hurt_after(step.saturating_sub(1), EFFECT_POINTS, HURT);
             // While there is much left to learn, norms are of one size: the model itself explodes repeatedly.
-            let is_high = loss.as_ref().is_some_and(|l| is_high_at(run, l, step));
+            let is_high =
+                is_jump(norm, before) && loss.as_ref().is_some_and(|l| is_high_at(run, l, step));
             let is_strong = norm > STRONG * factor * usual;
             jumps += usize::from(is_high) * (1 + usize::from(is_strong));
             let is_harmful = is_new && loss.as_ref().is_some_and(hurts) || jumps >= JUMPS;
@@ -173,6 +177,15 @@ pub(crate) fn norm(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) -> Judgement 
         found.extend(best);
     }
     found.into()
+}
+
+/// True if the norm is far above one of the last ones: norms that climb do not jump.
+fn is_jump(norm: f64, before: &[(i64, f64)]) -> bool {
+    let last = before.iter().rev().take(JUMP_POINTS).map(|point| point.1);
+    let lowest = last
+        .filter(|own| own.is_finite())
+        .fold(f64::INFINITY, f64::min);
+    !lowest.is_finite() || norm > LEAP * lowest
 }
 
 /// True if the loss at a step is close to that of guessing, or to its beginning.

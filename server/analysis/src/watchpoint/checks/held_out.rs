@@ -96,7 +96,7 @@ fn last_of(
 
 /// Minimum number of measurements for a usual gap. Chosen.
 const GAPS: usize = 2;
-/// Multiple of the limit from which on a gap is a fault. Chosen.
+/// Multiple of the limit above which a gap is a fault. Chosen.
 const BAD_GAP: f64 = 2.0;
 /// Minimum number of steps of running statistics that never change. Chosen.
 const STILL_STEPS: usize = 4;

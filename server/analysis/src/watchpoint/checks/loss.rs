@@ -85,7 +85,7 @@ pub(crate) fn scalar_not_finite(run: &Run<'_>, _: u32, watchpoint: &Watchpoint) 
 
 /// Minimum number of earlier points for an outlier. Chosen: a spread of fewer is mostly chance.
 const ENOUGH: usize = 5;
-/// Number of earlier points from which on their range is that of ordinary batches. Chosen.
+/// Minimum number of earlier points whose range is that of ordinary batches. Chosen.
 const MANY: usize = 16;
 /// Multiple of the maximum of the window that a spike exceeds in any case. Chosen.
 const ABOVE_MAXIMUM: f64 = 2.0;

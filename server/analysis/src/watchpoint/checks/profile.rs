@@ -70,8 +70,13 @@ fn hit(profile: &ProfileJudgement, advice: &Advice, watchpoint: &Watchpoint) -> 
     let evidence = Evidence::of(key, advice.value);
     let (evidence, gain) = if advice.gain_nanos > 0 {
         let gain = digits::span(gain_secs);
-        let en = format!("; at best {gain} less a step");
-        let zh = format!("；每次迭代最多可缩短 {gain}");
+        let (each, each_zh) = if profile.steps == 0 {
+            ("", "")
+        } else {
+            (" a step", "每次迭代")
+        };
+        let en = format!("; at best {gain} less{each}");
+        let zh = format!("；{each_zh}最多可缩短 {gain}");
         (evidence.and(Key::GainSecs, gain_secs), (en, zh))
     } else {
         (evidence, (String::new(), String::new()))

@@ -42,7 +42,8 @@ fn still_weights(run: &Run<'_>, watchpoint: &Watchpoint, needs_gradient: bool) -
         }
         let knows_gradients = run.of_class(rank, Class::Gradient).next().is_some();
         let of_rank = watchpoint.tensors_of(run).filter(|t| t.rank == rank);
-        for weight in of_rank.filter(|t| t.subject.class == Class::Weight) {
+        let learns = |t: &&Tensor| t.subject.class == Class::Weight && !t.is_frozen;
+        for weight in of_rank.filter(learns) {
             let gradient = run.partner(weight, Class::Gradient);
             if knows_gradients && gradient.is_none() || needs_gradient && gradient.is_none() {
                 continue;

@@ -23,7 +23,7 @@ const NO_SLOPE: f64 = 1e-3;
 const GOOD_SLOPE: f64 = 4.0;
 /// Minimum number of keys of an attention: with two, one of them may well get all.
 const MIN_KEYS: u64 = 3;
-/// Concentration from which on extreme logits collapse an attention: two equal keys get half each.
+/// Concentration above which extreme logits collapse an attention: two equal keys get half each.
 const TWO_KEYS: f64 = 0.5;
 
 /// `ReLU` layers with most units at zero for every sample, at a number of consecutive steps, until the end.

@@ -248,7 +248,7 @@ pub struct FirstCause {
     pub advice: Sentence,
 }
 
-/// First cause within one step of one rank: its inputs were healthy, as far as they were recorded.
+/// First cause within one step of one rank: its recorded inputs were healthy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cause {
     /// Index of the hit in [`Findings::hits`].

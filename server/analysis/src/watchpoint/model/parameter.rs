@@ -220,7 +220,7 @@ impl PartialEq for Evidence {
 }
 
 impl From<(Key, f64)> for Evidence {
-    /// Evidence of one value; NaN is none.
+    /// Evidence of one value; NaN is no evidence.
     fn from((key, value): (Key, f64)) -> Self {
         Self::of(key, value)
     }
@@ -229,7 +229,7 @@ impl From<(Key, f64)> for Evidence {
 impl Evidence {
     pub(crate) const NONE: Self = Self([None; MAX_VALUES]);
 
-    /// Evidence of one value; NaN is none.
+    /// Evidence of one value; NaN is no evidence.
     pub(crate) fn of(key: Key, value: f64) -> Self {
         Self::NONE.and(key, value)
     }

@@ -61,7 +61,7 @@ pub fn layer_of_name(name: &str) -> Arc<str> {
     Subject::of(Role::Other, name, "").module
 }
 
-/// Type of an operation or layer, as far as the conditions need it.
+/// Type of an operation or layer, in the detail that the conditions need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Family {
     Relu,
@@ -394,7 +394,7 @@ mod tests {
 
     #[test]
     fn names_of_each_framework_say_what_a_tensor_is() {
-        // Name, operation, class, layer and last part; `-` is none.
+        // Name, operation, class, layer and last part; `-` means none.
         for row in [
             "weight/fc1.bias                 -          Weight              fc1                             bias",
             "weight/0.weight                 -          Weight              0                               weight",

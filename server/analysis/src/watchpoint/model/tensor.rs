@@ -19,6 +19,8 @@ pub(crate) struct Tensor {
     pub(crate) name: Arc<str>,
     pub(crate) op: Arc<str>,
     pub(crate) subject: Subject,
+    /// True if the last record calls it frozen: a weight may be frozen in the course of a training.
+    pub(crate) is_frozen: bool,
     pub(crate) dtype: DType,
     pub(crate) shape: Vec<u64>,
     pub(crate) history: History,

@@ -25,6 +25,7 @@ fn memory(time: i64, bytes: i64, allocated: u64, reserved: u64) -> MemoryEvent {
         device_type: 1,
         device: 0,
         lane: 0,
+        ..MemoryEvent::default()
     }
 }
 
@@ -387,7 +388,7 @@ fn gains_of_real_traces_never_exceed_the_rest_of_a_step() {
             sum, room,
             "{folder}: the wait for data takes all that is left"
         );
-        // From the begin of one step to that of the next one, less the operators in it.
+        // From the start of one step to that of the next one, less the operators in it.
         let summary = whole(&model);
         let steps = &summary.steps[1..];
         let span = steps[steps.len() - 1].end_nanos - steps[0].begin_nanos;

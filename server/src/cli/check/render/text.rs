@@ -103,7 +103,12 @@ fn answer(report: &Report, run: &Judgement, screen: Screen, out: &mut dyn Write)
             String::new()
         };
         let tensor = words::name(&hit.tensor, None);
-        let place = format!("{tensor}, step {}{rank}", words::step(hit.step));
+        let step = if findings.judged.steps > 0 {
+            format!(", step {}", words::step(hit.step))
+        } else {
+            String::new()
+        };
+        let place = format!("{tensor}{step}{rank}");
         let mut said = vec![(&*place, true)];
         // The first sentence is not repeated.
         if !cause.sentence.en.starts_with(&*hit.sentence.en) {

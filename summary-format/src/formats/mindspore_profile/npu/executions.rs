@@ -60,7 +60,7 @@ fn timeline_data(mut table: Table<'_>, npu: &mut Npu<'_>, notes: &mut Vec<String
     table.finish(&mut npu.builder.trace.counts, notes);
 }
 
-/// Reads `aicpu_intermediate`: a row an execution; its begin is in microseconds. What was dispatched before is not part
+/// Reads `aicpu_intermediate`: a row an execution; its start is in microseconds. What was dispatched before is not part
 /// of the execution.
 fn ai_cpu(mut table: Table<'_>, npu: &mut Npu<'_>, notes: &mut Vec<String>) {
     let name = table.column(&["op_type", "kernel_type"]);

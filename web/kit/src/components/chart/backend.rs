@@ -20,7 +20,7 @@ const PIECE: usize = 16;
 
 /// Opacity below which the edges of fills need no smoothing.
 const FAINT: f64 = 0.5;
-/// Number of points from which on a band is checked for density.
+/// Minimum number of points of a band that is checked for density.
 const MANY: usize = 64;
 /// Units per pixel of the canvas.
 const PIXEL: i32 = 16;

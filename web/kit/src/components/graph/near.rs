@@ -11,7 +11,7 @@ use crate::i18n::use_i18n;
 use crate::prelude::*;
 use crate::query::query;
 
-/// Scale from which on names are readable: below it, the tensor is centred and the rest is reached by dragging.
+/// Minimum scale for readable names: below it, the tensor is centred and the rest is reached by dragging.
 const READABLE: f64 = 0.8;
 
 /// Neighbourhood of a tensor, parameter or module in the run's graph, coloured by health. Empty without a graph, or if

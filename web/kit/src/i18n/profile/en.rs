@@ -17,6 +17,7 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
         "Memory",
         "Cluster",
         "Compare",
+        "SQL",
     ],
     pipeline: "Data pipeline",
     timeline: "Timeline",
@@ -56,8 +57,15 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
     open_all: "Open timeline",
     step_takes: |time| format!("A step takes {time}."),
     steps_by: |name| format!("Steps are guessed from the annotation “{name}”."),
-    no_steps: "The profile has no steps: the whole recording counts as one. Call profiler.step() after each batch.",
-    where_time: "Where a step's time goes",
+    unread_files: |files| {
+        format!(
+            "{} of the profiler beside it are not read",
+            many(files, "file", "files")
+        )
+    },
+    unread_which: "Which, and why",
+    no_steps: "Call profiler.step() after each batch to record steps.",
+    where_time: ["Where a step's time goes", "Where the time goes"],
     mean: |time| format!("mean {time}"),
     kinds: [
         ["Compute", "Collective", "Copy", "Data wait", "Host", "Idle"],
@@ -79,7 +87,7 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
     },
 
     would_help: "What would help",
-    gain: "gain per step",
+    gain: ["gain per step", "gain"],
     at_best: "at best; its share of the time from the start of one step to that of the next",
     passed: |rules| match rules {
         1 => "1 rule found nothing to improve".to_owned(),
@@ -195,7 +203,10 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
             many(all, "row", "rows")
         )
     },
-    most_time: |name, time, share| format!("{name} takes the most time: {time} per step, {share}."),
+    most_time: |name, time, share, is_of_step| {
+        let step = if is_of_step { " per step" } else { "" };
+        format!("{name} takes the most time: {time}{step}, {share}.")
+    },
     half_time: |some, all| {
         format!(
             "{} of {} take half of the time.",
@@ -204,8 +215,17 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
         )
     },
     group: "Group",
-    groups: ["By type", "By name", "By scope", "By shape", "Kernels"],
-    group_heads: ["Type", "Operator", "Scope", "Operator", "Kernel"],
+    groups: [
+        "By type",
+        "By name",
+        "By scope",
+        "By shape",
+        "Kernels",
+        "Full names",
+    ],
+    group_heads: ["Type", "Operator", "Scope", "Operator", "Kernel", "Kernel"],
+    self_time: "Self time",
+    variants: "Full names",
     filter: "name, type:… or > 1 ms",
     filter_title: "Text of names, type:TEXT for types, > 1 ms for self time",
     columns: [
@@ -223,7 +243,10 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
         "Tensor",
         "FLOPs",
         "Of peak",
+        "Moved",
+        "Of roofline",
     ],
+    bounds: ["compute", "memory"],
     choose_columns: "Columns",
     flops_by_scope: "FLOPs of a step by scope",
     no_scope: "outside of scopes",
@@ -333,7 +356,15 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
     categories_from: [
         "Categories are those that the framework recorded.",
         "Categories follow from lifetimes.",
+        "Categories follow from the calls that allocated.",
     ],
+    memory_failed: |failures, asked, at, free| match failures {
+        1 => format!("An allocation of {asked} failed at {at}: {free} of the device were free."),
+        more => format!(
+            "{} allocations failed, the first of {asked} at {at}: {free} of the device were free.",
+            format::count(more)
+        ),
+    },
     open_peak: "Open at the peak",
     categories: [
         "Weights",
@@ -355,7 +386,9 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
     at_peak: "At the peak",
     at_moment: |time| format!("At {time}"),
     back_to_peak: "back to the peak",
-    holder_groups: ["By operator", "By scope", "By allocation"],
+    holder_groups: ["By operator", "By scope", "By allocation", "Flame chart"],
+    line_groups: ["By line", "By call path"],
+    line_column: "Line of the program",
     holder_columns: [
         "Operator",
         "Kind",
@@ -465,4 +498,19 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
     here: "here",
     there: "there",
     peak: "Peak memory",
+
+    sql_label: "Statement",
+    sql_run: "Run",
+    sql_hint: "One SELECT of SQLite over all ranks. Ctrl+Enter runs it.",
+    sql_examples: ["Kernels", "Time by rank", "Slow steps", "Launch delays"],
+    sql_refused: "The statement has no rows",
+    sql_result: "Rows",
+    sql_rows: |rows, seconds, is_cut| {
+        if is_cut {
+            format!("the first {} in {seconds} s", many(rows, "row", "rows"))
+        } else {
+            format!("{} in {seconds} s", many(rows, "row", "rows"))
+        }
+    },
+    sql_tables: "Tables",
 };

@@ -5,7 +5,7 @@ use crate::format;
 
 pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
     title: "性能分析",
-    views: ["概览", "迭代", "算子", "内存", "集群", "对比"],
+    views: ["概览", "迭代", "算子", "内存", "集群", "对比", "SQL"],
     pipeline: "数据流水线",
     timeline: "时间线",
     recording: "记录",
@@ -44,8 +44,10 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
     open_all: "打开时间线",
     step_takes: |time| format!("每个迭代耗时 {time}。"),
     steps_by: |name| format!("迭代由标注“{name}”推断得出。"),
-    no_steps: "该性能分析没有迭代信息：整段记录按一个迭代计。请在每个批次之后调用 profiler.step()。",
-    where_time: "迭代耗时分布",
+    unread_files: |files| format!("旁边有 {} 个性能分析文件未读取", format::count(files)),
+    unread_which: "哪些文件，为何未读取",
+    no_steps: "在每个批次之后调用 profiler.step() 即可记录迭代。",
+    where_time: ["迭代耗时分布", "耗时分布"],
     mean: |time| format!("平均 {time}"),
     kinds: [
         ["计算", "集合通信", "拷贝", "等待数据", "主机", "空闲"],
@@ -60,7 +62,7 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
     },
 
     would_help: "优化建议",
-    gain: "每个迭代的收益",
+    gain: ["每个迭代的收益", "收益"],
     at_best: "最多；占从一个迭代开始到下一个开始的时间的比例",
     passed: |rules| format!("{} 条规则未发现可优化之处", format::count(rules)),
     not_judged: |rules| format!("{} 条无法判断", format::count(rules)),
@@ -161,7 +163,10 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
             format::count(all)
         )
     },
-    most_time: |name, time, share| format!("{name} 耗时最多：每个迭代 {time}，占 {share}。"),
+    most_time: |name, time, share, is_of_step| {
+        let step = if is_of_step { "每个迭代 " } else { "" };
+        format!("{name} 耗时最多：{step}{time}，占 {share}。")
+    },
     half_time: |some, all| {
         format!(
             "{} 个中的 {} 个占一半时间。",
@@ -170,8 +175,17 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
         )
     },
     group: "分组",
-    groups: ["按类型", "按名称", "按作用域", "按形状", "Kernel"],
-    group_heads: ["类型", "算子", "作用域", "算子", "Kernel"],
+    groups: [
+        "按类型",
+        "按名称",
+        "按作用域",
+        "按形状",
+        "Kernel",
+        "完整名称",
+    ],
+    group_heads: ["类型", "算子", "作用域", "算子", "Kernel", "Kernel"],
+    self_time: "自身耗时",
+    variants: "完整名称",
     filter: "名称、type:… 或 > 1 ms",
     filter_title: "名称中的文字；type:文字 按类型；> 1 ms 按自身耗时",
     columns: [
@@ -189,7 +203,10 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
         "Tensor",
         "FLOPs",
         "占峰值",
+        "搬运",
+        "占 roofline",
     ],
+    bounds: ["计算", "内存"],
     choose_columns: "列",
     flops_by_scope: "每个迭代的 FLOPs，按作用域",
     no_scope: "不在作用域内",
@@ -292,7 +309,18 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
     memory_steady: "各迭代之间没有增长。",
     without_addresses: "未记录地址，因此无法将分配与释放配对，类别未知。",
     since_begin: "字节数从记录开始算起，不含此前已分配的内存。",
-    categories_from: ["类别由框架记录。", "类别由生命周期推断。"],
+    categories_from: [
+        "类别由框架记录。",
+        "类别由生命周期推断。",
+        "类别由分配时的调用推断。",
+    ],
+    memory_failed: |failures, asked, at, free| match failures {
+        1 => format!("{at} 时申请 {asked} 失败：设备空闲 {free}。"),
+        more => format!(
+            "{} 次分配失败，第一次在 {at} 申请 {asked}：设备空闲 {free}。",
+            format::count(more)
+        ),
+    },
     open_peak: "打开峰值处",
     categories: [
         "权重",
@@ -314,7 +342,9 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
     at_peak: "峰值处",
     at_moment: |time| format!("{time} 处"),
     back_to_peak: "回到峰值",
-    holder_groups: ["按算子", "按作用域", "按分配"],
+    holder_groups: ["按算子", "按作用域", "按分配", "火焰图"],
+    line_groups: ["按代码行", "按调用路径"],
+    line_column: "代码行",
     holder_columns: ["算子", "类别", "大小", "分配次数", "存活时间", "起止"],
     unknown_holder: "不在算子内",
     holds: |rows, held, all| format!("{} 行，{all} 中的 {held}", format::count(rows)),
@@ -405,4 +435,20 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
     here: "此处",
     there: "对比",
     peak: "内存峰值",
+
+    sql_label: "语句",
+    sql_run: "运行",
+    sql_hint: "一条 SQLite 的 SELECT 语句，覆盖全部 rank。按 Ctrl+Enter 运行。",
+    sql_examples: ["核函数", "各 rank 耗时", "慢迭代", "启动延迟"],
+    sql_refused: "语句没有结果",
+    sql_result: "结果",
+    sql_rows: |rows, seconds, is_cut| {
+        let rows = format::count(rows);
+        if is_cut {
+            format!("前 {rows} 行，用时 {seconds} s")
+        } else {
+            format!("{rows} 行，用时 {seconds} s")
+        }
+    },
+    sql_tables: "表",
 };

@@ -13,7 +13,7 @@ use trainscope_web_kit::route;
 
 const WIDTH: f64 = 340.0;
 const HEIGHT: f64 = 60.0;
-/// Up to so many steps each has a dot.
+/// Maximum number of steps with a dot each.
 const DOTTED: usize = 12;
 /// Share of the width that a label on the step axis takes.
 const LABEL: f64 = 0.16;

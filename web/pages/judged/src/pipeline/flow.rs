@@ -228,7 +228,7 @@ fn operation(index: usize, own: &PipelineOperation, is_slow: bool, view: View) -
     .into_any()
 }
 
-/// So many of all.
+/// Text for a number out of all.
 pub(super) fn of_all(some: u64, all: u64) -> String {
     format!("{} / {}", format::count(some), format::count(all))
 }

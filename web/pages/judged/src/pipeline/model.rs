@@ -207,7 +207,7 @@ impl Model {
         self.url.set(&[(AGAINST, run)], History::Push);
     }
 
-    /// Looks at the operation so many further; whether there is one.
+    /// Looks at the operation `by` places further; whether there is one.
     pub(super) fn step(self, by: isize) -> bool {
         let all = self.with_pipeline(|own| own.operations.len());
         let now = self.operation.get_untracked();

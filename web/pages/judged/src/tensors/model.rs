@@ -472,7 +472,7 @@ impl Model {
             .set(&[(SLICE, Some(&slice)), (AT, Some(&at))], History::Push);
     }
 
-    /// Goes so many steps on, of those with elements if there are any; whether there is one.
+    /// Goes `by` steps on, of those with elements if there are any; whether there is one.
     pub(super) fn step_by(self, by: isize) -> bool {
         let Some(now) = self.step.get_untracked() else {
             return false;
@@ -486,7 +486,7 @@ impl Model {
         next.is_some()
     }
 
-    /// Goes so many tensors on; whether there is one.
+    /// Goes `by` tensors on; whether there is one.
     pub(super) fn tensor_by(self, by: isize) -> bool {
         let name = self.tensor.get_untracked();
         let next = self.index.with_untracked(|index| {

@@ -2,7 +2,8 @@
 
 use trainscope_api::tensors::{HistoryPoint, TensorSource};
 
-/// The step so many behind or before another one, which need not be there: among those with elements, if there are any.
+/// The step `by` places after another one, or before it for a negative number. The other one need not be there. Counts
+/// only those with elements, if there are any.
 pub(super) fn step_from(points: &[HistoryPoint], now: i64, by: isize) -> Option<i64> {
     let has_elements = |point: &&HistoryPoint| point.source != TensorSource::Statistics;
     let some = points.iter().any(|point| has_elements(&point));

@@ -113,18 +113,23 @@ pub(super) fn AdviceCard() -> impl IntoView {
         <section class="card advice" data-part="advice">
             <div class="head">
                 <h2>{i18n.text(|t| t.profile.would_help)}</h2>
-                <span class="micro ink3 cut">{i18n.text(|t| t.profile.gain)}</span>
+                <span class="micro ink3 cut">
+                    {move || {
+                        let is_stepless = model.with(|own| own.step_count == 0).unwrap_or(false);
+                        i18n.texts().profile.gain[usize::from(is_stepless)]
+                    }}
+                </span>
             </div>
             <div class="scroll">
                 <ol>{list}</ol>
-                {more}
             </div>
+            {more}
             {rules}
         </section>
     }
 }
 
-/// Mean time from the begin of a step to that of the next one: a gain may be waiting between them.
+/// Mean time from the start of a step to that of the next one: a gain may be waiting between them.
 fn from_step_to_step(own: &SessionSummary) -> i64 {
     let edges = own.steps.first().zip(own.steps.last());
     let span = edges.map_or(0, |(first, last)| {
@@ -153,7 +158,8 @@ fn row(at: usize, one: &Advice, whole: i64) -> AnyView {
         }
         .into_any()
     } else {
-        view! { <span class=class>{fixed_icon(icon, 14)}</span> }.into_any()
+        let sign = view! { <span class=class>{fixed_icon(icon, 14)}</span> };
+        view! { <span class="gain">{sign}</span> }.into_any()
     };
     let remedy = said(i18n, &one.remedy);
     let evidence = said(i18n, &one.evidence);

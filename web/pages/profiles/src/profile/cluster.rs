@@ -33,9 +33,9 @@ const ORDER: &str = "order";
 
 /// Ranks as bars; of more the first and the last by compute.
 const BARS: usize = 32;
-/// So many of each of them.
+/// Number of ranks at each of these two ends.
 const ENDS: usize = 10;
-/// Slowness from which on a slow rank is an error.
+/// Minimum slowness of a slow rank that is an error.
 const SEVERE: f64 = 1.5;
 
 const FIELDS: [&str; 8] = [
@@ -360,7 +360,7 @@ fn parts(row: &RankRow) -> [Part; 7] {
     let has_device = row.parts_nanos.kernel > 0;
     let kinds = kinds_of(&row.parts_nanos, has_device);
     let wait = row.parts_wait_nanos.max(0);
-    // Waiting is a part of the collectives, as far as they are not hidden.
+    // Waiting is a part of the collectives that are not hidden.
     let (wait, collective) = (wait.min(kinds[1]), (kinds[1] - wait).max(0));
     let part = |kind: usize, nanos: i64, is_wait: bool| Part {
         shade: Shade::Time(kind),

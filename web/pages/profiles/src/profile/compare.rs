@@ -31,7 +31,7 @@ const BY: &str = "by";
 
 /// Height of a row of operators, CSS pixels.
 const ROW: f64 = 26.0;
-/// Ratio of step times from which on a difference is a finding.
+/// Ratio of step times above which a difference is a finding.
 const SLOWER: f64 = 1.1;
 
 const FIELDS: [&str; 4] = ["name", "calls_step", "self_step_nanos", "mean_nanos"];

@@ -79,6 +79,9 @@ fn evidence(model: &Model, tile: usize) -> Option<String> {
 /// With the FLOPs of a smaller part of the products known, no share of the peak is shown (chosen).
 const COUNTED: f64 = 0.9;
 
+/// Number of devices whose utilization a tile shows beside their mean.
+const DEVICES: usize = 8;
+
 /// Values of the tiles in the order of their texts, with a remark each.
 fn tiles(
     own: &SessionSummary,
@@ -119,13 +122,14 @@ fn tiles(
         (time(own.median), most)
     });
     [
-        device.map(|own| percent(own.utilization)),
+        device.map(|device| {
+            let each = own.devices.iter().take(DEVICES);
+            let each: Vec<String> = each.map(|own| format::percent(own.utilization)).collect();
+            (format::percent(device.utilization), each.join(" · "))
+        }),
         device.and_then(|own| own.sm_efficiency).map(percent),
         device.and_then(|own| own.occupancy).map(percent),
-        // Kernels of Ascend have no names that tell their units.
-        device
-            .filter(|_| own.format != "mindspore")
-            .map(|own| percent(own.tensor_cores)),
+        device.and_then(|own| own.tensor_cores).map(percent),
         rate,
         device.and_then(|own| own.overlap).map(percent),
         peak,

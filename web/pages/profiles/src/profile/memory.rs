@@ -35,7 +35,7 @@ const AT: &str = "at";
 /// Key of the address: group of the holders; without it operators.
 const GROUP: &str = "group";
 
-/// Share of the device from which on a peak is a warning.
+/// Share of the device above which a peak is a warning.
 const NEAR_LIMIT: f64 = 0.9;
 
 /// Categories from the bottom of the stack: those that live longest first.
@@ -126,7 +126,7 @@ impl MemoryModel {
         memory
     }
 
-    /// Begin of the stretch of time that is shown.
+    /// Start of the stretch of time that is shown.
     fn origin(self) -> i64 {
         self.step.get().map_or(0, |step| step.1)
     }
@@ -167,9 +167,17 @@ pub(super) fn MemoryView() -> impl IntoView {
         let severity = share.is_some_and(|share| share > NEAR_LIMIT);
         let severity = severity.then_some(Severity::Warning);
         let severity = severity.or_else(|| grows(&answer).then_some(Severity::Warning));
-        let (sentence, detail) = sentence(&total, &answer, step, texts);
+        let severity = (total.failures > 0).then_some(Severity::Error).or(severity);
+        let (mut sentence, mut detail) = sentence(&total, &answer, step, texts);
+        if let Some(first) = answer.failures.first() {
+            let (asked, free) = (format::bytes(first.bytes), format::bytes(first.free_bytes));
+            let at = time(first.at_nanos);
+            let failed = (texts.memory_failed)(total.failures, &asked, &at, &free);
+            detail = [sentence, detail].join(texts.between);
+            sentence = failed;
+        }
         // Growth is known from three steps on, the distance to the limit from the size of the device.
-        let is_judged = share.is_some() || answer.growth.is_some();
+        let is_judged = share.is_some() || answer.growth.is_some() || total.failures > 0;
         let standing = Standing::new(severity, is_judged);
         Some(verdict(standing, sentence, detail, Some(open)))
     };
@@ -198,6 +206,13 @@ pub(super) fn MemoryView() -> impl IntoView {
         }
         .into_any(),
     }
+}
+
+/// Memory over time for a recording that has nothing else.
+#[component]
+pub(super) fn MemoryAlone() -> impl IntoView {
+    MemoryModel::provide();
+    view! { <OverTime /> }
 }
 
 /// `true` if memory grows with 95 % confidence.
@@ -240,7 +255,7 @@ fn sentence(
     let origin = match (answer.categories_from_file, total.without_addresses) {
         (true, _) => texts.categories_from[0],
         (false, true) => texts.without_addresses,
-        (false, false) => texts.categories_from[1],
+        (false, false) => texts.categories_from[1 + usize::from(total.by_stacks)],
     };
     let since = total.since_recording.then_some(texts.since_begin);
     let details = [growth.as_deref(), since, Some(origin)];
@@ -453,7 +468,7 @@ fn layers(answer: &MemoryAnswer) -> Vec<(MemoryCategory, &[u64])> {
     own.collect()
 }
 
-/// First begins of the phases of a step, from its begin.
+/// First starts of the phases of a step, from its start.
 fn phases(
     own: &SessionSummary,
     step: Option<(i64, i64, i64)>,

@@ -115,7 +115,7 @@ impl Model {
         self.address.go(href, History::Push);
     }
 
-    /// The timeline from the begin to the end of a step; reactive.
+    /// The timeline from the start to the end of a step; reactive.
     pub(super) fn step_href(self, number: Option<i64>, search: Option<&str>) -> String {
         let range = self.with(|own| {
             let mut steps = own.steps.iter();

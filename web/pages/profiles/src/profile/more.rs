@@ -1,10 +1,11 @@
-//! Memory, ranks and other profiles: views in a file of their own, which is fetched with the first of them.
+//! Memory, ranks, other profiles and SQL: views in a file of their own, which is fetched with the first of them.
 
 use leptos::wasm_split::{SplitLoaderError, wasm_split};
 
 use super::cluster::Cluster;
 use super::compare::Compare;
 use super::memory::MemoryView;
+use super::sql::Sql;
 use trainscope_web_kit::components::profile_tabs::ProfileView;
 use trainscope_web_kit::prelude::*;
 
@@ -14,6 +15,7 @@ pub fn more(view: ProfileView) -> Result<AnyView, SplitLoaderError> {
     Ok(match view {
         ProfileView::Memory => view! { <MemoryView /> }.into_any(),
         ProfileView::Cluster => view! { <Cluster /> }.into_any(),
+        ProfileView::Sql => view! { <Sql /> }.into_any(),
         _ => view! { <Compare /> }.into_any(),
     })
 }

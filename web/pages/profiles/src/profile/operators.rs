@@ -41,7 +41,7 @@ const SORT: &str = "sort";
 const HIDDEN: &str = "hide";
 
 /// Fields of rows in downloads.
-const FIELDS: [&str; 14] = [
+const FIELDS: [&str; 17] = [
     "name",
     "type",
     "shapes",
@@ -56,18 +56,25 @@ const FIELDS: [&str; 14] = [
     "device_self_nanos",
     "device_total_nanos",
     "flops",
+    "bytes",
+    "roofline",
+    "bound",
 ];
 
+/// Characters of a name in the sentence.
+const SENTENCE_CHARS: usize = 72;
+
 /// Groups in the order of the choice.
-const GROUPS: [OperatorGroup; 5] = [
+const GROUPS: [OperatorGroup; 6] = [
     OperatorGroup::Type,
     OperatorGroup::Name,
     OperatorGroup::Scope,
     OperatorGroup::Shape,
     OperatorGroup::Kernel,
+    OperatorGroup::Variant,
 ];
 /// Their names in the address.
-const GROUP_NAMES: [&str; 5] = ["type", "name", "scope", "shape", "kernel"];
+const GROUP_NAMES: [&str; 6] = ["type", "name", "scope", "shape", "kernel", "variant"];
 
 /// The ten operators with the most self time, on the first view.
 #[component]
@@ -155,9 +162,13 @@ pub(super) fn Operators() -> impl IntoView {
             .answer
             .with(|own| own.as_ref().map_or(0, |own| own.steps))
     });
-    let scale = Memo::new(move |_| Scale {
-        steps: steps.get(),
-        peak_flops: model.peak_flops(),
+    let scale = Memo::new(move |_| {
+        // The whole of a recording without steps counts as one.
+        let has_steps = model.with(|own| own.step_count > 0).unwrap_or(false);
+        Scale {
+            steps: if has_steps { steps.get() } else { 0 },
+            peak_flops: model.peak_flops(),
+        }
     });
     let all_columns = Memo::new(move |_| rows.with(|rows| Column::of(by.get(), rows, scale.get())));
     let hidden = url.list(HIDDEN);
@@ -192,12 +203,13 @@ pub(super) fn Operators() -> impl IntoView {
             let all = rows.len() as u64;
             let name = match &*first.name {
                 "" => texts.no_scope.to_owned(),
-                name => format::short_name(name),
+                name => cut_in_the_middle(&format::short_name(name)),
             };
             let sentence = (texts.most_time)(
                 &name,
                 &time(first.self_step_nanos),
                 &format::percent(first.share),
+                scale.get().steps > 0,
             );
             let half = half(rows);
             let detail = (texts.half_time)(half as u64, all);
@@ -231,7 +243,7 @@ pub(super) fn Operators() -> impl IntoView {
         let lack = match by.get() {
             OperatorGroup::Shape if !own.has.shapes => Lack::Shapes,
             OperatorGroup::Scope if !own.has.stacks => Lack::Stacks,
-            OperatorGroup::Kernel if !own.has.device => Lack::Device,
+            group if group.is_of_kernels() && !own.has.device => Lack::Device,
             _ => return None,
         };
         Some(missing(lack, &own.format))
@@ -262,7 +274,7 @@ pub(super) fn Operators() -> impl IntoView {
                             on:input=on_filter
                         />
                     </label>
-                    <ColumnChoice all=all_columns by shown=columns />
+                    <ColumnChoice all=all_columns by scale shown=columns />
                     {downloads("operators", &FIELDS, move || rows.get_untracked().to_vec())}
                 </div>
                 {hint}
@@ -279,6 +291,7 @@ fn ColumnChoice(
     /// Columns with data.
     all: Memo<Vec<Column>>,
     by: Memo<OperatorGroup>,
+    scale: Memo<Scale>,
     shown: Memo<Vec<Column>>,
 ) -> impl IntoView {
     let url = use_model().url;
@@ -299,7 +312,7 @@ fn ColumnChoice(
     let rows = move || {
         let columns = all.get().into_iter().filter(|own| *own != Column::Name);
         let columns = columns.map(|column| {
-            let title = move || column.title(by.get(), i18n.texts().profile);
+            let title = move || column.title(by.get(), scale.get(), i18n.texts().profile);
             let checked = Memo::new(move |_| shown.with(|shown| shown.contains(&column)));
             view! {
                 <li class="flex column-choice">
@@ -328,9 +341,24 @@ fn ColumnChoice(
     }
 }
 
+/// A name that is too long for a sentence without its middle: names of kernels are.
+fn cut_in_the_middle(name: &str) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    let Some(left_out) = letters
+        .len()
+        .checked_sub(SENTENCE_CHARS)
+        .filter(|own| *own > 0)
+    else {
+        return name.to_owned();
+    };
+    let begin = SENTENCE_CHARS * 2 / 3;
+    let [begin, end] = [&letters[..begin], &letters[begin + left_out..]].map(String::from_iter);
+    format!("{begin}…{end}")
+}
+
 /// Time of the rows, and of all operators or kernels.
 fn time_of(own: &OperatorsAnswer, by: OperatorGroup) -> (i64, i64) {
-    let is_kernel = by == OperatorGroup::Kernel;
+    let is_kernel = by.is_of_kernels();
     let rows = own.rows.iter().map(|row| {
         if is_kernel {
             row.device_self_nanos.max(row.self_nanos)

@@ -7,6 +7,7 @@ use trainscope_charts::profile::{Bar, Figure, Hit, Shade, Stack, Unit};
 
 use super::advice::{AdviceCard, worst};
 use super::figures::{Causes, Tiles};
+use super::memory::MemoryAlone;
 use super::model::{KINDS, kinds_of, length, said, swatch, time, use_model};
 use super::operators::TopOperators;
 use super::parts::{Standing, head, linked, read_out, verdict};
@@ -20,6 +21,10 @@ use trainscope_web_kit::prelude::*;
 pub(super) fn Overview() -> impl IntoView {
     let model = use_model();
     let i18n = use_i18n();
+    let is_memory_alone = Memo::new(move |_| {
+        let own = model.with(|own| own.lanes.is_empty() && !own.memory.is_empty());
+        own.unwrap_or(false)
+    });
     let sentence = move || {
         let texts = i18n.texts().profile;
         let open = (texts.open_all.to_owned(), model.step_href(None, None));
@@ -30,7 +35,7 @@ pub(super) fn Overview() -> impl IntoView {
             }
             let from = match (&own.steps_by, own.steps_from) {
                 (Some(name), _) => (texts.steps_by)(name),
-                (None, StepSource::None) => texts.no_steps.to_owned(),
+                (None, StepSource::None) if own.format == "kineto" => texts.no_steps.to_owned(),
                 _ => String::new(),
             };
             let standing = Standing::new(worst(own), own.unjudged.is_none());
@@ -40,10 +45,17 @@ pub(super) fn Overview() -> impl IntoView {
             verdict(standing, sentence, detail, Some(open))
         })
     };
+    let parts = move || {
+        if is_memory_alone.get() {
+            view! { <MemoryAlone /> }.into_any()
+        } else {
+            view! { <StepParts /> }.into_any()
+        }
+    };
     view! {
         {sentence}
         <div class="profile-top">
-            <StepParts />
+            {parts}
             <AdviceCard />
         </div>
         <Tiles />
@@ -114,7 +126,9 @@ fn StepParts() -> impl IntoView {
     view! {
         <section class="card" data-part="parts">
             {move || {
-                head(i18n.texts().profile.where_time.to_owned(), String::new(), legend().into_any())
+                let is_stepless = model.with(|own| own.step_count == 0).unwrap_or(false);
+                let title = i18n.texts().profile.where_time[usize::from(is_stepless)];
+                head(title.to_owned(), String::new(), legend().into_any())
             }}
             <div class="body plot">
                 <ProfileChart
@@ -137,8 +151,13 @@ pub(super) fn title_of(step: &ProfileStep) -> String {
 
 fn stack(own: &SessionSummary, mean: &str) -> Stack {
     let has_device = own.device.is_some();
+    // The whole of a recording without steps has no number.
+    let text = |step: &ProfileStep| match own.step_count {
+        0 => String::new(),
+        _ => format::integer(step.number),
+    };
     let bars = own.steps.iter().map(|step| Bar {
-        text: format::integer(step.number),
+        text: text(step),
         parts: kinds_of(&step.parts_nanos, has_device)
             .map(|part| part as f64)
             .to_vec(),

@@ -235,7 +235,8 @@ fn csv(rows: &[Value], columns: &[&str]) -> String {
     text
 }
 
-fn quoted(text: &str) -> String {
+/// A cell of a CSV file.
+pub(super) fn quoted(text: &str) -> String {
     if text.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {

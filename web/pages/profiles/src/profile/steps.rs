@@ -10,7 +10,7 @@ mod beside;
 mod phases;
 
 use beside::{Lengths, OneStep, OverSteps};
-use phases::{Phases, growth, regular_spread};
+use phases::{Phases, regular_spread};
 
 use super::model::{Model, length, time, use_model};
 use super::overview::title_of;
@@ -26,7 +26,7 @@ use trainscope_web_kit::url_state::History;
 const STEP: &str = "step";
 /// Key of the address: order of the rows.
 const ORDER: &str = "order";
-/// Key of the address: common begin of the rows.
+/// Key of the address: common start of the rows.
 const ALIGN: &str = "align";
 
 /// Fields of steps in downloads.
@@ -108,7 +108,7 @@ impl StepsModel {
         self.model.url.set(&changes, History::Replace);
     }
 
-    /// Selects the step so many rows further.
+    /// Selects the step `by` rows further.
     fn go(self, by: isize) {
         let next = self.order.with_untracked(|order| {
             let now = self.chosen.get_untracked()?;
@@ -154,12 +154,11 @@ pub(super) fn Steps() -> impl IntoView {
     let sentence = move || {
         let texts = i18n.texts().profile;
         let href = steps.href();
-        let phases = steps.phases.get();
         let at = steps.chosen.get();
         model.with(|own| {
             let number = own.steps.get(at?)?.number;
             let open = (texts.open_step)(&format::integer(number));
-            let (sentence, detail) = sentence(own, &phases, texts);
+            let (sentence, detail) = sentence(own, texts);
             let severity = (!own.outliers.is_empty()).then_some(Severity::Warning);
             let standing = Standing::new(severity, own.unjudged.is_none());
             Some(verdict(standing, sentence, detail, Some((open, href))))
@@ -179,12 +178,15 @@ pub(super) fn Steps() -> impl IntoView {
 }
 
 /// Sentence about the lengths of the steps, and one about outliers and drift.
-fn sentence(own: &SessionSummary, phases: &Phases, texts: &ProfileTexts) -> (String, String) {
+fn sentence(own: &SessionSummary, texts: &ProfileTexts) -> (String, String) {
     let outliers = own.outliers.len() as u64;
     let all = own.whole_steps.max(own.steps.len() as u64);
     let median = time(own.median_step_nanos);
     let spread = format::percent(regular_spread(own));
-    let grown = growth(own, phases).map(|(part, nanos)| (part.name(texts), time(nanos)));
+    let names = &texts.kinds[usize::from(own.device.is_none())];
+    let grown = own
+        .outlier_growth
+        .map(|grown| (names[grown.kind as usize], time(grown.nanos)));
     let grown = grown.as_ref().map(|(name, nanos)| (*name, &**nanos));
     let sentence = (texts.steps_sentence)(all, outliers, &median, &spread, grown);
     let detail = match phases::drift(own) {

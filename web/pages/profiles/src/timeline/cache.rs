@@ -7,7 +7,7 @@ use trainscope_api::timeline::{Cell, MAX_CELLS, MAX_ROWS, RowCells, TimelineAnsw
 
 use super::view::{View, nanos};
 
-/// Requests begin and end at multiples of so many bins.
+/// Number of bins at whose multiples requests begin and end.
 const TILE: i64 = 512;
 /// Maximum number of cells in memory, about 50 MB.
 const MAX_KEPT: usize = 1_500_000;
@@ -59,7 +59,7 @@ pub(super) struct Request {
     pub(super) rows: Vec<RowKey>,
 }
 
-/// Nanoseconds of a bin for a view in so many pixels: the power of two below a pixel's.
+/// Nanoseconds of a bin for a view of a width in pixels: the power of two below a pixel's.
 pub(super) fn bin_of(view: View, width: f64) -> i64 {
     let each = nanos((view.span() / width.max(1.0)).floor()).max(1);
     1 << each.ilog2()

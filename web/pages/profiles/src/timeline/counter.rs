@@ -111,7 +111,7 @@ pub(super) fn steps_between(
     }
 }
 
-/// A curve on the clock of a session that began so many nanoseconds after 1970, up to the end of the session.
+/// A curve on the clock of a session that began a number of nanoseconds after 1970, up to the end of the session.
 pub(super) fn of_series(
     name: String,
     series: &Series,
@@ -148,7 +148,7 @@ pub(super) fn of_series(
     counter
 }
 
-/// Nanoseconds from the begin of a session to a wall time; `None` if that is no time.
+/// Nanoseconds from the start of a session to a wall time; `None` if that is no time.
 fn since(secs: f64, unix_nanos: i128) -> Option<i64> {
     // Whole seconds apart: the product of both would lose the nanoseconds.
     let (whole, part) = (secs.floor(), secs - secs.floor());

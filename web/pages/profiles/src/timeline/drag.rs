@@ -5,7 +5,7 @@ use super::layout::Layout;
 use super::overlay::{RULER, STEPS, STRIP, TOP, strip_frame};
 use super::view::{View, nanos};
 
-/// Distance from which on a press is a drag, CSS pixels.
+/// Minimum distance of a press that is a drag, CSS pixels.
 const DRAG: f64 = 4.0;
 /// Distance from an edge of the frame in the strip at which that edge is taken hold of.
 const EDGE: f64 = 4.0;

@@ -136,7 +136,7 @@ pub(super) struct Model {
     pub(super) is_up: Memo<bool>,
     /// The clock of the wall, if it is shown and known.
     pub(super) wall: Memo<Option<WallClock>>,
-    /// Begins of steps with hits of watchpoints, and the worst severity of each.
+    /// Starts of steps with hits of watchpoints, and the worst severity of each.
     pub(super) hits: Memo<Vec<(i64, Severity)>>,
     /// Place of the pointer, CSS pixels from the top left of the time axis.
     pub(super) pointer: RwSignal<Option<(f64, f64)>>,
@@ -407,7 +407,7 @@ impl Model {
             let next = match wanted {
                 Some(wanted) if is_new || written.get_value() != Some(wanted) => wanted,
                 None if is_new || was_whole || written.get_value().is_some() => View::whole(extent),
-                // The begin of a session that is being read may move.
+                // The start of a session that is being read may move.
                 _ if !is_new => view.shifted(old_origin.saturating_sub(origin) as f64),
                 _ => view,
             };
@@ -499,7 +499,7 @@ impl Model {
             .set(&[(UP, is_up.then_some("1"))], History::Replace);
     }
 
-    /// Shows the clock of the wall, or the time since the begin of the session.
+    /// Shows the clock of the wall, or the time since the start of the session.
     pub(super) fn turn_clock(self) {
         let is_wall = self.wall.with_untracked(Option::is_some);
         self.url

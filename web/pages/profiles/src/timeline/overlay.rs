@@ -40,7 +40,7 @@ pub(super) struct Overlay<'a> {
     pub(super) frame: &'a TimelineLanes,
     /// The second session.
     pub(super) other: &'a TimelineLanes,
-    /// Curves in their order, as far as they are there.
+    /// Curves in their order; `None` for one that is not there.
     pub(super) curves: &'a [Option<Arc<TimelineCounter>>],
     pub(super) ticks: &'a Ticks,
     pub(super) wall: Option<WallClock>,
@@ -48,14 +48,14 @@ pub(super) struct Overlay<'a> {
     pub(super) area: Option<&'a Area>,
     /// Number of matches in each of some equal stretches of the session.
     pub(super) matches: &'a [u32],
-    /// Begins of steps with hits.
+    /// Starts of steps with hits.
     pub(super) hits: &'a [(i64, Severity)],
     pub(super) marks: &'a [Mark],
     /// Boxes around matches.
     pub(super) frames: Vec<[f64; 4]>,
 }
 
-/// Draws everything on a canvas of so many CSS pixels, each of so many device pixels.
+/// Draws everything on a canvas with `dpr` device pixels for each CSS pixel.
 pub(super) fn draw(canvas: &HtmlCanvasElement, overlay: &Overlay<'_>, dpr: f64) {
     let scene = overlay.scene;
     let Some(context) = prepare(canvas, scene.width, scene.height + TOP, dpr) else {

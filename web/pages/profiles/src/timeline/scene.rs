@@ -39,7 +39,7 @@ pub(super) struct Scene<'a> {
     pub(super) other_extent: f64,
 }
 
-/// Name of a cell, as far as there is room for it.
+/// Name of a cell, cut to the room for it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Label {
     /// Left end and middle line, CSS pixels.
@@ -64,7 +64,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Ends of the view since the begin of a session that begins at a time.
+    /// Ends of the view since the start of a session that begins at a time.
     fn ends(&self, begin: f64) -> (i64, i64) {
         let (from, to) = (self.view.from - begin, self.view.to - begin);
         (nanos(from), nanos(to).saturating_add(1))
@@ -76,7 +76,7 @@ impl Scene<'_> {
         (x(begin), x(begin.saturating_add(length)))
     }
 
-    /// Paints all rows in view with so many device pixels of a CSS pixel, and grid lines at these times.
+    /// Paints all rows in view with `dpr` device pixels for each CSS pixel, and grid lines at these times.
     pub(super) fn paint(&self, picture: &mut Picture, dpr: f64, ink: &Ink, grid: &[f64]) {
         let device = |length: f64| round(length * dpr);
         let (width, height) = (device(self.width), device(self.height));

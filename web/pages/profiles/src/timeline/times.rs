@@ -1,4 +1,4 @@
-//! Texts of times: ticks of the ruler, moments, stretches; since the begin of the session, or by the wall clock.
+//! Texts of times: ticks of the ruler, moments, stretches; since the start of the session, or by the wall clock.
 
 use trainscope_format::digits;
 
@@ -11,7 +11,7 @@ const MOST_DECIMALS: usize = 9;
 /// Nanoseconds of a day.
 const DAY: i128 = 86_400_000_000_000;
 
-/// Begin of the session by the wall clock.
+/// Start of the session by the wall clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WallClock {
     /// Nanoseconds since midnight, in the time zone of the browser.
@@ -19,7 +19,7 @@ pub(super) struct WallClock {
 }
 
 impl WallClock {
-    /// The clock of a session that began so many nanoseconds after 1970; minutes are those that UTC is ahead.
+    /// The clock of a session that began a number of nanoseconds after 1970; minutes are those that UTC is ahead.
     pub(super) fn new(unix_nanos: &str, utc_ahead_minutes: f64) -> Option<Self> {
         let nanos: i128 = unix_nanos.parse().ok()?;
         #[expect(
@@ -32,7 +32,7 @@ impl WallClock {
         })
     }
 
-    /// The clock after so many nanoseconds with so many decimals of a second: `14:03:27.412`.
+    /// The clock after a number of nanoseconds, with a number of decimals of a second: `14:03:27.412`.
     fn text(self, nanos: f64, decimals: usize) -> String {
         #[expect(
             clippy::cast_possible_truncation,

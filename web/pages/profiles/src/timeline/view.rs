@@ -9,7 +9,7 @@ const MOST_SHARE: f64 = 0.8;
 /// Smallest share of the view that a stretch that was stepped to fills: below that it is zoomed in to.
 const LEAST_SHARE: f64 = 0.001;
 
-/// A stretch of time in nanoseconds since the begin of the session.
+/// A stretch of time in nanoseconds since the start of the session.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct View {
     pub(super) from: f64,
@@ -63,7 +63,7 @@ impl View {
         .inside(extent)
     }
 
-    /// The view later by so many nanoseconds.
+    /// The view later by a number of nanoseconds.
     pub(super) fn shifted(self, by: f64) -> Self {
         Self {
             from: self.from + by,

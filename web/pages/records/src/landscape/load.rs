@@ -184,7 +184,7 @@ fn choices(tags: &TagList) -> Vec<Choice> {
     all
 }
 
-/// The loss of the training at the steps of the recorded states, as far as it was recorded.
+/// The recorded losses of the training at the steps of the recorded states.
 async fn training_losses(
     run: &str,
     tags: &TagList,

@@ -212,7 +212,7 @@ impl Model {
         });
     }
 
-    /// Shows the landscape so many further; `true` if there is one.
+    /// Shows the landscape `by` places further; `true` if there is one.
     fn next(self, by: isize) -> bool {
         let next = self.with_own(|own| {
             let at = own

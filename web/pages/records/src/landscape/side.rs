@@ -106,7 +106,7 @@ fn settings_words(settings: &LandscapeSettings, texts: &LandscapeTexts) -> Strin
     (texts.settings)(&parts.join(", "))
 }
 
-/// Number of points, samples and directions, as far as they were recorded.
+/// Number of points, samples and directions, each if it was recorded.
 fn origin(landscape: &Landscape, points: &str, texts: &LandscapeTexts) -> String {
     let saved = landscape
         .path

@@ -106,7 +106,7 @@ pub(super) fn Clips(record: Option<Arc<At<Audio>>>) -> impl IntoView {
     view! { <div class="clips">{clips.collect_view()}</div> }.into_any()
 }
 
-/// Rate, length, channels and media type, as far as the writer says.
+/// Rate, length, channels and media type, each if the writer gives it.
 fn facts(body: &Audio, texts: &RecordedTexts) -> String {
     let mut facts: Vec<String> = Vec::new();
     let rate = body.sample_rate_hz;

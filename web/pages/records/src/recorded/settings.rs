@@ -9,7 +9,7 @@ use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::registry::RunPage;
 use trainscope_web_kit::url_state::History;
 
-/// Sizes of pictures: fitted into their card, or so many pixels of the screen for each of theirs.
+/// Sizes of pictures: fitted into their card, or with this number of pixels of the screen for each of theirs.
 pub(super) const ZOOMS: [u32; 4] = [0, 1, 4, 16];
 
 /// Matches of the words in one series.

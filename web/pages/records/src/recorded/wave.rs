@@ -90,7 +90,7 @@ fn read(bytes: &[u8], columns: usize) -> Option<Wave> {
     let mut reader = WavReader::new(Cursor::new(bytes)).ok()?;
     let spec = reader.spec();
     let full = 2.0_f32.powi(i32::from(spec.bits_per_sample) - 1);
-    // A file that ends early is drawn as far as it goes.
+    // A file that ends early is drawn up to its end.
     let samples: Vec<f32> = match spec.sample_format {
         SampleFormat::Float => reader.samples::<f32>().map_while(Result::ok).collect(),
         SampleFormat::Int => {

@@ -15,11 +15,11 @@ use trainscope_web_kit::prelude::*;
 
 /// Lines of a card whose wall times are wanted whatever x counts.
 const TIMED_LINES: usize = 8;
-/// Requests are sized in steps of so many points, so that a few pixels more or less ask for nothing new.
+/// Step in the number of points of a request, so that a few pixels more or less ask for nothing new.
 const POINTS_STEP: usize = 64;
 
-/// About so many points before a zoomed range are asked for too, so that a smoothed value in it is the one that it is
-/// without zooming: of weights up to 0.96 what came earlier has less than 10⁻⁴ of the influence.
+/// Approximate number of points before a zoomed range that are asked for too, so that a smoothed value in it is the one
+/// that it is without zooming: of weights up to 0.96 what came earlier has less than 10⁻⁴ of the influence.
 const SMOOTHED_FROM: usize = 256;
 
 /// A card's requests: one at a time counts, answers that were overtaken are dropped, the old picture stays.

@@ -67,7 +67,7 @@ pub(super) struct PageState {
     pub(super) extent: Memo<Option<(i64, i64)>>,
     /// The crosshair.
     pub(super) pointer: RwSignal<Option<Pointer>>,
-    /// A request of the keyboard to move the crosshair by so many points; the number makes equal requests differ.
+    /// A request of the keyboard to move the crosshair by some points; the first number makes equal requests differ.
     pub(super) key_steps: RwSignal<(u64, i32)>,
     /// A request of the keyboard to move the range by so much of itself and make it that much as wide.
     pub(super) key_zoom: RwSignal<(u64, (f64, f64))>,

@@ -157,7 +157,7 @@ impl Zoom {
     }
 }
 
-/// A range moved to where there is something: one that is as wide as everything is none, a narrower one stops at the
+/// A range moved to where there is something: `None` for one that is as wide as everything; a narrower one stops at the
 /// ends.
 pub(super) fn within((lo, hi): Range, whole: Range) -> Option<Range> {
     let width = hi - lo;

@@ -73,7 +73,7 @@ pub(super) fn brushed(
     brush
 }
 
-/// A brush with its ends of one range moved by so many pixels. A range that is moved keeps its height.
+/// A brush with its ends of one range moved by a number of pixels. A range that is moved keeps its height.
 pub(super) fn moved(
     brush: &Brush,
     range: usize,

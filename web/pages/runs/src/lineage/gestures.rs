@@ -15,7 +15,7 @@ use trainscope_web_kit::url_state::History;
 /// Distance of the pointer from an axis or a line that it means, CSS pixels.
 const AXIS_REACH: f64 = 14.0;
 const LINE_REACH: f64 = 7.0;
-/// Movement from which on a press is a drag, CSS pixels.
+/// Minimum movement of a press that is a drag, CSS pixels.
 const DRAG: f64 = 4.0;
 /// Distance of an end of a brush by which it is resized, CSS pixels.
 const GRIP: f64 = 5.0;

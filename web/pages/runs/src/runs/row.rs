@@ -292,11 +292,21 @@ pub(super) fn health_words(run: &Run, i18n: I18n) -> String {
     let first = run.health.as_ref().and_then(|health| health.first.as_ref());
     match first {
         Some(first) => {
-            let at = (texts.at_step)(&format::integer(first.step));
-            format!("{} {at}", i18n.words(&first.title))
+            let words = i18n.words(&first.title);
+            [Some(words), at_step(run, first.step, i18n.texts())]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join(" ")
         }
         None => texts.healthy.to_owned(),
     }
+}
+
+/// The step of a finding; `None` for a recording without steps, whose findings are about all of it.
+fn at_step(run: &Run, step: i64, texts: &Texts) -> Option<String> {
+    let has_steps = step != 0 || run.last_step.is_some();
+    has_steps.then(|| (texts.runs.at_step)(&format::integer(step)))
 }
 
 /// Kinds with an icon that a run has.
@@ -342,12 +352,14 @@ fn health_cell(id: Signal<String>, run: &Run, i18n: I18n) -> impl IntoView + use
         problems => problems,
     };
     let words = i18n.words(&first.title);
-    let at = (texts.runs.at_step)(&format::integer(first.step));
-    let title = format!(
-        "{} · {words} · {} · {at}",
-        (texts.frame.hits)(health.counts),
-        first.tensor
-    );
+    let at = at_step(run, first.step, texts);
+    let title = [
+        Some((texts.frame.hits)(health.counts)),
+        Some(words.clone()),
+        Some(first.tensor.clone()),
+        at.clone(),
+    ];
+    let title = title.into_iter().flatten().collect::<Vec<_>>().join(" · ");
     let debugger = move || id.with(|id| route::run_href(id, RunPage::Debugger));
     view! {
         <a class="sev" href=debugger title=title data-severity=severity_name(severity)>

@@ -126,9 +126,9 @@ pub(super) enum Files {
     Truncated(u64),
     /// They were removed.
     Gone,
-    /// So many cannot be opened.
+    /// Number of files that cannot be opened.
     Unreadable(u64),
-    /// So many have a stretch that cannot be read.
+    /// Number of files with a stretch that cannot be read.
     Damaged(u64),
 }
 

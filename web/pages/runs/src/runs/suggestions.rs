@@ -5,7 +5,7 @@ use std::sync::Arc;
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 
-/// The row above or below one of so many; from none, the first or the last; past either end, none.
+/// The row above or below one of `rows`; from none, the first or the last; past either end, none.
 pub(super) fn next_row(row: Option<usize>, rows: usize, is_down: bool) -> Option<usize> {
     match (row, is_down) {
         (None, true) => (rows > 0).then_some(0),

@@ -12,9 +12,9 @@ use xtask::random::Random;
 
 /// Number of events of the file; a step more ends it.
 const EVENTS: u64 = 5_000_000;
-/// Begin of the session since 1970, nanoseconds.
+/// Start of the session since 1970, nanoseconds.
 const BASE_NANOS: u64 = 1_790_857_026_000_000_000;
-/// Begin of the first step on the clock of the file, nanoseconds.
+/// Start of the first step on the clock of the file, nanoseconds.
 const BEGIN: u64 = 4_356_230_544_000_000;
 /// Operators of a step on the thread that runs the model.
 const OPERATORS: u64 = 600;

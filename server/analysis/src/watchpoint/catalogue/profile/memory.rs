@@ -23,7 +23,8 @@ pub(crate) static MEMORY_NEAR_LIMIT: Condition = Condition {
     ],
     en: Prose {
         says: "device memory is nearly full",
-        checks: "The peak of allocated memory, divided by the memory of the device, exceeds share_gt; an error beyond share_error_gt.",
+        checks: "The peak of allocated memory, divided by the memory of the device, exceeds share_gt; an error beyond share_error_gt, or if an \
+         allocation failed: the value is then what was reserved and asked for, divided by what was reserved and free. In a profile without a backward pass or an update it is a note: servers of models fill the memory on purpose.",
         matters: "A longer sample or a fragmented allocator makes the next step run out of memory; close to the limit, the allocator \
          returns memory to the device again and again. 90 % is the limit of the profiler of TensorBoard.",
         not_judged: "Allocations were not recorded, or the size of the device is unknown.",
@@ -32,7 +33,7 @@ pub(crate) static MEMORY_NEAR_LIMIT: Condition = Condition {
     },
     zh: Prose {
         says: "设备内存接近用满",
-        checks: "已分配内存的峰值除以设备内存，超过 share_gt；超过 share_error_gt 为错误。",
+        checks: "已分配内存的峰值除以设备内存，超过 share_gt；超过 share_error_gt 或有分配失败为错误：此时的值为（已保留＋申请）÷（已保留＋空闲）。没有反向传播和更新的性能分析只作提示：推理服务会有意占满内存。",
         matters: "更长的样本或内存碎片会使下一次迭代内存不足；接近上限时，分配器会反复把内存归还设备。90 % 是 TensorBoard 性能分析器的限值。",
         not_judged: "未记录内存分配，或设备内存大小未知。",
         advice: "使用激活检查点（torch.utils.checkpoint）、16 位训练、用更小的批累积梯度，或切分优化器状态。",

@@ -13,7 +13,7 @@ pub(super) enum Mark {
     Nothing,
     /// It all began here.
     First,
-    /// So many follow from it.
+    /// Number of hits that follow from it.
     Explains(u64),
 }
 

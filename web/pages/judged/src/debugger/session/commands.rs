@@ -1,4 +1,4 @@
-//! The commands of the bar, as far as the state of the session allows them.
+//! The commands of the bar that the state of the session allows.
 
 use trainscope_api::sessions::{Session, SessionCommand, SessionState};
 use trainscope_format::session::PauseLevel;

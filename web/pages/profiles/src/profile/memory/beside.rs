@@ -170,7 +170,12 @@ pub(super) fn OverSession() -> impl IntoView {
         <section class="card over-session" data-part="growth">
             {move || {
                 let texts = i18n.texts().profile;
-                head(texts.over_session.to_owned(), String::new(), ().into_any())
+                let title = if has_many.get() {
+                    texts.over_session
+                } else {
+                    texts.whole_session
+                };
+                head(title.to_owned(), String::new(), ().into_any())
             }}
             <div class="body">
                 <Show when=move || has_many.get()>

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use super::super::model::time;
 use super::super::parts::downloads;
 use super::{AT, GROUP, MemoryHolder, format, shade_of, use_memory};
+use crate::frames::{FrameLook, frames_view};
+use trainscope_api::profile::{FlameAnswer, FlameFrame, without_folders};
 use trainscope_web_kit::components::{SegOption, Segmented};
 use trainscope_web_kit::i18n::{ProfileTexts, use_i18n};
 use trainscope_web_kit::keys::use_keys;
@@ -32,10 +34,11 @@ pub(super) enum HolderGroup {
     Operator,
     Scope,
     Allocation,
+    Flame,
 }
 
 impl HolderGroup {
-    const ALL: [Self; 3] = [Self::Operator, Self::Scope, Self::Allocation];
+    const ALL: [Self; 4] = [Self::Operator, Self::Scope, Self::Allocation, Self::Flame];
 
     /// Its name in the address.
     const fn name(self) -> Option<&'static str> {
@@ -43,6 +46,7 @@ impl HolderGroup {
             Self::Operator => None,
             Self::Scope => Some("scope"),
             Self::Allocation => Some("allocation"),
+            Self::Flame => Some("flame"),
         }
     }
 
@@ -71,8 +75,15 @@ pub(super) fn Holders() -> impl IntoView {
         all.truncate(LISTED);
         Arc::new(all)
     });
+    let by_stacks = Memo::new(move |_| {
+        memory
+            .total
+            .with(|own| own.as_ref().is_some_and(|own| own.by_stacks))
+    });
     let open = move |row: &MemoryHolder| {
-        let search = (!row.operator.is_empty()).then_some(&*row.operator);
+        // Lines of a program are no slices.
+        let is_slice = !by_stacks.get() && !row.operator.is_empty();
+        let search = is_slice.then_some(&*row.operator);
         model.around_href((row.begin_nanos, row.end_nanos), search)
     };
     use_keys(move |key, _| {
@@ -133,25 +144,63 @@ pub(super) fn Holders() -> impl IntoView {
             .with(|own| own.as_ref().map_or(0, |own| own.at_len_bytes));
         (texts.holds)(count, &format::bytes(held), &format::bytes(all))
     };
-    let options = HolderGroup::ALL.map(|value| SegOption {
-        value,
-        label: Signal::derive(move || {
-            let texts = i18n.texts().profile;
-            texts.holder_groups[value as usize].to_owned()
-        }),
-    });
+    let choices = move || {
+        let by_stacks = by_stacks.get();
+        let all = HolderGroup::ALL.into_iter();
+        let all = all.filter(|group| by_stacks || *group != HolderGroup::Flame);
+        let options = all.map(|value| SegOption {
+            value,
+            label: Signal::derive(move || {
+                let texts = i18n.texts().profile;
+                let line = texts.line_groups.get(value as usize).filter(|_| by_stacks);
+                let text = line.unwrap_or(&texts.holder_groups[value as usize]);
+                (*text).to_owned()
+            }),
+        });
+        view! {
+            <Segmented
+                label=i18n.label(|t| t.profile.group)
+                options=options.collect()
+                value=group
+                on_choose=move |group: HolderGroup| {
+                    url.set(&[(GROUP, group.name())], History::Replace);
+                }
+            />
+        }
+    };
+    let heads = move || {
+        let texts = i18n.texts().profile;
+        let mut heads = texts.holder_columns;
+        if by_stacks.get() {
+            heads[0] = texts.line_column;
+        }
+        heads
+            .map(|head| view! { <th>{head}</th> })
+            .into_iter()
+            .collect_view()
+    };
+    let table = move || {
+        view! {
+            <table class="dense holders">
+                <thead>
+                    <tr>{heads}</tr>
+                </thead>
+                <tbody>{body}</tbody>
+            </table>
+        }
+    };
+    let content = move || {
+        if by_stacks.get() && group.get() == HolderGroup::Flame {
+            view! { <Flame /> }.into_any()
+        } else {
+            table().into_any()
+        }
+    };
     view! {
         <section class="card" data-part="holders">
             <div class="head tall">
                 <h2>{title}</h2>
-                <Segmented
-                    label=i18n.label(|t| t.profile.group)
-                    options=options.to_vec()
-                    value=group
-                    on_choose=move |group: HolderGroup| {
-                        url.set(&[(GROUP, group.name())], History::Replace);
-                    }
-                />
+                {choices}
                 <Show when=move || memory.at.get().is_some()>
                     <button
                         type="button"
@@ -164,22 +213,53 @@ pub(super) fn Holders() -> impl IntoView {
                 <span class="grow"></span>
                 {downloads("memory", &FIELDS, move || rows.get_untracked().to_vec())}
             </div>
-            <div class="scroll">
-                <table class="dense holders">
-                    <thead>
-                        <tr>
-                            {move || {
-                                let heads = i18n.texts().profile.holder_columns;
-                                heads.map(|head| view! { <th>{head}</th> }).into_iter().collect_view()
-                            }}
-                        </tr>
-                    </thead>
-                    <tbody>{body}</tbody>
-                </table>
-            </div>
+            <div class="scroll">{content}</div>
             <div class="foot micro ink3">{footer}</div>
         </section>
     }
+}
+
+/// Call stacks of the memory of the moment; the width of a frame is its bytes.
+#[component]
+fn Flame() -> impl IntoView {
+    let memory = use_memory();
+    let root = RwSignal::new(None::<usize>);
+    let frames = Memo::new(move |_| {
+        memory.answer.answer.with(|own| {
+            let stacks = own.as_deref().map(|own| &*own.stacks).unwrap_or_default();
+            let outermost = stacks.iter().filter(|frame| frame.depth == 0);
+            FlameAnswer {
+                total_nanos: outermost.map(|frame| length(frame.bytes)).sum(),
+                frames: stacks
+                    .iter()
+                    .map(|frame| FlameFrame {
+                        name: frame.name.clone(),
+                        kind: 0,
+                        depth: frame.depth,
+                        total_nanos: length(frame.bytes),
+                        self_nanos: length(frame.self_bytes),
+                        count: frame.count,
+                    })
+                    .collect(),
+                cut: false,
+            }
+        })
+    });
+    Effect::new(move || {
+        frames.track();
+        root.set(None);
+    });
+    let look = FrameLook {
+        length: |bytes| format::bytes(bytes.unsigned_abs()),
+        short: without_folders,
+        colour: |_| "var(--k-compute)".to_owned(),
+    };
+    move || frames.with(|frames| frames_view(frames, root, look))
+}
+
+/// Bytes as the chart takes them.
+fn length(bytes: u64) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
 fn cells(

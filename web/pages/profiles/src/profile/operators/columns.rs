@@ -26,6 +26,8 @@ pub(super) enum Column {
     TensorCores,
     Flops,
     OfPeak,
+    Bandwidth,
+    Roofline,
 }
 
 /// Divisors of the numbers of rows.
@@ -37,6 +39,9 @@ pub(super) struct Scale {
     pub(super) peak_flops: Option<f64>,
 }
 
+/// Nanoseconds of a second.
+const NANOS: u128 = 1_000_000_000;
+
 /// Space between two columns, and beside the first and the last one, CSS pixels.
 const GAP: usize = 8;
 const PADDING: usize = 24;
@@ -45,7 +50,7 @@ const PADDING: usize = 24;
 pub(super) type Order = (Column, bool);
 
 impl Column {
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 16] = [
         Self::Name,
         Self::Type,
         Self::Shapes,
@@ -60,6 +65,8 @@ impl Column {
         Self::TensorCores,
         Self::Flops,
         Self::OfPeak,
+        Self::Bandwidth,
+        Self::Roofline,
     ];
 
     /// Columns of a short table: the last one is the share of the device's peak where half of the rows have it.
@@ -79,6 +86,7 @@ impl Column {
 
     /// Columns that any of the rows has data for.
     pub(super) fn of(by: OperatorGroup, rows: &[OperatorRow], scale: Scale) -> Vec<Self> {
+        let is_of_one = matches!(by, OperatorGroup::Name | OperatorGroup::Shape);
         let has = |column: &Self| match column {
             Self::Type => {
                 // Names of PyTorch end with their type.
@@ -86,23 +94,32 @@ impl Column {
                 by != OperatorGroup::Type && rows.iter().any(is_more)
             }
             Self::Shapes => by == OperatorGroup::Shape,
-            Self::TotalStep => by != OperatorGroup::Kernel,
+            Self::TotalStep => !by.is_of_kernels(),
             Self::Device => {
-                by != OperatorGroup::Kernel && rows.iter().any(|row| row.device_total_nanos > 0)
+                !by.is_of_kernels() && rows.iter().any(|row| row.device_total_nanos > 0)
             }
             Self::Occupancy => rows.iter().any(|row| row.occupancy.is_some()),
             Self::TensorCores => rows.iter().any(|row| row.tensor_cores),
             Self::Flops => rows.iter().any(|row| row.flops > 0),
             Self::OfPeak => rows.iter().any(|row| of_peak(row, scale).is_some()),
+            // Groups of several operators have some whose bytes are unknown.
+            Self::Bandwidth => is_of_one && rows.iter().any(|row| bandwidth(row).is_some()),
+            Self::Roofline => is_of_one && rows.iter().any(|row| row.roofline.is_some()),
             _ => true,
         };
         Self::ALL.into_iter().filter(has).collect()
     }
 
     /// Its head in a table of a group.
-    pub(super) const fn title(self, by: OperatorGroup, texts: &ProfileTexts) -> &'static str {
+    pub(super) const fn title(
+        self,
+        by: OperatorGroup,
+        scale: Scale,
+        texts: &ProfileTexts,
+    ) -> &'static str {
         match self {
             Self::Name => texts.group_heads[by as usize],
+            Self::SelfStep if scale.steps == 0 => texts.self_time,
             _ => texts.columns[self as usize],
         }
     }
@@ -124,6 +141,8 @@ impl Column {
             Self::TensorCores => "tensor_cores",
             Self::Flops => "flops",
             Self::OfPeak => "of_peak",
+            Self::Bandwidth => "bandwidth",
+            Self::Roofline => "roofline",
         }
     }
 
@@ -146,6 +165,8 @@ impl Column {
             Self::Shapes => 80,
             Self::SelfStep => 104,
             Self::Calls => 38,
+            Self::Bandwidth => 64,
+            Self::Roofline => 108,
             _ => 52,
         }
     }
@@ -162,7 +183,7 @@ impl Column {
     }
 
     /// Text of a cell.
-    pub(super) fn text(self, row: &OperatorRow, scale: Scale) -> String {
+    pub(super) fn text(self, row: &OperatorRow, scale: Scale, texts: &ProfileTexts) -> String {
         let steps = scale.steps.max(1);
         match self {
             Self::Name => row.name.clone(),
@@ -182,6 +203,18 @@ impl Column {
             Self::Flops if row.flops == 0 => "–".to_owned(),
             Self::Flops => short(row.flops as f64 / steps as f64),
             Self::OfPeak => of_peak(row, scale).map_or_else(|| "–".to_owned(), format::percent),
+            Self::Bandwidth => bandwidth(row).map_or_else(
+                || "–".to_owned(),
+                |rate| format!("{}/s", format::bytes(rate)),
+            ),
+            Self::Roofline => {
+                let share = row.roofline.map(format::percent);
+                let bound = row.bound.map(|bound| texts.bounds[bound as usize]);
+                match (share, bound) {
+                    (Some(share), Some(bound)) => format!("{share} {bound}"),
+                    _ => "–".to_owned(),
+                }
+            }
         }
     }
 
@@ -200,6 +233,8 @@ impl Column {
             Self::Flops => row.flops as f64,
             // The peak is the same for all rows.
             Self::OfPeak => rate(row).unwrap_or(-1.0),
+            Self::Bandwidth => bandwidth(row).map_or(-1.0, |rate| rate as f64),
+            Self::Roofline => row.roofline.unwrap_or(-1.0),
         }
     }
 
@@ -262,6 +297,15 @@ fn rate(row: &OperatorRow) -> Option<f64> {
     (row.flops > 0 && nanos > 0).then(|| row.flops as f64 / (nanos as f64 / 1e9))
 }
 
+/// Bytes per second that the device moves at least; `None` if they are unknown.
+fn bandwidth(row: &OperatorRow) -> Option<u64> {
+    let nanos = u64::try_from(row.bytes_nanos)
+        .ok()
+        .filter(|nanos| *nanos > 0)?;
+    let rate = u128::from(row.bytes) * NANOS / u128::from(nanos);
+    (row.bytes > 0).then(|| u64::try_from(rate).unwrap_or(u64::MAX))
+}
+
 fn of_peak(row: &OperatorRow, scale: Scale) -> Option<f64> {
     Some(rate(row)? / scale.peak_flops.filter(|peak| *peak > 0.0)?)
 }
@@ -314,6 +358,10 @@ mod tests {
             flops: 3,
             device_total_nanos: 1,
             total_nanos: 9,
+            bytes: 30,
+            bytes_nanos: 1,
+            roofline: Some(0.25),
+            bound: Some(trainscope_api::profile::Bound::Memory),
             ..row("a", 1)
         };
         let rows = [with];
@@ -326,6 +374,15 @@ mod tests {
             peak_flops: Some(6e9),
         };
         assert!(Column::of(OperatorGroup::Name, &rows, scale).contains(&Column::OfPeak));
-        assert_eq!(Column::OfPeak.text(&rows[0], scale), format::percent(0.5));
+        let texts = trainscope_web_kit::i18n::Locale::En.texts().profile;
+        assert_eq!(
+            Column::OfPeak.text(&rows[0], scale, texts),
+            format::percent(0.5)
+        );
+        // 30 bytes in a nanosecond.
+        assert_eq!(Column::Bandwidth.text(&rows[0], scale, texts), "30 GB/s");
+        assert_eq!(Column::Roofline.text(&rows[0], scale, texts), "25 % memory");
+        let by_scope = Column::of(OperatorGroup::Scope, &rows, scale);
+        assert!(!by_scope.contains(&Column::Roofline) && !by_scope.contains(&Column::Bandwidth));
     }
 }

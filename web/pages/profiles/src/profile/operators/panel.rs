@@ -92,7 +92,7 @@ pub(super) fn OperatorPanel(
                 {numbers}
                 <Distribution answer=answer.answer />
                 <BySteps answer=answer.answer />
-                {move || answer.answer.get().map(|own| lists(&own))}
+                {move || answer.answer.get().map(|own| lists(&own, by.get()))}
                 {move || {
                     let is_scope = by.get() == OperatorGroup::Scope;
                     is_scope.then(|| rows.with(|rows| flops_tree(rows, steps.get())))
@@ -214,7 +214,7 @@ fn BySteps(answer: RwSignal<Option<Arc<OperatorAnswer>>>) -> impl IntoView {
     }
 }
 
-fn lists(own: &OperatorAnswer) -> AnyView {
+fn lists(own: &OperatorAnswer, by: OperatorGroup) -> AnyView {
     let model = use_model();
     let texts = use_i18n().texts().profile;
     let longest = (
@@ -222,6 +222,11 @@ fn lists(own: &OperatorAnswer) -> AnyView {
         own.longest_at_nanos.saturating_add(own.longest_nanos),
     );
     let longest = model.around_href(longest, Some(&own.row.name));
+    let kernels = if by.is_of_kernels() {
+        texts.variants
+    } else {
+        texts.kernels
+    };
     let node = own.node.as_ref().map(|node| {
         let href = route::graph_href(&model.profiles.run.get(), Some(node));
         view! {
@@ -231,6 +236,7 @@ fn lists(own: &OperatorAnswer) -> AnyView {
         }
     });
     let search = |name: &str| model.step_href(None, Some(name));
+    let has_shapes = own.shapes.iter().any(|row| !row.shapes.is_empty());
     let rows = |rows: &[OperatorRow], is_shape: bool| {
         let rows = rows.iter().take(LISTED).map(|row| {
             let name = if is_shape { &row.shapes } else { &row.name };
@@ -261,8 +267,8 @@ fn lists(own: &OperatorAnswer) -> AnyView {
             </a>
             {node}
         </p>
-        {list(texts.shapes, rows(&own.shapes, true), own.shapes.len())}
-        {list(texts.kernels, rows(&own.kernels, false), own.kernels.len())}
+        {has_shapes.then(|| list(texts.shapes, rows(&own.shapes, true), own.shapes.len()))}
+        {list(kernels, rows(&own.kernels, false), own.kernels.len())}
         {list(texts.callers, callers.collect(), own.callers.len())}
         {list(texts.sequences, sequences.collect(), own.sequences.len())}
     }

@@ -100,7 +100,7 @@ pub(super) fn OperatorTable(
         let order = order.get();
         let group = by.get();
         let all = columns.get().into_iter().map(|column| {
-            let title = column.title(group, texts);
+            let title = column.title(group, scale.get(), texts);
             let direction = column.direction(order);
             let sort = direction.map(|direction| match direction {
                 Ordering::Greater => "descending",
@@ -191,7 +191,7 @@ pub(super) fn OperatorTable(
 }
 
 fn cell(column: Column, row: &OperatorRow, scale: Scale, longest: i64) -> AnyView {
-    let mut text = column.text(row, scale);
+    let mut text = column.text(row, scale, use_i18n().texts().profile);
     if column == Column::Name && text.is_empty() {
         use_i18n().texts().profile.no_scope.clone_into(&mut text);
     }

@@ -1,4 +1,4 @@
-//! Phases of steps: stretches from the begin of each step, medians, and what grew in the steps that are longer.
+//! Phases of steps: stretches from the start of each step, and medians.
 
 use trainscope_api::profile::{PhaseKind, ProfileStep, SessionSummary};
 use trainscope_charts::profile::Shade;
@@ -40,7 +40,7 @@ impl Part {
     }
 }
 
-/// A part with its begin and end from the begin of the step.
+/// A part with its start and end from the start of the step.
 pub(super) type Stretch = (Part, i64, i64);
 
 /// Parts of all steps.
@@ -92,7 +92,7 @@ impl Phases {
         own.map(|(_, begin, end)| end.saturating_sub(*begin)).sum()
     }
 
-    /// Begin of the forward pass of a step, from the begin of the step; 0 without one.
+    /// Start of the forward pass of a step, from the start of the step; 0 without one.
     pub(super) fn forward(&self, step: usize) -> i64 {
         let mut own = self.steps.get(step).into_iter().flatten();
         own.find(|stretch| stretch.0.is_forward())
@@ -181,26 +181,6 @@ pub(super) fn regular_spread(own: &SessionSummary) -> f64 {
     all.get(at.min(last)).copied().unwrap_or(0.0)
 }
 
-/// The part that grew most in the outliers, and by how much on average.
-pub(super) fn growth(own: &SessionSummary, phases: &Phases) -> Option<(Part, i64)> {
-    let outliers = own.steps.iter().enumerate();
-    let outliers: Vec<usize> = outliers
-        .filter(|(_, step)| step.is_outlier)
-        .map(|(at, _)| at)
-        .collect();
-    let count = i64::try_from(outliers.len())
-        .ok()
-        .filter(|count| *count > 0)?;
-    let medians = phases.medians(own);
-    let grown = phases.parts.iter().map(|part| {
-        let median = medians.iter().find(|own| own.0 == *part);
-        let median = median.map_or(0, |own| own.1);
-        let sum: i64 = outliers.iter().map(|at| phases.total(*at, *part)).sum();
-        (*part, sum / count - median)
-    });
-    grown.max_by_key(|own| own.1).filter(|own| own.1 > 0)
-}
-
 /// Median lengths of the first and of the last quarter of the steps; `None` with too few of them.
 pub(super) fn drift(own: &SessionSummary) -> Option<(i64, i64)> {
     let lengths: Vec<i64> = own
@@ -278,11 +258,10 @@ mod tests {
     }
 
     #[test]
-    fn the_part_that_grew_is_named() {
+    fn medians_are_those_of_all_whole_steps() {
         let own = session();
         let phases = Phases::new(&own);
         let data = Part::Phase(PhaseKind::Data);
-        assert_eq!(growth(&own, &phases), Some((data, 480)));
         assert_eq!(phases.forward(0), 20);
         let medians = phases.medians(&own);
         assert_eq!(medians[0], (data, 20));
@@ -317,7 +296,6 @@ mod tests {
         let found = &phases.steps[0];
         assert_eq!(found[0], (Part::Kind(3, false), 0, 3));
         assert_eq!(found[1], (Part::Kind(0, false), 3, 10));
-        assert_eq!(growth(&own, &phases), None);
         assert_eq!(drift(&own), None);
     }
 

@@ -30,7 +30,7 @@ pub(in crate::timeline) struct Marks {
     /// `true` while the text of a mark is asked for.
     pub(in crate::timeline) is_noting: RwSignal<bool>,
     for_now: Memo<Vec<u32>>,
-    /// Slices that are marked for now, as far as they are known.
+    /// Known slices that are marked for now.
     known: RwSignal<BTreeMap<u32, SliceEntry>>,
     notebook: Notes,
 }

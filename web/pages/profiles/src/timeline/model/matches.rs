@@ -132,7 +132,7 @@ impl Model {
         }
     }
 
-    /// Selects the next or the previous match, from the selected slice on, else from the begin of the view; after the
+    /// Selects the next or the previous match, from the selected slice on, else from the start of the view; after the
     /// last one the first.
     pub(in crate::timeline) fn step_match(self, is_next: bool) {
         let query = self.search.get_untracked();

@@ -1,4 +1,4 @@
-//! A second session or rank below the first one, with its begin at a time of the first.
+//! A second session or rank below the first one, with its start at a time of the first.
 
 use std::sync::Arc;
 
@@ -21,14 +21,14 @@ const ALIGN: &str = "align";
 /// Moments of the two sessions that are above each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::timeline) enum Align {
-    /// Their begins.
+    /// Their starts.
     #[default]
     Begin,
     /// The same wall time.
     Clock,
-    /// The begin of the first step that both have; without one, of the first step of each.
+    /// The start of the first step that both have; without one, of the first step of each.
     First,
-    /// The begin of a step, by its number in the training.
+    /// The start of a step, by its number in the training.
     Step(i64),
 }
 
@@ -43,7 +43,7 @@ impl Align {
         }
     }
 
-    /// The alignment of a text; their begins for one that is none.
+    /// The alignment of a text; their starts for an unknown one.
     pub(in crate::timeline) fn parse(text: &str) -> Self {
         match text {
             "clock" => Self::Clock,
