@@ -70,6 +70,8 @@ pub struct TraceHead {
     pub rank: Option<u32>,
     /// Number of ranks, if the file says so.
     pub world_size: Option<u32>,
+    /// Process groups that the file names.
+    pub process_groups: Vec<ProcessGroup>,
     /// Host, if the file says so.
     pub host: Option<String>,
     /// Devices in the order of the file.
@@ -120,6 +122,15 @@ impl TraceFormat {
     }
 }
 
+/// A process group of `torch.distributed`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessGroup {
+    /// Name, as in [`DeviceWork::group`].
+    pub name: String,
+    /// Description that the program gave it, as `mesh_tp`; empty without one.
+    pub description: String,
+}
+
 /// A device of a recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Device {
@@ -150,7 +161,7 @@ pub struct Slices {
     pub categories: Vec<u16>,
     /// Correlation of launches and device work; [`NONE`] without one.
     pub links: Vec<u32>,
-    /// Index into [`Trace::shapes`] for operators, into [`Trace::device_work`] for device work; [`NONE`] without one.
+    /// Index into [`Trace::shapes`] for operators and annotations, into [`Trace::device_work`] for device work; [`NONE`] without one.
     pub details: Vec<u32>,
     /// Offset of the event in the unpacked source, for arguments that are read when one slice is asked for.
     pub places: Vec<u64>,
@@ -302,7 +313,7 @@ pub enum SliceClass {
     Derived,
 }
 
-/// Shapes, types and constants of the inputs of an operator, as the file writes them.
+/// Shapes, types and constants of the inputs of an operator or a collective, as the file writes them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Shapes {
     /// `[[8, 16], [16, 4]]`.
@@ -313,6 +324,10 @@ pub struct Shapes {
     pub concrete: String,
     /// Floating-point operations of a call, if the file tells; 0 if it does not.
     pub flops: u64,
+    /// Bytes of the message of a collective, the larger of input and output, if the file tells; 0 if it does not.
+    pub message_bytes: u64,
+    /// Number of ranks of a collective, if the file tells; 0 if it does not.
+    pub group_size: u32,
 }
 
 /// Arguments of a kernel, copy or fill.

@@ -285,3 +285,70 @@ async fn a_statement_leads_to_its_slices() {
     browser.wait_for_text("no such column: nme").await;
     browser.close_despite("/api/profile/sql");
 }
+
+#[tokio::test]
+async fn the_critical_path_is_drawn_in_the_timeline() {
+    let lab = Lab::new();
+    let server = serve(&lab);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/ranks/profile").await;
+    browser
+        .click_text("[data-part=path] a", "Show in the timeline")
+        .await;
+    let switch = "button[aria-label='Critical path of the steps']";
+    browser.wait_for_element(switch).await;
+    assert_eq!(browser.attribute(switch, "aria-pressed").await, "true");
+    assert!(browser.url().await.contains("path=1"));
+    let canvas = "main canvas:not([aria-hidden])";
+    let with_path = browser.settled_picture(canvas).await;
+    browser.show("timeline-path").await;
+    browser.click(switch).await;
+    browser.wait_for_other_picture(canvas, with_path).await;
+    assert!(!browser.url().await.contains("path=1"));
+    browser.close();
+}
+
+#[tokio::test]
+async fn a_profile_without_launches_says_that_it_has_no_critical_path() {
+    let lab = Lab::new();
+    let sample = workspace_root().join("tests/fixtures/profile/torch-mlp");
+    copy_folder(&sample, &lab.base().join("host"));
+    let server = lab.start();
+    server.wait_for_records(1);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/host/timeline?path=1").await;
+    browser
+        .wait_for_text("No launches of kernels were recorded: the critical path is unknown.")
+        .await;
+    browser.close();
+}
+
+#[tokio::test]
+async fn all_ranks_are_below_one_another() {
+    let lab = Lab::new();
+    let server = serve(&lab);
+    let browser = Browser::open().await;
+    browser.goto(&server, "/run/ranks/timeline?folded=g0").await;
+    browser
+        .click("button[aria-label='Second session or rank below']")
+        .await;
+    browser
+        .set("select[aria-label='Second session or rank below']", "all")
+        .await;
+    // Heads are there for the lanes in view.
+    browser
+        .wait_until("return document.querySelectorAll('[data-part=second]').length > 1")
+        .await;
+    assert!(browser.url().await.contains("other_rank=all"));
+    let text = browser.text_of("[data-part=second]").await.unwrap();
+    assert!(text.contains("rank 1") && !text.contains('·'), "{text}");
+    // Hosts of the other ranks are folded.
+    let folded = browser
+        .run("return document.querySelectorAll('[data-part=heads] [aria-expanded=false]').length")
+        .await;
+    assert!(folded.as_u64() >= Some(3), "{folded}");
+    browser.show("timeline-ranks").await;
+    browser.click("[data-part=second] button").await;
+    browser.wait_for_count("[data-part=second]", 0).await;
+    browser.close();
+}

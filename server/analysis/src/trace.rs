@@ -36,6 +36,7 @@ pub mod parts;
 mod peaks;
 pub mod ranges;
 pub mod ranks;
+mod recomputation;
 pub mod robust;
 mod roofline;
 mod rows;

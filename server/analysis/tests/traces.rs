@@ -19,6 +19,7 @@ mod memory;
 mod mindspore;
 mod random;
 mod ranks;
+mod recomputation;
 mod scatter;
 mod search;
 mod snapshots;

@@ -163,6 +163,8 @@ pub mod paths {
     pub const TIMELINE_STEP: &str = "/api/timeline/step";
     /// `GET` with [`AreaQuery`](crate::timeline::AreaQuery): [`AreaAnswer`](crate::timeline::AreaAnswer).
     pub const TIMELINE_AREA: &str = "/api/timeline/area";
+    /// `GET` with [`PathQuery`](crate::timeline::PathQuery): [`PathAnswer`](crate::timeline::PathAnswer).
+    pub const TIMELINE_PATH: &str = "/api/timeline/path";
     /// `GET` with [`TimelineSearchQuery`](crate::timeline::TimelineSearchQuery):
     /// [`TimelineSearchAnswer`](crate::timeline::TimelineSearchAnswer).
     pub const TIMELINE_SEARCH: &str = "/api/timeline/search";

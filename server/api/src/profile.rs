@@ -28,8 +28,8 @@ pub use operators::{
 };
 pub use parts::{Parts, TimeKind};
 pub use ranks::{
-    CollectiveRow, LateBy, LateCause, LinkRow, MeetingRow, RankRow, RankTrack, RanksAnswer,
-    StepPair, Straggler,
+    CollectiveRow, GroupRow, LateBy, LateCause, LinkRow, MeetingRow, RankRow, RankTrack,
+    RanksAnswer, StepPair, Straggler,
 };
 pub use sql::{
     MAX_SQL_BYTES, MAX_SQL_ROWS, MAX_SQL_SECONDS, SqlAnswer, SqlColumn, SqlRequest, SqlTable,
@@ -279,7 +279,7 @@ pub struct SessionSummary {
     pub launch_delay_nanos: Option<Delays>,
     /// Memory by device.
     pub memory: Vec<MemoryTotal>,
-    /// FLOPs by operator.
+    /// FLOPs by operator, without what is recomputed for the backward pass.
     pub flops: BTreeMap<String, u64>,
     /// Peak of the first device in FLOP per second for these FLOPs, each type of number at its own peak; `None` without
     /// FLOPs or for a device whose peak is not known.
@@ -419,6 +419,8 @@ pub enum PhaseKind {
     Interval,
     /// Forward and backward pass, where the recording does not tell them apart.
     Training,
+    /// Parts of the forward pass that run again within the backward pass (activation checkpointing).
+    Recomputation,
 }
 
 /// Allocations of a device.

@@ -384,6 +384,51 @@ pub struct AreaQuery {
     pub lanes: Option<String>,
 }
 
+/// The query of `GET /api/timeline/path`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams), into_params(parameter_in = Query))]
+pub struct PathQuery {
+    /// Name of the run.
+    pub run: String,
+    /// Id of the session; the newest if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Rank; the lowest if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
+    /// Start of the view.
+    pub from: i64,
+    /// End of the view.
+    pub to: i64,
+}
+
+/// Critical paths of the steps in a view.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct PathAnswer {
+    /// Segments that are long enough to be seen, in order of time.
+    pub segments: Vec<PathSegment>,
+    /// `false` if no launches were recorded: then there is no path.
+    pub has_launches: bool,
+    /// `true` if segments were left out.
+    pub cut: bool,
+}
+
+/// A stretch of a critical path.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct PathSegment {
+    /// Kind, as in [`SessionSummary::critical_path_nanos`](crate::profile::SessionSummary::critical_path_nanos).
+    pub kind: String,
+    /// Begin.
+    pub begin_nanos: i64,
+    /// End.
+    pub end_nanos: i64,
+    /// The device work that it goes along, or the call of the host that it leads to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slice: Option<SliceEntry>,
+}
+
 /// Totals of an area.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

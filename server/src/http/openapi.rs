@@ -88,6 +88,7 @@ macro_rules! with_routes {
             get timeline::slice "/api/timeline/slice",
             get timeline::step "/api/timeline/step",
             get timeline::area "/api/timeline/area",
+            get timeline::path "/api/timeline/path",
             get timeline::search "/api/timeline/search",
             get graph::get "/api/graph",
             get graph::scene "/api/graph/scene",

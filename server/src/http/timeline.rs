@@ -6,7 +6,8 @@ use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse as _, Response};
 use trainscope_api::profile::ProfileQuery;
 use trainscope_api::timeline::{
-    AreaQuery, CELLS_MEDIA_TYPE, SliceQuery, StepQuery, TimelineQuery, TimelineSearchQuery, encode,
+    AreaQuery, CELLS_MEDIA_TYPE, PathQuery, SliceQuery, StepQuery, TimelineQuery,
+    TimelineSearchQuery, encode,
 };
 
 use super::error::Failure;
@@ -102,6 +103,18 @@ pub(super) async fn area(
     Params(query): Params<AreaQuery>,
 ) -> Result<Response, Failure> {
     blocking(move || json(&timeline::area(&site.profiles, &query)?)).await
+}
+
+/// Critical paths of the steps in a view
+#[cfg_attr(test, utoipa::path(
+    get, path = "/api/timeline/path", operation_id = "timeline_path", params(PathQuery),
+    responses((status = 200, description = "Segments of the paths", body = trainscope_api::timeline::PathAnswer))
+))]
+pub(super) async fn path(
+    State(site): State<Site>,
+    Params(query): Params<PathQuery>,
+) -> Result<Response, Failure> {
+    blocking(move || json(&timeline::path(&site.profiles, &query)?)).await
 }
 
 /// Slices that match a search

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use trainscope_analysis::trace::critical::Paths;
 use trainscope_analysis::trace::{area as areas, search as matches, slice as slices, view};
 use trainscope_api::error::ErrorCode;
 use trainscope_api::profile::{ProfileQuery, StepSource};
 use trainscope_api::timeline::{
-    AreaAnswer, AreaQuery, SliceAnswer, SliceQuery, StepAnswer, StepPlace, StepQuery, StepSpan,
-    TimelineAnswer, TimelineLanes, TimelineQuery, TimelineSearchAnswer, TimelineSearchQuery,
+    AreaAnswer, AreaQuery, PathAnswer, PathQuery, SliceAnswer, SliceQuery, StepAnswer, StepPlace,
+    StepQuery, StepSpan, TimelineAnswer, TimelineLanes, TimelineQuery, TimelineSearchAnswer,
+    TimelineSearchQuery,
 };
 use trainscope_format::formats::trace_json;
 
@@ -135,6 +137,12 @@ pub(crate) fn area(profiles: &Profiles, query: &AreaQuery) -> Result<AreaAnswer,
         time,
         lanes.as_deref(),
     ))
+}
+
+/// Critical paths of the steps in a view.
+pub(crate) fn path(profiles: &Profiles, query: &PathQuery) -> Result<PathAnswer, Failure> {
+    let loaded = so_far(profiles, &query.run, query.session.as_deref(), query.rank)?;
+    Ok(Paths::new(&loaded.model).picture(query.from, query.to))
 }
 
 /// Slices that match a search.

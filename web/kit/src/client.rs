@@ -45,7 +45,7 @@ pub use compare::{compare, compare_map};
 pub use profiles::{
     profile, profile_diff, profile_flame, profile_memory, profile_operator, profile_operators,
     profile_overview, profile_ranks, profile_sql, timeline, timeline_area, timeline_lanes,
-    timeline_search, timeline_slice, timeline_step,
+    timeline_path, timeline_search, timeline_slice, timeline_step,
 };
 
 pub use sessions::{session_attach, session_command, session_nodes, session_tensors, sessions};

@@ -13,7 +13,7 @@ pub fn duration(secs: f64) -> String {
     if !secs.is_finite() || secs < 0.0 {
         return "–".to_owned();
     }
-    let whole = whole_secs(secs);
+    let whole = whole(secs);
     let (hours, minutes, seconds) = (whole / 3_600, whole / 60 % 60, whole % 60);
     // For months, seconds do not matter, and there is no room for them.
     if hours >= 1_000 {
@@ -85,14 +85,15 @@ pub fn use_now_secs() -> Signal<f64> {
     expect_context::<Clock>().0.into()
 }
 
-/// Whole seconds of a number that is finite and not negative.
+/// Whole seconds, nanoseconds or bytes of a number that is finite and not negative. In the browser `usize` has 32 bits:
+/// it holds no more than 4.29 s in nanoseconds, or 4.29 GB.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "callers pass seconds that are finite and not negative; `as` saturates"
+    reason = "callers pass numbers that are finite and not negative; `as` saturates"
 )]
-pub fn whole_secs(secs: f64) -> u64 {
-    secs as u64
+pub fn whole(number: f64) -> u64 {
+    number as u64
 }
 
 /// A local date and time, in the browser's time zone.
@@ -117,7 +118,7 @@ impl CivilTime {
         let date = js_sys::Date::new(&(secs * 1_000.0).into());
         let local_secs = secs - date.get_timezone_offset() * 60.0;
         Self {
-            day_number: whole_secs(local_secs / 86_400.0),
+            day_number: whole(local_secs / 86_400.0),
             year: date.get_full_year(),
             month: date.get_month() + 1,
             day: date.get_date(),

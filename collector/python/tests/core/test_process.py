@@ -301,7 +301,7 @@ def test_an_interrupt_ends_a_loop_at_once(folder: Path, loop: str) -> None:
     time.sleep(0.1)
     process.send_signal(signal.SIGINT)
     try:
-        # What was recorded is still written: on a busy disk this takes a while.
+        # The records at hand are still written: on a busy disk this takes a while.
         output, errors = process.communicate(timeout=60)
     finally:
         process.kill()

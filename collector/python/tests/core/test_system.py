@@ -212,7 +212,7 @@ def test_a_fork_has_no_thread_and_may_finish_the_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize("end", ["", "sys.exit(0)", "del run", "os._exit(0)", "run.finish()"])
 def test_it_does_not_keep_a_process_alive(tmp_path: Path, end: str) -> None:
     program = f"""
-        import os, sys, trainscope
+        import os, sys, trainscope, trainscope._system
         # The next value would come after the time limit of the program.
         trainscope._system.INTERVAL_SECS = 1000.0
         run = trainscope.start(sys.argv[1], system=True)

@@ -8,7 +8,10 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use trainscope_api::timeline::{PathAnswer, PathSegment};
+
 use super::ranges::{self, Span};
+use super::slice::entry;
 use super::work::{is_waiting, launch, role};
 use super::{Model, Role};
 
@@ -35,14 +38,33 @@ const BETWEEN_KERNELS: usize = 7;
 /// Sums of segments in the order of [`KINDS`].
 pub type Sums = [i64; KINDS.len()];
 
+/// Shortest segment of a picture, as a part of its view: half a pixel of a wide screen (chosen).
+const VISIBLE: i64 = 4_000;
+/// Maximum number of segments of a picture.
+const MAX_SEGMENTS: usize = 10_000;
+
+/// A stretch of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Place in [`KINDS`].
+    pub kind: usize,
+    /// Begin.
+    pub begin: i64,
+    /// End.
+    pub end: i64,
+    /// The device work that it goes along, or the call of the host that it leads to; `None` on the host where no call
+    /// follows.
+    pub slice: Option<u32>,
+}
+
 /// Critical paths of a model.
 #[derive(Clone, Debug)]
 pub struct Paths<'m> {
     model: &'m Model,
     /// Ends of the device work that has a launch, in order, and its slice.
     ends: Vec<(i64, u32)>,
-    /// Calls that wait, in the order of their ends.
-    waits: Vec<Span>,
+    /// Calls that wait, in the order of their ends, with their slices.
+    waits: Vec<(Span, u32)>,
     data: Vec<Span>,
 }
 
@@ -62,15 +84,18 @@ impl<'m> Paths<'m> {
                 if role(model, slice) == Role::Data {
                     data.push(model.span(slice));
                 } else if is_waiting(model, slice) {
-                    waits.push((model.span(slice), Reverse(place(slice))));
+                    waits.push((model.span(slice), Reverse(place(slice)), slice));
                 }
             }
         }
-        waits.sort_unstable_by_key(|((_, end), place)| (*end, *place));
+        waits.sort_unstable_by_key(|((_, end), place, _)| (*end, *place));
         Self {
             model,
             ends,
-            waits: waits.into_iter().map(|(span, _)| span).collect(),
+            waits: waits
+                .into_iter()
+                .map(|(span, _, slice)| (span, slice))
+                .collect(),
             data: ranges::merge(data),
         }
     }
@@ -82,14 +107,25 @@ impl<'m> Paths<'m> {
 
     /// The path of a stretch of time. The sums add up to its length.
     pub fn sums(&self, begin: i64, end: i64) -> Sums {
+        let mut sums = Sums::default();
+        self.walk(begin, end, |segment| {
+            let spent = segment.end.saturating_sub(segment.begin);
+            sums[segment.kind] = sums[segment.kind].saturating_add(spent);
+        });
+        sums
+    }
+
+    /// Visits the segments of the path of a stretch of time, from its end back to its begin.
+    pub fn walk(&self, begin: i64, end: i64, visit: impl FnMut(Segment)) {
         let mut way = Way {
-            sums: Sums::default(),
+            visit,
             time: end,
             begin,
+            call: None,
         };
         // Bounds of what was not visited: they only fall, so each visit is the last one.
         let mut works = self.ends.partition_point(|work| work.0 <= end);
-        let mut waits = self.waits.partition_point(|wait| wait.1 <= end);
+        let mut waits = self.waits.partition_point(|wait| wait.0.1 <= end);
         let last = works.checked_sub(1);
         let mut here = last.filter(|last| self.ends[*last].0 == end);
         while way.time > begin {
@@ -97,40 +133,90 @@ impl<'m> Paths<'m> {
                 works = index;
                 let slice = self.ends[index].1;
                 let at = self.model.span(slice).0;
-                way.back(at, kind(role(self.model, slice)));
-                let returned =
-                    launch(self.model, slice).map_or(begin, |call| self.model.span(call).1);
+                way.back(at, kind(role(self.model, slice)), Some(slice));
+                let call = launch(self.model, slice);
+                let returned = call.map_or(begin, |call| self.model.span(call).1);
                 let before = self
                     .ended(at, works)
                     .map(|before| (before, self.ends[before].0));
                 if let Some((before, ended)) = before.filter(|before| before.1 > returned) {
-                    way.back(ended, BETWEEN_KERNELS);
+                    way.back(ended, BETWEEN_KERNELS, None);
                     here = Some(before);
                 } else {
-                    way.back(returned, LAUNCH);
+                    way.back(returned, LAUNCH, call);
+                    way.call = call;
                     here = None;
                 }
                 continue;
             }
             let earlier = self.waits.get(..waits).unwrap_or_default();
-            waits = earlier.partition_point(|wait| wait.1 <= way.time);
+            waits = earlier.partition_point(|wait| wait.0.1 <= way.time);
             let last = waits.checked_sub(1).map(|last| self.waits[last]);
-            let Some((called, returned)) = last.filter(|wait| wait.1 >= begin) else {
+            let Some(((called, returned), wait)) = last.filter(|wait| wait.0.1 >= begin) else {
                 self.host(&mut way, begin);
                 break;
             };
             waits -= 1;
             self.host(&mut way, returned);
+            way.call = Some(wait);
             let work = self.ended(returned, works);
             match work.filter(|work| self.ends[*work].0 > called) {
                 Some(work) => {
-                    way.back(self.ends[work].0, HOST);
+                    way.back(self.ends[work].0, HOST, Some(wait));
                     here = Some(work);
                 }
-                None => way.back(called, HOST),
+                None => way.back(called, HOST, Some(wait)),
             }
         }
-        way.sums
+    }
+
+    /// Segments that can be seen in a view, of the steps that it touches, in order of time; without steps, of the
+    /// whole recording.
+    pub fn picture(&self, from: i64, to: i64) -> PathAnswer {
+        let origin = self.model.origin();
+        let steps = &self.model.steps.list;
+        let whole = (self.model.extent.start, self.model.extent.end);
+        let mut spans: Vec<Span> = steps.iter().map(|step| (step.begin, step.end)).collect();
+        if spans.is_empty() {
+            spans.push(whole);
+        }
+        let (from, to) = (from.saturating_add(origin), to.saturating_add(origin));
+        let shortest = to.saturating_sub(from) / VISIBLE;
+        let mut answer = PathAnswer {
+            has_launches: !self.is_empty(),
+            ..PathAnswer::default()
+        };
+        if self.is_empty() {
+            return answer;
+        }
+        for (begin, end) in spans
+            .into_iter()
+            .filter(|span| span.0 < to && span.1 > from)
+        {
+            self.walk(begin, end, |segment| {
+                let is_in_view = segment.begin < to && segment.end > from;
+                let is_long = segment.end.saturating_sub(segment.begin) > shortest;
+                if !(is_in_view && is_long) {
+                    return;
+                }
+                if answer.segments.len() == MAX_SEGMENTS {
+                    answer.cut = true;
+                    return;
+                }
+                answer.segments.push(PathSegment {
+                    kind: KINDS
+                        .get(segment.kind)
+                        .copied()
+                        .unwrap_or_default()
+                        .to_owned(),
+                    begin_nanos: segment.begin.saturating_sub(origin),
+                    end_nanos: segment.end.saturating_sub(origin),
+                    slice: segment.slice.map(|slice| entry(self.model, slice)),
+                });
+            });
+        }
+        answer.segments.sort_by_key(|segment| segment.begin_nanos);
+        answer
     }
 
     /// The last work below a bound that ended up to a time.
@@ -142,28 +228,38 @@ impl<'m> Paths<'m> {
     }
 
     /// Goes back on the host, data waiting apart.
-    fn host(&self, way: &mut Way, to: i64) {
+    fn host<V: FnMut(Segment)>(&self, way: &mut Way<V>, to: i64) {
         let to = to.clamp(way.begin, way.time);
-        let data = ranges::total(&ranges::cut(&self.data, to, way.time));
-        way.sums[DATA] = way.sums[DATA].saturating_add(data);
-        way.sums[HOST] = way.sums[HOST].saturating_sub(data);
-        way.back(to, HOST);
+        let data = ranges::cut(&self.data, to, way.time);
+        for (begin, end) in data.into_iter().rev() {
+            way.back(end, HOST, way.call);
+            way.back(begin, DATA, way.call);
+        }
+        way.back(to, HOST, way.call);
     }
 }
 
-/// Sums and the moment that a path has come back to.
-struct Way {
-    sums: Sums,
+/// The moment that a path has come back to.
+struct Way<V> {
+    visit: V,
     time: i64,
     begin: i64,
+    /// The call of the host that follows.
+    call: Option<u32>,
 }
 
-impl Way {
+impl<V: FnMut(Segment)> Way<V> {
     /// Goes back to a time, not before the start and never forwards: clocks of host and device may differ a little.
-    fn back(&mut self, to: i64, kind: usize) {
+    fn back(&mut self, to: i64, kind: usize, slice: Option<u32>) {
         let to = to.max(self.begin).min(self.time);
-        let spent = self.time.saturating_sub(to);
-        self.sums[kind] = self.sums[kind].saturating_add(spent);
+        if to < self.time {
+            (self.visit)(Segment {
+                kind,
+                begin: to,
+                end: self.time,
+                slice,
+            });
+        }
         self.time = to;
     }
 }

@@ -236,7 +236,11 @@ impl<W: Write> Events<'_, '_, W> {
         write!(self.out, "{place},\"ts\":{begin},\"dur\":{duration}")?;
         let mut arguments: Vec<(&str, String)> = Vec::new();
         if slices.links[index] != NONE {
-            arguments.push(("correlation", slices.links[index].to_string()));
+            let name = match self.model.class(slice) {
+                SliceClass::Operator => "Sequence number",
+                _ => "correlation",
+            };
+            arguments.push((name, slices.links[index].to_string()));
         }
         let is_device_work = matches!(
             self.model.class(slice),

@@ -51,12 +51,51 @@ pub(super) fn outermost(
     counts
 }
 
-/// FLOPs of one call of an operator of `PyTorch`; 0 if they are unknown.
+/// Products of matrices of libraries on top of `PyTorch`, by the schemas that they register: name without overload,
+/// and the place of the left factor; the right one follows.
+const LIBRARY_PRODUCTS: [(&str, usize); 9] = [
+    ("aten::_scaled_mm", 0),
+    ("vllm::rocm_unquantized_gemm", 0),
+    ("vllm::rocm_unquantized_gemm_impl", 0),
+    ("_C::cutlass_scaled_mm", 1),
+    ("_rocm_C::wvSplitK", 0),
+    ("aiter::gemm_a8w8", 0),
+    ("aiter::gemm_a8w8_CK", 0),
+    ("aiter::gemm_a16w16", 0),
+    ("aiter::hipb_mm", 0),
+];
+
+/// Place of the left factor of an operator of a library that multiplies matrices.
+pub(super) fn library_product(name: &str) -> Option<usize> {
+    let mut all = LIBRARY_PRODUCTS.iter();
+    all.find(|(own, _)| *own == name).map(|(_, left)| *left)
+}
+
+/// Rows, inner length and columns of a product of a library: its right factor may be stored transposed.
+pub(super) fn library_sides(left: &[u64], right: &[u64]) -> Option<[u64; 3]> {
+    let (inner, rows) = left.split_last()?;
+    let rows = u64::try_from(volume(rows)?).ok()?;
+    match right {
+        [first, columns] if first == inner => Some([rows, *inner, *columns]),
+        [columns, last] if last == inner => Some([rows, *inner, *columns]),
+        _ => None,
+    }
+}
+
+/// FLOPs of one call of an operator of `PyTorch` or of a library on top of it; 0 if they are unknown.
 pub fn of_operator(name: &str, shapes: &Shapes) -> u64 {
+    let dims = dims(&shapes.dims);
+    if let Some(left) = library_product(name) {
+        let sides = dims.get(left).zip(dims.get(left + 1));
+        let sides = sides.and_then(|(left, right)| library_sides(left, right));
+        let pairs = sides.and_then(|sides| volume(&sides));
+        return pairs.map_or(0, |pairs| {
+            u64::try_from(pairs.saturating_mul(2)).unwrap_or(u64::MAX)
+        });
+    }
     let Some(operator) = name.strip_prefix("aten::") else {
         return 0;
     };
-    let dims = dims(&shapes.dims);
     let input = |index: usize| dims.get(index).map_or(&[][..], |dims| dims);
     let pairs = match operator {
         "mm" | "bmm" => product(input(0), input(1)),
@@ -304,6 +343,36 @@ mod tests {
             ),
             u64::MAX
         );
+    }
+
+    #[test]
+    fn products_of_libraries_may_store_the_right_factor_transposed() {
+        // The last layer of a real model of vLLM.
+        assert_eq!(
+            flops(
+                "vllm::rocm_unquantized_gemm",
+                "[[32, 2880], [201088, 2880], []]",
+                ""
+            ),
+            2 * 32 * 2_880 * 201_088
+        );
+        assert_eq!(
+            flops("aten::_scaled_mm", "[[8, 16], [16, 4], [], []]", ""),
+            1_024
+        );
+        assert_eq!(
+            flops(
+                "_C::cutlass_scaled_mm",
+                "[[8, 4], [8, 16], [16, 4], [1]]",
+                ""
+            ),
+            1_024
+        );
+        assert_eq!(flops("aiter::hipb_mm", "[[2, 8, 16], [16, 4]]", ""), 2_048);
+        for damaged in ["", "[[8, 16]]", "[[], [16]]", "[[8, 16], [3, 4]]"] {
+            assert_eq!(flops("aiter::hipb_mm", damaged, ""), 0, "{damaged}");
+        }
+        assert_eq!(flops("own::gemm", "[[8, 16], [16, 4]]", ""), 0);
     }
 
     #[test]

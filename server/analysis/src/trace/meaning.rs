@@ -6,7 +6,7 @@ use trainscope_api::profile::PhaseKind;
 use trainscope_api::timeline::TimeKind;
 use trainscope_format::trace::{LaneKind, NONE, SliceClass, Trace, TraceFormat};
 
-use super::{Model, Role};
+use super::{Model, Role, recomputation};
 use crate::pipeline::{INPUT_NAMES, is_input};
 
 /// Name under which annotations of steps are one row: their own names have the number of the step.
@@ -231,6 +231,7 @@ fn classify(model: &Model) -> Classes {
         let inherited = phases.get(parent).copied().unwrap_or_default();
         phases.push(meaning.phase.unwrap_or(inherited));
     }
+    recomputation::mark(model, &mut phases);
     // Calls may come behind their work in the order of slices.
     for slice in 0..count {
         if let Some(phase) = phases.get(model.launches[slice] as usize).copied() {

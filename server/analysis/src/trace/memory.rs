@@ -320,7 +320,9 @@ impl<'m> Context<'m> {
         }
         let last_phase = phase(innermost(self.model, end.lane, end.time));
         match first_phase {
-            PhaseKind::Forward if last_phase == PhaseKind::Backward => MemoryCategory::Activations,
+            PhaseKind::Forward | PhaseKind::Recomputation if last_phase == PhaseKind::Backward => {
+                MemoryCategory::Activations
+            }
             PhaseKind::Backward if self.is_updated(begin.time, end.time) => {
                 MemoryCategory::Gradients
             }

@@ -1,12 +1,12 @@
 //! Tables of operators and kernels: by name, type, scope, shape and kernel.
 
 use trainscope_api::profile::{
-    DEFAULT_OPERATORS, MAX_OPERATORS, OperatorGroup, OperatorRow, OperatorsAnswer,
+    DEFAULT_OPERATORS, MAX_OPERATORS, OperatorGroup, OperatorRow, OperatorsAnswer, PhaseKind,
 };
 
 use super::calls::{Calls, LaunchedWork};
 use super::kernels::{TensorCores, is_over_the_bus, multiplies};
-use super::peaks::{Precision, peak_of, peaks_of};
+use super::peaks::{FlopsByType, Precision, peak_of, peaks_of};
 use super::roofline::bytes_of;
 use super::steps::{StepRange, TimeChoice};
 use super::{Model, flops};
@@ -136,11 +136,17 @@ impl<'a> Operators<'a> {
         }
     }
 
-    /// FLOPs by name of operator.
+    /// `true` for a call with FLOPs that the model needs: those of recomputation it would not need.
+    fn counts_flops(&self, call: usize) -> bool {
+        let phase = self.model.phases.get(self.calls.slices[call] as usize);
+        self.flops[call] > 0 && phase != Some(&PhaseKind::Recomputation)
+    }
+
+    /// FLOPs by name of operator, without those of recomputation.
     pub fn flops(&self, range: StepRange) -> std::collections::BTreeMap<String, u64> {
         let scale = Scale::new(self.model, range);
         let mut flops = std::collections::BTreeMap::new();
-        let calls = (0..self.calls.len()).filter(|call| self.flops[*call] > 0);
+        let calls = (0..self.calls.len()).filter(|call| self.counts_flops(*call));
         for call in calls.filter(|call| self.is_chosen(*call, &scale)) {
             let name = self.model.name(self.calls.slices[call]);
             let all: &mut u64 = match flops.get_mut(name) {
@@ -157,18 +163,14 @@ impl<'a> Operators<'a> {
         let model = self.model;
         let device = model.trace.head.devices.first()?;
         let scale = Scale::new(model, range);
-        let (mut float32, mut half) = (0_u64, 0_u64);
-        let calls = (0..self.calls.len()).filter(|call| self.flops[*call] > 0);
+        let mut flops = FlopsByType::default();
+        let calls = (0..self.calls.len()).filter(|call| self.counts_flops(*call));
         for call in calls.filter(|call| self.is_chosen(*call, &scale)) {
             let detail = model.trace.slices.details[self.calls.slices[call] as usize];
             let shapes = model.trace.shapes.get(detail as usize)?;
-            let sum = match Precision::of(shapes) {
-                Precision::Float32 => &mut float32,
-                Precision::Half => &mut half,
-            };
-            *sum = sum.saturating_add(self.flops[call]);
+            flops.add(Precision::of(shapes), self.flops[call]);
         }
-        peak_of(&device.name, float32, half, self.tensor_cores.is_any())
+        peak_of(&device.name, flops, self.tensor_cores.is_any())
     }
 
     /// Share of the device time of operators that multiply matrices whose FLOPs are known, 0 to 1; `None` without any.

@@ -11,6 +11,7 @@ use super::steps::StepRange;
 use super::{Model, Role, figures, robust};
 
 mod collectives;
+mod groups;
 mod late;
 mod links;
 mod pair;
@@ -74,6 +75,7 @@ pub fn ranks(of: &[RankModel<'_>]) -> RanksAnswer {
         late_nanos: late.nanos,
         length_nanos: table.lengths,
         collectives,
+        groups: groups::rows(of, &own),
         links: links::rows(of),
         lost_nanos,
         cut: is_cut,

@@ -7,7 +7,7 @@
 use trainscope_api::profile::Bound;
 use trainscope_format::trace::Shapes;
 
-use super::flops::{convolution, dims, strings, volume};
+use super::flops::{convolution, dims, library_product, library_sides, strings, volume};
 
 /// Operators whose output has the shape of their inputs, broadcast: without namespace, overload and the `_` of those that
 /// change their input.
@@ -129,12 +129,31 @@ impl Tensors {
     }
 }
 
+/// Bytes of all inputs of a call that are tensors.
+pub(super) fn input_bytes(shapes: &Shapes) -> u64 {
+    let tensors = Tensors::new(shapes);
+    let bytes = tensors.sum(0..tensors.dims.len());
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
 /// Bytes that one call of an operator of `PyTorch` moves at least; 0 if they are unknown.
 pub(super) fn bytes_of(name: &str, shapes: &Shapes) -> u64 {
-    let bytes = name
-        .strip_prefix("aten::")
-        .and_then(|operator| bytes_of_operator(operator, shapes));
+    let bytes = match library_product(name) {
+        Some(left) => bytes_of_library(left, shapes),
+        None => name
+            .strip_prefix("aten::")
+            .and_then(|operator| bytes_of_operator(operator, shapes)),
+    };
     bytes.map_or(0, |bytes| u64::try_from(bytes).unwrap_or(u64::MAX))
+}
+
+/// Factors and output of a product; an output of products of 8 bits has 16.
+fn bytes_of_library(left: usize, shapes: &Shapes) -> Option<u128> {
+    let tensors = Tensors::new(shapes);
+    let [rows, _, columns] = library_sides(tensors.dims(left)?, tensors.dims(left + 1)?)?;
+    let output = volume(&[rows, columns])?.checked_mul(tensors.len(left)?.max(2))?;
+    let factors = tensors.bytes(left)?.checked_add(tensors.bytes(left + 1)?)?;
+    factors.checked_add(output)
 }
 
 fn bytes_of_operator(operator: &str, shapes: &Shapes) -> Option<u128> {
@@ -241,6 +260,23 @@ mod tests {
             ..Shapes::default()
         };
         bytes_of(name, &shapes)
+    }
+
+    #[test]
+    fn products_of_libraries_read_their_factors_as_they_are_stored() {
+        let eight = r#"["c10::Float8_e4m3fn", "c10::Float8_e4m3fn"]"#;
+        let sizes = 8 * 16 + 16 * 4 + 2 * 8 * 4;
+        assert_eq!(
+            bytes("aten::_scaled_mm", "[[8, 16], [16, 4]]", eight),
+            sizes
+        );
+        let half = r#"["c10::BFloat16", "c10::BFloat16", ""]"#;
+        let gemm = "vllm::rocm_unquantized_gemm";
+        assert_eq!(
+            bytes(gemm, "[[8, 16], [4, 16], []]", half),
+            2 * (8 * 16 + 4 * 16 + 8 * 4)
+        );
+        assert_eq!(bytes(gemm, "[[8, 16], [4, 15], []]", half), 0);
     }
 
     #[test]

@@ -45,6 +45,7 @@ pub const fn phase_name(phase: PhaseKind) -> &'static str {
         PhaseKind::Host => "host",
         PhaseKind::Interval => "interval",
         PhaseKind::Training => "training",
+        PhaseKind::Recomputation => "recomputation",
     }
 }
 

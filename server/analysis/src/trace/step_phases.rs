@@ -31,7 +31,9 @@ impl MainThread {
         let mut thread = Self::default();
         if let Some(lane) = main_lane(model) {
             thread.follow(model, lane);
-            thread.add_backward(model, lane);
+            for phase in [PhaseKind::Recomputation, PhaseKind::Backward] {
+                thread.add_other_threads(model, lane, phase);
+            }
         }
         thread
     }
@@ -96,8 +98,8 @@ impl MainThread {
         }
     }
 
-    /// Time in which the main thread waits while another one runs backward is backward.
-    fn add_backward(&mut self, model: &Model, main: usize) {
+    /// Time in which the main thread waits while another one runs backward, or recomputes for that, is of that phase.
+    fn add_other_threads(&mut self, model: &Model, main: usize, phase: PhaseKind) {
         let mut spans = Vec::new();
         for (lane, own) in model.lanes.iter().enumerate() {
             let kind = model.trace.lanes.get(lane).map(|lane| lane.kind);
@@ -105,7 +107,7 @@ impl MainThread {
                 continue;
             }
             for slice in own.slices.clone() {
-                let counts = model.phases[slice as usize] == PhaseKind::Backward
+                let counts = model.phases[slice as usize] == phase
                     && model.roles[slice as usize] != Role::None;
                 if counts {
                     let (begin, end) = model.span(slice);
@@ -124,7 +126,7 @@ impl MainThread {
                 let backward = within(&spans, own.begin, own.end);
                 for (begin, end) in meet(&[(own.begin, own.end)], backward) {
                     add(&mut stretches, now, begin, PhaseKind::Host);
-                    add(&mut stretches, begin, end, PhaseKind::Backward);
+                    add(&mut stretches, begin, end, phase);
                     now = end;
                 }
             }

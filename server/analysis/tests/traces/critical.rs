@@ -1,6 +1,7 @@
 //! Critical paths: the numbers of the generated trace, and that segments add up to any stretch of time.
 
 use proptest::prelude::*;
+use trainscope_analysis::trace::Model;
 use trainscope_analysis::trace::critical::{self, KINDS, Paths};
 use trainscope_format::trace::SliceClass;
 
@@ -123,4 +124,85 @@ proptest! {
         prop_assert!(sums.iter().all(|nanos| *nanos >= 0), "{:?}", sums);
         prop_assert_eq!(sums.iter().sum::<i64>(), length);
     }
+
+    #[test]
+    fn segments_follow_one_another_without_a_gap(made in any_trace(), begin in 0_i64..250, length in 1_i64..250) {
+        let model = made.model();
+        let mut before = begin + length;
+        Paths::new(&model).walk(begin, begin + length, |segment| {
+            assert_eq!(segment.end, before);
+            assert!(segment.begin < segment.end);
+            before = segment.begin;
+        });
+        prop_assert_eq!(before, begin);
+    }
+}
+
+/// Segments of the picture of a view: kind, length, name of the slice.
+fn picture(model: &Model, from: i64, to: i64) -> Vec<(String, i64, String)> {
+    let answer = Paths::new(model).picture(from, to);
+    assert!(answer.has_launches && !answer.cut);
+    let segments = answer.segments.into_iter();
+    let parts = segments.map(|own| {
+        let slice = own.slice.map(|slice| slice.name);
+        let length = own.end_nanos - own.begin_nanos;
+        (own.kind, length, slice.unwrap_or_default())
+    });
+    parts.collect()
+}
+
+#[test]
+fn a_picture_has_the_slices_of_the_path_in_order_of_time() {
+    let model = GeneratedTrace::new(1)
+        .slice(
+            0,
+            SliceClass::Runtime,
+            "cudaLaunchKernel",
+            (10, 20),
+            Some(1),
+        )
+        .slice(1, SliceClass::Kernel, "gemm", (30, 90), Some(1))
+        .slice(
+            0,
+            SliceClass::Runtime,
+            "cudaStreamSynchronize",
+            (40, 95),
+            None,
+        )
+        .model();
+    let part = |kind: &str, length: i64, slice: &str| (kind.to_owned(), length, slice.to_owned());
+    // From the first slice on: 10.
+    let expected = [
+        part("host", 10, "cudaLaunchKernel"),
+        part("launch", 10, "cudaLaunchKernel"),
+        part("kernel", 60, "gemm"),
+        part("host", 5, "cudaStreamSynchronize"),
+    ];
+    assert_eq!(picture(&model, 0, 85), expected);
+    let in_view: Vec<_> = picture(&model, 30, 40)
+        .into_iter()
+        .map(|own| own.0)
+        .collect();
+    assert_eq!(in_view, ["kernel"]);
+    let unseen = Paths::new(&model).picture(0, 100_000_000);
+    assert_eq!(unseen.segments, [], "all are shorter than a pixel");
+}
+
+#[test]
+fn the_picture_of_generated_steps_has_all_of_the_path() {
+    let model = generated();
+    let extent = model.extent.end - model.extent.start;
+    let answer = Paths::new(&model).picture(0, extent);
+    let spans = model.steps.list.iter().map(|step| (step.begin, step.end));
+    let totals = critical::totals(&model, &spans.collect::<Vec<_>>());
+    for (kind, nanos) in &totals {
+        let own = answer.segments.iter().filter(|own| own.kind == *kind);
+        let drawn: i64 = own.map(|own| own.end_nanos - own.begin_nanos).sum();
+        assert!(drawn <= *nanos, "{kind}");
+        if *nanos > extent / 50 {
+            assert!(drawn * 10 >= nanos * 9, "{kind}: {drawn} of {nanos}");
+        }
+    }
+    let begins: Vec<i64> = answer.segments.iter().map(|own| own.begin_nanos).collect();
+    assert!(begins.is_sorted());
 }

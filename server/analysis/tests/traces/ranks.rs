@@ -308,3 +308,202 @@ fn equal_ranks_that_are_last_by_turns_are_not_slow() {
         "{sentence}"
     );
 }
+
+/// Place at which the size of a message is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Size {
+    /// Arguments of the kernel.
+    Kernel,
+    /// Arguments of the operator around the launch.
+    Operator,
+    /// Inputs of the annotation around the launch.
+    Annotation,
+    Nowhere,
+}
+
+/// A rank that arrives at two collectives of 100 and 25 MB at these times, and ends them 10 and 4 ms after 2 ms.
+fn rank_with_messages(size: Size, arrivals: [i64; 2], has_lines: bool) -> Model {
+    let told = |elements: u64| {
+        format!(
+            r#""Collective name": "allreduce", "In msg nelems": {elements}, "Out msg nelems": {elements}, "Group size": 8, "dtype": "BFloat16""#
+        )
+    };
+    let mut events = Vec::new();
+    let mut add = |category: &str,
+                   name: &str,
+                   thread: i64,
+                   begin: i64,
+                   length: i64,
+                   args: String| {
+        let args = if has_lines {
+            format!("{{\n      {args}\n    }}")
+        } else {
+            format!("{{{}}}", args.replace("\": ", "\":"))
+        };
+        events.push(format!(
+            "{{\n    \"ph\": \"X\",\n    \"cat\": \"{category}\",\n    \"name\": \"{name}\",\n    \"pid\": {thread},\n    \"tid\": {thread},\n    \"ts\": {begin},\n    \"dur\": {length},\n    \"args\": {args}\n  }}"
+        ));
+    };
+    let both = [(50_000_000_u64, 0_i64, 10_000), (12_500_000, 20_000, 4_000)];
+    for (at, (elements, begin, transfer)) in both.into_iter().enumerate() {
+        let id = at + 1;
+        let around = match size {
+            Size::Operator => told(elements),
+            _ => format!(r#""External id": {id}"#),
+        };
+        add("cpu_op", "record_param_comms", 1, begin, 90, around);
+        let inputs = match size {
+            Size::Annotation => format!(
+                r#""External id": {id}, "Input type": ["c10::BFloat16"], "Input Dims": [[{elements}]]"#
+            ),
+            _ => format!(r#""External id": {id}"#),
+        };
+        add(
+            "user_annotation",
+            "nccl:all_reduce",
+            1,
+            begin + 10,
+            70,
+            inputs,
+        );
+        let link = format!(r#""correlation": {id}"#);
+        add(
+            "cuda_runtime",
+            "cudaLaunchKernel",
+            1,
+            begin + 20,
+            10,
+            link.clone(),
+        );
+        let kernel = match size {
+            Size::Kernel => format!("{link}, {}", told(elements)),
+            _ => link,
+        };
+        let arrived = begin + arrivals[at];
+        add(
+            "kernel",
+            "ncclDevKernel_AllReduce_Sum_bf16_RING_LL128(ncclDevComm*)",
+            20,
+            arrived,
+            begin + 2_000 + transfer - arrived,
+            kernel,
+        );
+    }
+    let mut reader = TraceReader::new();
+    reader.push(format!("{{\"traceEvents\": [\n  {}\n]}}", events.join(",\n  ")).as_bytes());
+    Model::new(reader.finish())
+}
+
+#[test]
+fn collectives_have_rows_by_size_with_the_bandwidth_of_their_links() {
+    for size in [
+        Size::Kernel,
+        Size::Operator,
+        Size::Annotation,
+        Size::Nowhere,
+    ] {
+        for has_lines in [true, false] {
+            let arrivals = [[100, 2_000], [2_000, 500]];
+            let models = arrivals.map(|own| rank_with_messages(size, own, has_lines));
+            let rows = compare(&models).collectives;
+            if size == Size::Nowhere {
+                let [row] = &rows[..] else { panic!("{rows:?}") };
+                assert_eq!((row.bytes, row.count, row.bandwidth), (0, 2, 0.0));
+                continue;
+            }
+            let [large, small] = &rows[..] else {
+                panic!("{size:?}: {rows:?}")
+            };
+            assert_eq!(
+                (large.operation.as_str(), large.algorithm.as_str()),
+                ("all_reduce", "ring, LL128")
+            );
+            assert_eq!((large.bytes, large.count), (100_000_000, 1), "{size:?}");
+            assert_eq!((small.bytes, small.count), (25_000_000, 1), "{size:?}");
+            assert_eq!(
+                (large.transfer_nanos, small.transfer_nanos),
+                (10_000_000, 4_000_000)
+            );
+            // An annotation does not tell the size of the group: it has the ranks that were recorded.
+            let ranks = if size == Size::Annotation { 2.0 } else { 8.0 };
+            let factor = 2.0 * (ranks - 1.0) / ranks;
+            let expected = [factor * 1e8 / 10e-3, factor * 25e6 / 4e-3];
+            for (row, expected) in [large, small].into_iter().zip(expected) {
+                let ratio = row.bandwidth / expected;
+                assert!((ratio - 1.0).abs() < 1e-9, "{size:?}: {ratio}");
+            }
+        }
+    }
+}
+
+#[test]
+fn communication_is_summed_by_process_group() {
+    let mut events = Vec::new();
+    let mut add = |category: &str, name: &str, thread: i64, begin: i64, length: i64, args: &str| {
+        events.push(format!(
+            r#"{{"ph":"X","cat":"{category}","name":"{name}","pid":{thread},"tid":{thread},"ts":{begin},"dur":{length},"args":{{{args}}}}}"#
+        ));
+    };
+    for (step, link) in [(0, 1), (1_000, 2)] {
+        add("user_annotation", "nccl:recv 0<-1", 1, step, 20, "");
+        let launch = format!(r#""correlation":{link}"#);
+        add("cuda_runtime", "cudaLaunchKernel", 1, step + 5, 5, &launch);
+        let sent = format!(
+            r#"{launch},"Process Group Name":"21","Group size":4,"In msg nelems":1000,"dtype":"Float""#
+        );
+        add(
+            "kernel",
+            "ncclDevKernel_SendRecv(x)",
+            20,
+            step + 100,
+            300,
+            &sent,
+        );
+        add("kernel", "gemm", 7, step + 350, 400, "");
+        let reduced =
+            r#""Process Group Name":"5","Group size":2,"In msg nelems":500,"dtype":"Half""#;
+        add(
+            "kernel",
+            "ncclDevKernel_AllReduce_Sum_f16_RING_LL(x)",
+            21,
+            step + 700,
+            100,
+            reduced,
+        );
+        add(
+            "kernel",
+            "ncclDevKernel_AllGather_RING_LL(x)",
+            22,
+            step + 400,
+            10,
+            "",
+        );
+    }
+    let mut reader = TraceReader::new();
+    let groups = r#"{"rank":0,"world_size":8,"pg_config":[{"pg_name":"5","pg_desc":"mesh_tp"},{"pg_name":21,"pg_desc":"undefined"}]}"#;
+    let text = format!(
+        r#"{{"schemaVersion":1,"distributedInfo":{groups},"traceEvents":[{}]}}"#,
+        events.join(",")
+    );
+    reader.push(text.as_bytes());
+    let models = [Model::new(reader.finish())];
+    let rows = compare(&models).groups;
+    let row = |at: usize| {
+        let row = &rows[at];
+        (
+            &*row.name,
+            row.size,
+            row.point_to_point,
+            row.count,
+            row.bytes,
+        )
+    };
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    assert_eq!(row(0), ("21", 4, true, 2, 8_000));
+    assert_eq!(row(1), ("mesh_tp", 2, false, 2, 2_000));
+    let times: Vec<(i64, i64)> = rows
+        .iter()
+        .map(|row| (row.nanos, row.exposed_nanos))
+        .collect();
+    assert_eq!(times, [(600_000, 500_000), (200_000, 100_000)]);
+}

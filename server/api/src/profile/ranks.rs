@@ -27,8 +27,11 @@ pub struct RanksAnswer {
     pub parts_steps: Option<(i64, i64)>,
     /// Ranks that the others wait for, those that cost most first.
     pub stragglers: Vec<Straggler>,
-    /// Collectives by name.
+    /// Collectives by name and size.
     pub collectives: Vec<CollectiveRow>,
+    /// Communication by process group, where files name groups.
+    #[serde(default)]
+    pub groups: Vec<GroupRow>,
     /// Traffic between ranks, where files have it.
     #[serde(default)]
     pub links: Vec<LinkRow>,
@@ -150,15 +153,19 @@ pub struct Straggler {
     pub cause: Option<LateCause>,
 }
 
-/// Collectives of one name over all ranks.
+/// Collectives of one name and size over all ranks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CollectiveRow {
-    /// Name.
+    /// Name of the kernel, or of the operation on a host.
     pub name: String,
+    /// Operation of the program, as `all_reduce`; empty if unknown.
+    pub operation: String,
+    /// Algorithm and protocol by the name of the kernel, as `ring, LL128`; empty if unknown.
+    pub algorithm: String,
     /// Number in all steps of one rank.
     pub count: u64,
-    /// Bytes of one, mean; 0 if unknown.
+    /// Bytes of one, the larger of input and output; 0 if unknown.
     pub bytes: u64,
     /// Time of one, mean.
     pub nanos: i64,
@@ -170,6 +177,26 @@ pub struct CollectiveRow {
     pub transfer_nanos: i64,
     /// Bus bandwidth in bytes a second; 0 if unknown.
     pub bandwidth: f64,
+}
+
+/// Communication in the process groups of one description, mean of the ranks in the whole recording.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct GroupRow {
+    /// Description of the groups, as `mesh_tp`; without one the name.
+    pub name: String,
+    /// Number of ranks in a group; 0 if unknown.
+    pub size: u64,
+    /// `true` if ranks only send to and receive from one another, as the stages of a pipeline do.
+    pub point_to_point: bool,
+    /// Number of collectives.
+    pub count: u64,
+    /// Bytes of those whose size is known.
+    pub bytes: u64,
+    /// Time in which some collective is open.
+    pub nanos: i64,
+    /// Part of it in which the rank does not compute.
+    pub exposed_nanos: i64,
 }
 
 /// Traffic from one rank to another in the whole recording.

@@ -282,6 +282,7 @@ async fn the_description_is_whole_and_valid() {
         (paths::TIMELINE_SLICE, &["get"]),
         (paths::TIMELINE_STEP, &["get"]),
         (paths::TIMELINE_AREA, &["get"]),
+        (paths::TIMELINE_PATH, &["get"]),
         (paths::TIMELINE_SEARCH, &["get"]),
         (paths::GRAPH, &["get"]),
         (paths::GRAPH_SCENE, &["get"]),

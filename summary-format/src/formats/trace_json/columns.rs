@@ -2,7 +2,7 @@
 
 use super::classes::{class_of, element_len};
 use super::cursor::{nanos, number, signed, unescaped, unsigned};
-use super::event::{Arguments, Event};
+use super::event::{Arguments, COLLECTIVE, Event, is_collective};
 use super::flows::{FlowPoint, PointKind};
 use super::names::{Map, Names};
 use crate::trace::{
@@ -238,11 +238,13 @@ impl Columns {
         let wanted = &event.wanted;
         // Layouts in which the lines of these are passed over must not differ from others.
         let link = match class {
-            SliceClass::Operator | SliceClass::Annotation | SliceClass::PythonFrame => None,
-            _ => unsigned(wanted.correlation).and_then(|link| u32::try_from(link).ok()),
+            SliceClass::Operator => small(wanted.autograd_number),
+            SliceClass::Annotation | SliceClass::PythonFrame => None,
+            _ => small(wanted.correlation),
         };
         let detail = match class {
-            SliceClass::Operator => self.shapes(wanted),
+            SliceClass::Operator => self.shapes(wanted, event.name == COLLECTIVE),
+            SliceClass::Annotation if is_collective(event.name) => self.shapes(wanted, false),
             SliceClass::Kernel | SliceClass::Memcpy | SliceClass::Memset => self.work(wanted),
             _ => NONE,
         };
@@ -438,7 +440,11 @@ impl Columns {
     }
 
     /// Number of the shapes of an operator; [`NONE`] without any.
-    fn shapes(&mut self, wanted: &Arguments<'_>) -> u32 {
+    fn shapes(&mut self, wanted: &Arguments<'_>, has_message: bool) -> u32 {
+        let message = has_message.then(|| self.message(wanted));
+        if let Some(message) = message.filter(|message| *message != NONE) {
+            return message;
+        }
         let texts = [wanted.dims, wanted.types, wanted.concrete];
         if texts.iter().all(|text| text.is_empty()) {
             return NONE;
@@ -470,9 +476,27 @@ impl Columns {
         index
     }
 
+    /// Number of the message of a collective; [`NONE`] without its size.
+    fn message(&mut self, wanted: &Arguments<'_>) -> u32 {
+        let shapes = Shapes {
+            message_bytes: message_bytes(wanted),
+            group_size: small(wanted.group_size).unwrap_or(0),
+            ..Shapes::default()
+        };
+        if shapes.message_bytes == 0 {
+            return NONE;
+        }
+        let key = [shapes.message_bytes, u64::from(shapes.group_size)].map(u64::to_le_bytes);
+        let all = &mut self.trace.shapes;
+        *self.shapes.entry(key.concat().into()).or_insert_with(|| {
+            let index = u32::try_from(all.len()).unwrap_or(NONE);
+            all.push(shapes);
+            index
+        })
+    }
+
     /// Number of the arguments of a kernel, copy or fill.
     fn work(&mut self, wanted: &Arguments<'_>) -> u32 {
-        let small = |text| unsigned(text).and_then(|value| u32::try_from(value).ok());
         #[expect(
             clippy::cast_possible_truncation,
             reason = "shares with a few digits; infinite beyond the range"
@@ -483,13 +507,7 @@ impl Columns {
         } else {
             self.text(wanted.group).ok()
         };
-        let elements = unsigned(wanted.elements_in).max(unsigned(wanted.elements_out));
-        let bytes = match unsigned(wanted.bytes) {
-            Some(bytes) => bytes,
-            None => elements
-                .unwrap_or(0)
-                .saturating_mul(element_len(wanted.element_type)),
-        };
+        let bytes = unsigned(wanted.bytes).unwrap_or_else(|| message_bytes(wanted));
         let work = DeviceWork {
             device: small(wanted.device).unwrap_or(0),
             bytes,
@@ -520,6 +538,17 @@ impl Columns {
     pub(super) fn integer(text: &[u8]) -> i64 {
         signed(text).unwrap_or(0)
     }
+}
+
+/// Bytes of the larger side of a collective; 0 if they are unknown.
+fn message_bytes(wanted: &Arguments<'_>) -> u64 {
+    let elements = unsigned(wanted.elements_in).max(unsigned(wanted.elements_out));
+    let len = element_len(wanted.element_type);
+    elements.unwrap_or(0).saturating_mul(len)
+}
+
+fn small(text: &[u8]) -> Option<u32> {
+    unsigned(text).and_then(|value| u32::try_from(value).ok())
 }
 
 /// The text up to [`MAX_TEXT_LEN`].

@@ -13,7 +13,16 @@ const ARGS: u64 = word_of(b"args");
 static CONCRETE: LineKey = LineKey::new(|| Finder::new(b"\"Concrete Inputs\""));
 static TYPES: LineKey = LineKey::new(|| Finder::new(b"\"Input type\""));
 static DIMS: LineKey = LineKey::new(|| Finder::new(b"\"Input Dims\""));
+static NUMBER: LineKey = LineKey::new(|| Finder::new(b"\"Sequence number\""));
 static CORRELATION: LineKey = LineKey::new(|| Finder::new(b"\"correlation\""));
+
+/// Operator around a collective of `PyTorch`: it has the size of the message.
+pub(super) const COLLECTIVE: &[u8] = b"record_param_comms";
+
+/// `true` for the name of the annotation around a collective, whose inputs are those of the collective.
+pub(super) fn is_collective(name: &[u8]) -> bool {
+    name.starts_with(b"nccl:") || name.starts_with(b"gloo:") || name.starts_with(b"mpi:")
+}
 
 /// A key that is looked for in a line of arguments.
 struct LineKey(LazyLock<Finder<'static>>);
@@ -70,6 +79,8 @@ pub(super) struct Event<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Arguments<'a> {
     pub(super) correlation: &'a [u8],
+    /// Number that autograd gives an operator that it records.
+    pub(super) autograd_number: &'a [u8],
     /// Size of an allocation, negative for a release.
     pub(super) allocated_here: &'a [u8],
     pub(super) address: &'a [u8],
@@ -174,10 +185,18 @@ impl<'a> Event<'a> {
         };
         match (line, self.category) {
             (None, _) => wanted.read(cursor)?,
+            (Some(_), b"cpu_op") if self.name == COLLECTIVE => {
+                wanted.read(&mut Cursor::new(cursor.bytes, from))?;
+            }
+            (Some(line), b"user_annotation") if is_collective(self.name) => {
+                wanted.types = TYPES.value(line);
+                wanted.dims = DIMS.value(line);
+            }
             (Some(line), b"cpu_op") => {
                 wanted.concrete = CONCRETE.value(line);
                 wanted.types = TYPES.value(line);
                 wanted.dims = DIMS.value(line);
+                wanted.autograd_number = NUMBER.value(line);
             }
             (Some(line), b"cuda_runtime") => wanted.correlation = CORRELATION.value(line),
             (Some(_), _) => {}
@@ -258,6 +277,7 @@ impl<'a> Arguments<'a> {
         }
         fields! {
             b"correlation" => correlation,
+            b"Sequence number" => autograd_number,
             b"Input Dims" => dims,
             b"Input type" => types,
             b"Concrete Inputs" => concrete,

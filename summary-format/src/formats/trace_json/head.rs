@@ -1,9 +1,10 @@
 //! Facts about the recording, from the keys before and after the events.
 
 use serde::Deserialize;
+use serde_json::Value as Json;
 
 use super::cursor::{Value, signed, unsigned};
-use crate::trace::{Device, TraceFormat, TraceHead};
+use crate::trace::{Device, ProcessGroup, TraceFormat, TraceHead};
 
 /// Keys of Kineto's files that are flags, with the names of their options.
 const OPTIONS: [(&[u8], &str); 5] = [
@@ -60,6 +61,32 @@ struct VizTracer {
 struct DistributedInfo {
     rank: Option<u32>,
     world_size: Option<u32>,
+    #[serde(default)]
+    pg_config: Json,
+}
+
+/// Maximum number of process groups that are kept.
+const MAX_GROUPS: usize = 10_000;
+
+/// Process groups of `distributedInfo`; those without a name are left out.
+fn process_groups(config: &Json) -> Vec<ProcessGroup> {
+    let text = |own: &Json, key: &str| match own.get(key) {
+        Some(Json::String(text)) => text.clone(),
+        Some(Json::Number(number)) => number.to_string(),
+        _ => String::new(),
+    };
+    let groups = config.as_array().into_iter().flatten().map(|own| {
+        let description = text(own, "pg_desc");
+        ProcessGroup {
+            name: text(own, "pg_name"),
+            // Torch writes this word without a description.
+            description: Some(description)
+                .filter(|text| text != "undefined")
+                .unwrap_or_default(),
+        }
+    });
+    let named = groups.filter(|group| !group.name.is_empty());
+    named.take(MAX_GROUPS).collect()
 }
 
 /// Takes the value of a key; `false` if it cannot be read.
@@ -96,6 +123,7 @@ pub(super) fn take(head: &mut TraceHead, key: &[u8], value: Value<'_>) -> bool {
             };
             head.rank = info.rank;
             head.world_size = info.world_size;
+            head.process_groups = process_groups(&info.pg_config);
         }
         VIZTRACER => {
             let Ok(own) = serde_json::from_slice::<VizTracer>(value.raw()) else {

@@ -10,9 +10,9 @@ use trainscope_api::profile::{
     ProfileQuery, RanksAnswer, SqlAnswer, SqlRequest,
 };
 use trainscope_api::timeline::{
-    AreaAnswer, AreaQuery, CELLS_MEDIA_TYPE, SliceAnswer, SliceQuery, StepAnswer, StepQuery,
-    TimelineAnswer, TimelineLanes, TimelineQuery, TimelineSearchAnswer, TimelineSearchQuery,
-    decode,
+    AreaAnswer, AreaQuery, CELLS_MEDIA_TYPE, PathAnswer, PathQuery, SliceAnswer, SliceQuery,
+    StepAnswer, StepQuery, TimelineAnswer, TimelineLanes, TimelineQuery, TimelineSearchAnswer,
+    TimelineSearchQuery, decode,
 };
 
 use super::{ClientError, Request, address, answer, get, send, url};
@@ -88,6 +88,10 @@ pub async fn timeline_step(query: &StepQuery) -> Result<StepAnswer, ClientError>
 
 pub async fn timeline_area(query: &AreaQuery) -> Result<AreaAnswer, ClientError> {
     of_query(paths::TIMELINE_AREA, query).await
+}
+
+pub async fn timeline_path(query: &PathQuery) -> Result<PathAnswer, ClientError> {
+    of_query(paths::TIMELINE_PATH, query).await
 }
 
 pub async fn timeline_search(

@@ -1,7 +1,7 @@
 //! Time since a moment in words.
 
 use super::Locale;
-use crate::format::{CivilTime, whole_secs};
+use crate::format::{CivilTime, whole};
 
 /// Age: relative up to an hour, then clock, weekday, date. `then` and `now` in seconds since 1970.
 pub fn age(then_secs: f64, now_secs: f64, locale: Locale) -> String {
@@ -11,10 +11,10 @@ pub fn age(then_secs: f64, now_secs: f64, locale: Locale) -> String {
     let texts = locale.texts();
     let ago = (now_secs - then_secs).max(0.0);
     if ago < 60.0 {
-        return (texts.time.secs_ago)(whole_secs(ago));
+        return (texts.time.secs_ago)(whole(ago));
     }
     if ago < 3_600.0 {
-        return (texts.time.minutes_ago)(whole_secs(ago / 60.0));
+        return (texts.time.minutes_ago)(whole(ago / 60.0));
     }
     let then = CivilTime::local(then_secs);
     let now = CivilTime::local(now_secs);

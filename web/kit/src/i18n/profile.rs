@@ -117,6 +117,8 @@ pub struct ProfileTexts {
     pub doing: NameOf,
     pub path: &'static str,
     pub path_meaning: &'static str,
+    /// Link: the path in the timeline.
+    pub draw_path: &'static str,
     pub segment: NameOf,
 
     pub operators: &'static str,
@@ -176,8 +178,8 @@ pub struct ProfileTexts {
     pub align: &'static str,
     /// At the start of the step, at the start of the forward pass.
     pub aligns: [&'static str; 2],
-    /// Data, forward, backward, update, communication, host, interval, forward and backward.
-    pub phases: [&'static str; 8],
+    /// Data, forward, backward, update, communication, host, interval, forward and backward, recomputation.
+    pub phases: [&'static str; 9],
     pub step_title: fn(&str) -> String,
     pub against_median: fn(u64) -> String,
     /// Links to other pages at a step.
@@ -272,6 +274,12 @@ pub struct ProfileTexts {
     pub no_collectives: &'static str,
     /// Name, count, size, time, hidden, spread of arrival, bandwidth.
     pub collective_columns: [&'static str; 7],
+    pub process_groups: &'static str,
+    pub groups_beside: &'static str,
+    /// Mark of a group in which ranks send to one another.
+    pub point_to_point: &'static str,
+    /// Name, size, count, bytes, time, time without compute.
+    pub group_columns: [&'static str; 6],
     pub links: &'static str,
     pub of_links: fn(u64, u64) -> String,
     pub link_columns: [&'static str; 5],

@@ -50,9 +50,14 @@ pub struct TimelineTexts {
     /// Reason why curves have no place.
     pub no_clock: &'static str,
     pub no_points: &'static str,
+    /// The switch of the critical path, and the reason why there is none.
+    pub path: &'static str,
+    pub no_path: &'static str,
     /// The choice of a second session, and none.
     pub second: &'static str,
     pub no_second: &'static str,
+    /// The choice of all other ranks of the session.
+    pub all_ranks: &'static str,
     pub rank: fn(u32) -> String,
     pub align: &'static str,
     /// At the start, by the clock, at the first step of both.
@@ -106,7 +111,7 @@ pub struct TimelineTexts {
     /// Names of kinds of time.
     pub kinds: [&'static str; 6],
     /// Names of phases.
-    pub phases: [(&'static str, &'static str); 4],
+    pub phases: [(&'static str, &'static str); 5],
     /// A cell of a number of slices.
     pub one_of: fn(u64) -> String,
     pub node: &'static str,
@@ -200,8 +205,11 @@ pub(super) static EN: TimelineTexts = TimelineTexts {
     no_scalars: "The run has no scalars.",
     no_clock: "The clock of this profile does not say when it began, so curves have no place in it.",
     no_points: "no points",
+    path: "Critical path of the steps",
+    no_path: "No launches of kernels were recorded: the critical path is unknown.",
     second: "Second session or rank below",
     no_second: "No second session",
+    all_ranks: "All ranks of this session",
     rank: |rank| format!("rank {rank}"),
     align: "Aligned at",
     alignments: [
@@ -261,6 +269,7 @@ pub(super) static EN: TimelineTexts = TimelineTexts {
         ("forward", "forward"),
         ("backward", "backward"),
         ("update", "update"),
+        ("recomputation", "recomputation"),
     ],
     one_of: |count| format!("one of {}", format::count(count)),
     node: "node",
@@ -364,8 +373,11 @@ pub(super) static ZH: TimelineTexts = TimelineTexts {
     no_scalars: "此训练没有标量。",
     no_clock: "此性能分析的时钟未说明开始时刻，因此无法放置曲线。",
     no_points: "无数据点",
+    path: "迭代的关键路径",
+    no_path: "未记录内核下发，无法得出关键路径。",
     second: "下方的第二个会话或 rank",
     no_second: "无第二个会话",
+    all_ranks: "此会话的全部 rank",
     rank: |rank| format!("rank {rank}"),
     align: "对齐方式",
     alignments: ["两者的开始", "相同的钟表时间", "首个共同的迭代"],
@@ -410,6 +422,7 @@ pub(super) static ZH: TimelineTexts = TimelineTexts {
         ("forward", "前向"),
         ("backward", "反向"),
         ("update", "参数更新"),
+        ("recomputation", "重计算"),
     ],
     one_of: |count| format!("{} 个之一", format::count(count)),
     node: "节点",

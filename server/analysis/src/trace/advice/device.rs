@@ -179,7 +179,7 @@ fn is_in_work(model: &Model, slice: u32) -> bool {
     let phase = model.phases.get(slice as usize).copied();
     let is_work = matches!(
         phase.unwrap_or_default(),
-        PhaseKind::Forward | PhaseKind::Backward | PhaseKind::Update
+        PhaseKind::Forward | PhaseKind::Recomputation | PhaseKind::Backward | PhaseKind::Update
     );
     is_work || ancestors(model, slice).any(|slice| READS.contains(&model.name(slice)))
 }

@@ -7,7 +7,8 @@ use trainscope_format::trace::{NONE, SliceClass};
 
 use super::super::kernels::short_name;
 use super::super::ranges;
-use super::super::work::role;
+use super::super::roofline::input_bytes;
+use super::super::work::{ancestors, launch, role};
 use super::super::{Model, Role, figures};
 use super::{RankModel, compute, rounded};
 
@@ -18,6 +19,49 @@ pub(super) struct Collective {
     pub(super) slice: u32,
     pub(super) begin: i64,
     pub(super) end: i64,
+    message: Message,
+}
+
+impl Collective {
+    /// Description of its process group, or its name; `None` if the file names none.
+    pub(super) fn group_of(&self, model: &Model) -> Option<String> {
+        let name = model.trace.texts.get(work(model, self.slice)?.group?);
+        let groups = &model.trace.head.process_groups;
+        let own = groups.iter().find(|group| group.name == name);
+        let description = own.map(|group| &*group.description);
+        let label = description.filter(|text| !text.is_empty()).unwrap_or(name);
+        Some(label.to_owned())
+    }
+
+    /// Number of ranks that take part; 0 if unknown.
+    pub(super) const fn group_size(&self) -> u64 {
+        self.message.ranks
+    }
+
+    /// Bytes of the larger of input and output; 0 if unknown.
+    pub(super) const fn bytes(&self) -> u64 {
+        self.message.bytes
+    }
+
+    /// `true` if one rank sends to another.
+    pub(super) fn is_point_to_point(&self, model: &Model) -> bool {
+        match &*self.message.operation {
+            "send" | "recv" => true,
+            "coalesced" => model.name(self.slice).contains("SendRecv"),
+            _ => false,
+        }
+    }
+}
+
+/// Message of a collective.
+#[derive(Clone, Debug, Default)]
+struct Message {
+    /// Name of the operation in the program, as `all_reduce`; empty if unknown.
+    operation: String,
+    /// Bytes of the larger of input and output; 0 if unknown.
+    bytes: u64,
+    /// Number of ranks that take part; 0 if unknown.
+    ranks: u64,
 }
 
 /// The same for the same collective on all ranks.
@@ -62,16 +106,78 @@ pub(super) fn of_model(model: &Model) -> Vec<Collective> {
         slices = model.slices().filter(communicates).collect();
     }
     let mut counts: HashMap<(u32, u16), u32, foldhash::fast::RandomState> = HashMap::default();
-    let all = slices.into_iter().map(|slice| {
+    let calls: Vec<Option<u32>> = slices.iter().map(|slice| call(model, *slice)).collect();
+    let mut uses: HashMap<u32, u32, foldhash::fast::RandomState> = HashMap::default();
+    for call in calls.iter().flatten() {
+        *uses.entry(*call).or_default() += 1;
+    }
+    let calls = calls.into_iter().map(|call| {
+        let is_shared = |call: u32| uses.get(&call).is_some_and(|uses| *uses > 1);
+        call.map(|call| (call, is_shared(call)))
+    });
+    let all = slices.into_iter().zip(calls).map(|(slice, call)| {
         let (begin, end) = model.span(slice);
         Collective {
             key: key(model, slice, &mut counts),
             slice,
             begin,
             end,
+            message: message(model, slice, call),
         }
     });
     all.collect()
+}
+
+/// Starts of the names of annotations around collectives, by the backends of `PyTorch`.
+const BACKENDS: [&str; 3] = ["nccl:", "gloo:", "mpi:"];
+
+/// The operation that an annotation is around.
+fn operation(name: &str) -> Option<&str> {
+    let mut found = BACKENDS.iter().filter_map(|start| name.strip_prefix(start));
+    found.next()
+}
+
+/// The annotation around the launch of a collective, or around the collective itself on a host.
+fn call(model: &Model, slice: u32) -> Option<u32> {
+    let inner = launch(model, slice).unwrap_or(slice);
+    ancestors(model, inner).find(|slice| {
+        model.class(*slice) == SliceClass::Annotation && operation(model.name(*slice)).is_some()
+    })
+}
+
+/// The message of a collective: as its kernel has it, else as the operator around the launch has it, else by the inputs
+/// of the annotation `call` around it. A call of several collectives does not tell the size of each (`is_shared`).
+fn message(model: &Model, slice: u32, call: Option<(u32, bool)>) -> Message {
+    let name = call.and_then(|(call, _)| operation(model.name(call)));
+    // Annotations of single messages have the ranks behind the word: `send 0->1`.
+    let name = name.and_then(|name| name.split(' ').next());
+    let work = work(model, slice);
+    let mut message = Message {
+        operation: name.unwrap_or_default().trim_start_matches('_').to_owned(),
+        bytes: work.map_or(0, |work| work.bytes),
+        ranks: work.map_or(0, |work| u64::from(work.group_size)),
+    };
+    let Some((call, false)) = call.filter(|_| message.bytes == 0) else {
+        return message;
+    };
+    let shapes = |slice: u32| {
+        let detail = model.trace.slices.details.get(slice as usize)?;
+        model.trace.shapes.get(*detail as usize)
+    };
+    let inner = launch(model, slice).unwrap_or(slice);
+    let mut around = ancestors(model, inner).filter_map(shapes);
+    if let Some(told) = around.find(|own| own.message_bytes > 0) {
+        message.bytes = told.message_bytes;
+        message.ranks = u64::from(told.group_size);
+    } else if !name.is_some_and(gathers) {
+        message.bytes = shapes(call).map_or(0, input_bytes);
+    }
+    message
+}
+
+/// `true` for collectives with more output than input.
+fn gathers(operation: &str) -> bool {
+    operation.contains("gather") && !operation.contains("reduce_scatter")
 }
 
 fn key(
@@ -162,11 +268,13 @@ pub(super) fn meetings(own: &[Vec<Collective>], offsets: &[i64]) -> Vec<Meeting>
     met.map(meeting).collect()
 }
 
-/// Sums of the collectives of a name.
+/// The same for the collectives of one row: kernel, operation, bytes.
+type RowKey<'m> = (&'m str, &'m str, u64);
+
+/// Sums of the collectives of a row.
 #[derive(Default)]
 struct Sums {
     count: u64,
-    bytes: u64,
     nanos: i64,
     hidden: i64,
     meetings: u64,
@@ -175,41 +283,39 @@ struct Sums {
     ranks: u64,
 }
 
-/// Rows by name, those that take longest first; `true` if rows were left out.
+/// Rows by name and size, those that take longest first; `true` if rows were left out.
 pub(super) fn rows(
     of: &[RankModel<'_>],
     own: &[Vec<Collective>],
     meetings: &[Meeting],
     limit: usize,
 ) -> (Vec<CollectiveRow>, bool) {
-    let mut sums: BTreeMap<&str, Sums> = BTreeMap::new();
-    for (rank, own) in of.iter().zip(own) {
+    let mut sums: BTreeMap<RowKey<'_>, Sums> = BTreeMap::new();
+    let sizes = sizes(own, meetings);
+    for ((rank, own), sizes) in of.iter().zip(own).zip(&sizes) {
         let compute = compute(rank.model);
-        for one in own {
-            let sum = sums
-                .entry(short_name(rank.model.name(one.slice)))
-                .or_default();
+        for (one, bytes) in own.iter().zip(sizes) {
+            let sum = sums.entry(row_key(rank.model, one, *bytes)).or_default();
             let hidden = ranges::total(&ranges::cut(&compute, one.begin, one.end));
-            let bytes = work(rank.model, one.slice).map_or(0, |work| work.bytes);
             sum.count += 1;
-            sum.bytes = sum.bytes.saturating_add(bytes);
             sum.nanos = sum.nanos.saturating_add(one.end.saturating_sub(one.begin));
             sum.hidden = sum.hidden.saturating_add(hidden);
         }
     }
     for meeting in meetings {
-        let Some((rank, place)) = meeting.members.first() else {
+        let Some((index, place)) = meeting.members.first() else {
             continue;
         };
-        let one = own.get(*rank).and_then(|own| own.get(*place));
-        let (Some(one), Some(rank)) = (one, of.get(*rank)) else {
+        let one = own.get(*index).and_then(|own| own.get(*place));
+        let (Some(one), Some(rank)) = (one, of.get(*index)) else {
             continue;
         };
-        let sum = sums
-            .entry(short_name(rank.model.name(one.slice)))
-            .or_default();
+        let bytes = sizes.get(*index).and_then(|own| own.get(*place));
+        let key = row_key(rank.model, one, bytes.copied().unwrap_or_default());
+        let sum = sums.entry(key).or_default();
         sum.meetings += 1;
-        sum.ranks = sum.ranks.max(meeting.members.len() as u64);
+        let members = meeting.members.len() as u64;
+        sum.ranks = sum.ranks.max(one.message.ranks).max(members);
         let spread = meeting.arrived.saturating_sub(meeting.first);
         let transfer = meeting.end.saturating_sub(meeting.arrived).max(0);
         sum.spread = sum.spread.saturating_add(spread);
@@ -218,7 +324,7 @@ pub(super) fn rows(
     let ranks = of.len().max(1) as u64;
     let mut rows: Vec<CollectiveRow> = sums
         .into_iter()
-        .map(|(name, sum)| row(name, &sum, ranks))
+        .map(|(key, sum)| row(key, &sum, ranks))
         .collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.nanos.saturating_mul(row.count.cast_signed())));
     let cut = rows.len() > limit;
@@ -226,18 +332,51 @@ pub(super) fn rows(
     (rows, cut)
 }
 
-fn row(name: &str, sum: &Sums, ranks: u64) -> CollectiveRow {
+fn row_key<'m>(model: &'m Model, one: &'m Collective, bytes: u64) -> RowKey<'m> {
+    let name = short_name(model.name(one.slice));
+    (name, &one.message.operation, bytes)
+}
+
+/// Bytes of the message of each collective of each rank. Ranks may send different sizes in one collective (all to
+/// all): it has the mean of those that are known.
+fn sizes(own: &[Vec<Collective>], meetings: &[Meeting]) -> Vec<Vec<u64>> {
+    let bytes = |own: &Vec<Collective>| own.iter().map(|one| one.message.bytes).collect();
+    let mut sizes: Vec<Vec<u64>> = own.iter().map(bytes).collect();
+    for meeting in meetings {
+        let member = |sizes: &[Vec<u64>], (rank, place): (usize, usize)| {
+            sizes.get(rank).and_then(|own| own.get(place)).copied()
+        };
+        let known = meeting.members.iter();
+        let known = known.filter_map(|at| member(&sizes, *at).filter(|bytes| *bytes > 0));
+        let known: Vec<u64> = known.collect();
+        let sum = known.iter().copied().fold(0, u64::saturating_add);
+        let mean = sum / (known.len() as u64).max(1);
+        for (rank, place) in &meeting.members {
+            if let Some(bytes) = sizes.get_mut(*rank).and_then(|own| own.get_mut(*place)) {
+                *bytes = mean;
+            }
+        }
+    }
+    sizes
+}
+
+fn row((name, operation, bytes): RowKey<'_>, sum: &Sums, ranks: u64) -> CollectiveRow {
     let mean = |total: i64, count: u64| rounded(total as f64 / count.max(1) as f64);
-    let bytes = sum.bytes / sum.count.max(1);
     let transfer_nanos = mean(sum.transfer, sum.meetings);
     let bandwidth = if transfer_nanos > 0 {
-        bus_factor(name, sum.ranks) * bytes as f64 * 1e9 / transfer_nanos as f64
+        let factor = match operation {
+            "" => bus_factor(name, sum.ranks),
+            operation => bus_factor(operation, sum.ranks),
+        };
+        factor * bytes as f64 * 1e9 / transfer_nanos as f64
     } else {
         0.0
     };
     CollectiveRow {
         name: name.to_owned(),
-        count: sum.count / ranks,
+        operation: operation.to_owned(),
+        algorithm: algorithm(name),
+        count: sum.count.div_ceil(ranks),
         bytes,
         nanos: mean(sum.nanos, sum.count),
         hidden: sum.hidden as f64 / sum.nanos.max(1) as f64,
@@ -247,15 +386,85 @@ fn row(name: &str, sum: &Sums, ranks: u64) -> CollectiveRow {
     }
 }
 
+/// Algorithms and protocols of NCCL and RCCL, as the names of their kernels have them.
+const ALGORITHMS: [&str; 7] = [
+    "COLLNET_DIRECT",
+    "COLLNET_CHAIN",
+    "NVLS_TREE",
+    "NVLS",
+    "RING",
+    "TREE",
+    "PAT",
+];
+const PROTOCOLS: [&str; 3] = ["LL128", "LL", "SIMPLE"];
+
+/// Algorithm and protocol of a kernel of NCCL: `ring, LL128` for `ncclDevKernel_AllReduce_Sum_f32_RING_LL128`; empty
+/// if its name does not tell.
+fn algorithm(kernel: &str) -> String {
+    let name = format!("{kernel}_");
+    let has = |part: &&&str| name.contains(&format!("_{part}_"));
+    let of = |all: &'static [&str]| all.iter().find(has).copied();
+    let words = |name: &str| name.to_ascii_lowercase().replace('_', " ");
+    match (of(&ALGORITHMS), of(&PROTOCOLS)) {
+        (Some(algorithm), Some("SIMPLE")) => format!("{}, simple", words(algorithm)),
+        (Some(algorithm), Some(protocol)) => format!("{}, {protocol}", words(algorithm)),
+        (Some(algorithm), None) => words(algorithm),
+        (None, _) => String::new(),
+    }
+}
+
 /// Share of its bytes that a collective sends over each link (NVIDIA's nccl-tests, `PERFORMANCE.md`).
 fn bus_factor(name: &str, ranks: u64) -> f64 {
     let letters = name.to_ascii_lowercase().replace('_', "");
     let others = ranks.saturating_sub(1) as f64 / ranks.max(1) as f64;
     if letters.contains("allreduce") {
         2.0 * others
-    } else if letters.contains("gather") || letters.contains("scatter") {
+    } else if ["gather", "scatter", "alltoall"]
+        .iter()
+        .any(|part| letters.contains(part))
+    {
         others
     } else {
         1.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_algorithm_is_in_the_name_of_the_kernel() {
+        for (name, expected) in [
+            ("ncclKernel_AllReduce_RING_LL_Sum_float", "ring, LL"),
+            ("ncclDevKernel_AllReduce_Sum_bf16_RING_LL128", "ring, LL128"),
+            (
+                "ncclDevKernel_AllReduce_Sum_f32_TREE_SIMPLE",
+                "tree, simple",
+            ),
+            (
+                "ncclDevKernel_AllReduce_Sum_bf16_NVLS_TREE_SIMPLE",
+                "nvls tree, simple",
+            ),
+            ("ncclDevKernel_SendRecv", ""),
+            ("ncclDevKernel_Generic_2", ""),
+        ] {
+            assert_eq!(algorithm(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn factors_are_those_of_nccl_tests() {
+        for (name, expected) in [
+            ("all_reduce", 1.75),
+            ("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 1.75),
+            ("allgather_base", 0.875),
+            ("reduce_scatter_tensor", 0.875),
+            ("all_to_all", 0.875),
+            ("broadcast", 1.0),
+            ("send", 1.0),
+        ] {
+            assert!((bus_factor(name, 8) - expected).abs() < 1e-9, "{name}");
+        }
     }
 }

@@ -117,7 +117,7 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
         ],
         [
             "FLOP/s",
-            "FLOPs of the operators, from the shapes of their inputs, ÷ time of the steps.",
+            "FLOPs of the operators, from the shapes of their inputs, without what is recomputed for the backward pass, ÷ time of the steps.",
         ],
         [
             "Overlap",
@@ -181,6 +181,7 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
     },
     path: "Critical path",
     path_meaning: "time on the critical path per step",
+    draw_path: "Show in the timeline",
     segment: |id| {
         Some(match id {
             "kernel" => "Kernels",
@@ -312,6 +313,7 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
         "Host",
         "Between steps",
         "Forward and backward",
+        "Recomputation",
     ],
     step_title: |number| format!("Step {number}"),
     against_median: |steps| format!("against the median of {}", format::count(steps)),
@@ -456,6 +458,10 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
         "Spread",
         "Bus",
     ],
+    process_groups: "Process groups",
+    groups_beside: "of a rank in the whole recording",
+    point_to_point: "send and receive",
+    group_columns: ["Group", "Ranks", "Count", "Size", "Time", "Exposed"],
     links: "Links between ranks",
     of_links: |rows, all| {
         format!(

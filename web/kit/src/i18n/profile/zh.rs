@@ -84,7 +84,10 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
             "Tensor Core",
             "使用 Tensor Core 的 kernel 的时间占比（按名称判断）。",
         ],
-        ["FLOP/s", "由算子输入形状算出的 FLOPs ÷ 迭代时间。"],
+        [
+            "FLOP/s",
+            "由算子输入形状算出的 FLOPs（不含反向传播中的重计算）÷ 迭代时间。",
+        ],
         ["通信掩盖率", "被 kernel 掩盖的通信时间占比。"],
         ["内存峰值", "峰值最高的设备上分配的最多字节数。"],
         [
@@ -141,6 +144,7 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
     },
     path: "关键路径",
     path_meaning: "每个迭代中关键路径上的时间",
+    draw_path: "在时间线中显示",
     segment: |id| {
         Some(match id {
             "kernel" => "kernel",
@@ -269,6 +273,7 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
         "主机",
         "迭代间隙",
         "前向与反向",
+        "重计算",
     ],
     step_title: |number| format!("迭代 {number}"),
     against_median: |steps| format!("与 {} 个的中位数相比", format::count(steps)),
@@ -402,6 +407,10 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
         "到达差",
         "总线",
     ],
+    process_groups: "进程组",
+    groups_beside: "每个 rank 在整个记录中的平均值",
+    point_to_point: "点对点收发",
+    group_columns: ["进程组", "rank 数", "次数", "大小", "耗时", "未掩盖"],
     links: "rank 之间的链路",
     of_links: |rows, all| {
         format!(

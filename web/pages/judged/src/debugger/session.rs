@@ -249,7 +249,7 @@ fn Connected(bar: Bar) -> impl IntoView {
     });
     let rest = move || {
         let ends = ends_millis.get()?;
-        let secs = format::whole_secs(((ends - now.get()) / 1_000.0).max(0.0));
+        let secs = format::whole(((ends - now.get()) / 1_000.0).max(0.0));
         let text = if secs < 3_600 {
             format!("{}:{:02}", secs / 60, secs % 60)
         } else {

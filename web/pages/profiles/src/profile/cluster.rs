@@ -7,6 +7,7 @@ use trainscope_charts::profile::{Figure, Hit, RankBar, RankPart, Ranks, Shade};
 use trainscope_format::Severity;
 
 mod collectives;
+mod groups;
 mod links;
 mod lost;
 mod map;
@@ -107,6 +108,10 @@ pub(super) fn Cluster() -> impl IntoView {
     let cluster = ClusterModel::provide();
     let i18n = use_i18n();
     let ranks = Memo::new(move |_| cluster.with(|own| own.ranks.len()));
+    let has_collectives = Memo::new(move |_| {
+        let has = cluster.with(|own| !own.collectives.is_empty());
+        has.unwrap_or(false)
+    });
     let sentence = move || {
         let texts = i18n.texts().profile;
         cluster.with(|own| {
@@ -144,6 +149,9 @@ pub(super) fn Cluster() -> impl IntoView {
                     <h1>{i18n.text(|t| t.profile.one_rank)}</h1>
                     {missing(Lack::Ranks, &format.format)}
                 </section>
+                <Show when=move || has_collectives.get()>
+                    <Collectives />
+                </Show>
             }
             .into_any()
         }
@@ -163,7 +171,7 @@ pub(super) fn Cluster() -> impl IntoView {
 /// Bytes a second; a dash if they are unknown.
 fn bandwidth(rate: f64) -> String {
     if rate > 0.0 {
-        let whole = trainscope_web_kit::pixels::whole(rate) as u64;
+        let whole = format::whole(rate);
         format!("{}/s", format::bytes(whole))
     } else {
         "–".to_owned()

@@ -330,6 +330,10 @@ fn path(own: &SessionSummary, texts: &ProfileTexts) -> AnyView {
             </li>
         }
     });
+    let drawn = move || {
+        let changes = [("path", Some("1"))];
+        model.profiles.tab_href(ProfileTab::Timeline, &changes)
+    };
     view! {
         <section class="card" data-part="path">
             <div class="head">
@@ -337,6 +341,10 @@ fn path(own: &SessionSummary, texts: &ProfileTexts) -> AnyView {
                 <span class="micro ink3 cut" title=texts.path_meaning>
                     {texts.path_meaning}
                 </span>
+                <span class="grow"></span>
+                <a class="link small" href=drawn>
+                    {texts.draw_path}
+                </a>
             </div>
             <div class="body">
                 <div class="path-bar">{parts.collect::<Vec<_>>()}</div>

@@ -265,7 +265,7 @@ fn sentence(
 
 /// Bytes a step with a sign.
 fn slope(bytes: f64) -> String {
-    let size = format::bytes(trainscope_web_kit::pixels::whole(bytes.abs()) as u64);
+    let size = format::bytes(format::whole(bytes.abs()));
     if bytes < 0.0 {
         format!("−{size}")
     } else {

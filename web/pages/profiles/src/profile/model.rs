@@ -157,6 +157,7 @@ pub(super) const fn shade_of(kind: PhaseKind) -> Shade {
         PhaseKind::Data => Shade::Time(DATA),
         PhaseKind::Forward | PhaseKind::Training => Shade::Time(0),
         PhaseKind::Backward => Shade::Pale(0, 0.72),
+        PhaseKind::Recomputation => Shade::Pale(0, 0.58),
         PhaseKind::Update => Shade::Pale(0, 0.46),
         PhaseKind::Communication => Shade::Time(1),
         PhaseKind::Host => Shade::Time(4),

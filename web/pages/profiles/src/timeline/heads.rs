@@ -1,7 +1,7 @@
 //! Heads at the left: whole trace, unit of the ruler, steps, groups, lanes and counters; wheel over them scrolls.
 
 use super::layout::{COUNTER, Item, Place};
-use super::model::{Model, use_model};
+use super::model::{Below, Model, use_model};
 use std::sync::Arc;
 
 use trainscope_api::timeline::{LaneGroup, TimelineLanes};
@@ -93,23 +93,27 @@ pub(super) fn Heads() -> impl IntoView {
 /// The group of a place; an empty one if it is not there any more.
 fn group_of(model: Model, place: Place, group: usize) -> LaneGroup {
     let find = |frame: &Arc<TimelineLanes>| frame.groups.get(group).cloned().unwrap_or_default();
-    if place.is_other {
-        model.other.frame.with_untracked(find)
-    } else {
-        model.frame.with_untracked(find)
+    match place.session.checked_sub(1) {
+        None => model.frame.with_untracked(find),
+        Some(at) => model.others.frames.with_untracked(|all| {
+            let own = all.get(at).map(find);
+            own.unwrap_or_default()
+        }),
     }
 }
 
-/// Name and rank of the second session, and the way to close it.
-fn second(model: Model, i18n: I18n) -> AnyView {
+/// Name and rank of a session below the first one, and the way to close it.
+fn second(model: Model, i18n: I18n, session: usize) -> AnyView {
     let name = move || {
-        let source = model.other.source.get()?;
+        let sources = model.others.sources.get();
+        let source = sources.into_iter().nth(session.checked_sub(1)?)?;
         let own = model.source.get();
         let rank = source.rank.map(|rank| (i18n.texts().timeline.rank)(rank));
         let is_run = source.run != own.run;
         let run = is_run.then_some(source.run);
-        let is_session = source.session != own.session && source.session.is_some();
-        let session = source.session.filter(|_| is_session);
+        let chosen = model.profiles.chosen.get();
+        let chosen = chosen.as_ref().map(|own| &own.session);
+        let session = source.session.filter(|session| Some(session) != chosen);
         let parts: Vec<String> = run.into_iter().chain(session).chain(rank).collect();
         Some(parts.join(" · "))
     };
@@ -121,7 +125,7 @@ fn second(model: Model, i18n: I18n) -> AnyView {
             icon=IconName::Close
             size=12
             label=i18n.label(|t| t.timeline.no_second)
-            on_press=move || model.set_other(None)
+            on_press=move || model.set_below(Below::Nothing)
         />
     }
     .into_any()
@@ -205,7 +209,7 @@ fn head(model: Model, i18n: I18n, place: Place) -> AnyView {
         }
         Item::Counters => fold(i18n.texts().timeline.counters.to_owned()).into_any(),
         Item::Curves => fold(i18n.texts().timeline.curves.to_owned()).into_any(),
-        Item::Other => second(model, i18n),
+        Item::Other => second(model, i18n, place.session),
         Item::Curve(index) => {
             let name = model
                 .curve_tags
@@ -253,7 +257,7 @@ fn head(model: Model, i18n: I18n, place: Place) -> AnyView {
                 }
                 .into_any()
             };
-            let pin = (!place.is_other).then(|| {
+            let pin = (place.session == 0).then(|| {
                 view! {
                     <button
                         type="button"

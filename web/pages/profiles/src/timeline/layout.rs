@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use trainscope_api::timeline::TimelineLanes;
+use trainscope_api::timeline::{LaneGroup, TimelineLanes};
 
 /// Height of the head of a group, CSS pixels.
 pub(super) const GROUP: f64 = 22.0;
@@ -65,8 +65,8 @@ pub(super) struct Place {
     pub(super) is_folded: bool,
     /// `true` for lanes that the writer derived: their cells are faint.
     pub(super) is_faint: bool,
-    /// `true` for everything of the second session.
-    pub(super) is_other: bool,
+    /// 0 for the first session; then those below it.
+    pub(super) session: usize,
 }
 
 impl Place {
@@ -80,7 +80,7 @@ impl Place {
             Item::Lane { .. } => self.lane?.to_string(),
             _ => return None,
         };
-        Some(key_of(own, self.is_other))
+        Some(key_of(own, self.session))
     }
 }
 
@@ -92,8 +92,8 @@ pub(super) struct Row {
     /// Top of its slices, CSS pixels from the top of the view.
     pub(super) top: f64,
     pub(super) is_faint: bool,
-    /// `true` for a row of the second session.
-    pub(super) is_other: bool,
+    /// 0 for the first session; then those below it.
+    pub(super) session: usize,
 }
 
 /// All places from top to bottom.
@@ -114,6 +114,8 @@ pub(super) struct Choices {
     pub(super) hidden: BTreeSet<u32>,
     /// Number of curves.
     pub(super) curves: usize,
+    /// `true` if of the sessions below the first one only the lanes of devices are unfolded at first.
+    pub(super) is_compact: bool,
 }
 
 /// Key of a group in the address.
@@ -126,9 +128,13 @@ fn empty_key(group: usize) -> String {
     format!("e{group}")
 }
 
-/// Keys of the second session begin with a letter that no other key has.
-fn key_of(own: String, is_other: bool) -> String {
-    if is_other { format!("o{own}") } else { own }
+/// Keys of the sessions below the first one begin with a letter that no other key has.
+fn key_of(own: String, session: usize) -> String {
+    match session {
+        0 => own,
+        1 => format!("o{own}"),
+        session => format!("o{session}.{own}"),
+    }
 }
 
 impl Layout {
@@ -137,9 +143,9 @@ impl Layout {
         let mut layout = Self::default();
         if choices.curves > 0 {
             let is_folded = choices.turned.contains(CURVES);
-            layout.head(Item::Curves, is_folded, false);
+            layout.head(Item::Curves, is_folded, 0);
             let curves = if is_folded { 0 } else { choices.curves };
-            (0..curves).for_each(|index| layout.line(Item::Curve(index), COUNTER, false));
+            (0..curves).for_each(|index| layout.line(Item::Curve(index), COUNTER, 0));
         }
         let kept = |lane: u32| !choices.hidden.contains(&lane);
         let mut pinned = Vec::new();
@@ -150,7 +156,7 @@ impl Layout {
             }
         }
         if !pinned.is_empty() {
-            layout.head(Item::Pins, false, false);
+            layout.head(Item::Pins, false, 0);
         }
         for (group, entry) in pinned {
             let item = Item::Lane {
@@ -158,51 +164,61 @@ impl Layout {
                 entry,
                 is_pinned: true,
             };
-            layout.lane(lanes, choices, item, false);
+            layout.lane(lanes, choices, item, 0);
         }
-        layout.groups(lanes, choices, false);
+        layout.groups(lanes, choices, 0);
         if !lanes.counters.is_empty() {
             let is_folded = choices.turned.contains(COUNTERS);
-            layout.head(Item::Counters, is_folded, false);
+            layout.head(Item::Counters, is_folded, 0);
             let counters = if is_folded { 0 } else { lanes.counters.len() };
-            (0..counters).for_each(|index| layout.line(Item::Counter(index), COUNTER, false));
+            (0..counters).for_each(|index| layout.line(Item::Counter(index), COUNTER, 0));
         }
         layout
     }
 
-    /// The same with the lanes of a second session below it.
-    pub(super) fn with_other(mut self, lanes: &TimelineLanes, choices: &Choices) -> Self {
-        self.head(Item::Other, false, true);
-        self.groups(lanes, choices, true);
+    /// The same with the lanes of another session below it.
+    pub(super) fn with_other(
+        mut self,
+        lanes: &TimelineLanes,
+        choices: &Choices,
+        session: usize,
+    ) -> Self {
+        self.head(Item::Other, false, session);
+        self.groups(lanes, choices, session);
         self
     }
 
-    fn groups(&mut self, lanes: &TimelineLanes, choices: &Choices, is_other: bool) {
-        let turned = |key: String| choices.turned.contains(&key_of(key, is_other));
+    fn groups(&mut self, lanes: &TimelineLanes, choices: &Choices, session: usize) {
+        let turned = |key: String| choices.turned.contains(&key_of(key, session));
+        let is_device = |own: &LaneGroup| own.kind == "device";
+        // Of many sessions the devices tell most.
+        let has_devices_only =
+            session > 0 && choices.is_compact && lanes.groups.iter().any(is_device);
         for (group, own) in lanes.groups.iter().enumerate() {
-            let is_folded = own.folded != turned(group_key(group));
-            self.head(Item::Group(group), is_folded, is_other);
+            let begins_folded = own.folded || has_devices_only && !is_device(own);
+            let is_folded = begins_folded != turned(group_key(group));
+            self.head(Item::Group(group), is_folded, session);
             if is_folded {
                 continue;
             }
             for (entry, lane) in own.lanes.iter().enumerate() {
-                if is_other || !choices.hidden.contains(&lane.lane) {
+                if session > 0 || !choices.hidden.contains(&lane.lane) {
                     let item = Item::Lane {
                         group,
                         entry,
                         is_pinned: false,
                     };
-                    self.lane(lanes, choices, item, is_other);
+                    self.lane(lanes, choices, item, session);
                 }
             }
             if own.empty == 0 {
                 continue;
             }
             let is_open = turned(empty_key(group));
-            self.head(Item::Empty(group), !is_open, is_other);
+            self.head(Item::Empty(group), !is_open, session);
             let names = if is_open { own.empty_names.len() } else { 0 };
             for entry in 0..names {
-                self.line(Item::EmptyLane { group, entry }, GROUP, is_other);
+                self.line(Item::EmptyLane { group, entry }, GROUP, session);
             }
         }
     }
@@ -213,15 +229,15 @@ impl Layout {
         self.places.push(Place { top, ..place });
     }
 
-    fn head(&mut self, item: Item, is_folded: bool, is_other: bool) {
-        self.line(item, GROUP, is_other);
+    fn head(&mut self, item: Item, is_folded: bool, session: usize) {
+        self.line(item, GROUP, session);
         if let Some(place) = self.places.last_mut() {
             place.is_folded = is_folded;
         }
     }
 
     /// A place without rows of slices.
-    fn line(&mut self, item: Item, height: f64, is_other: bool) {
+    fn line(&mut self, item: Item, height: f64, session: usize) {
         self.push(Place {
             item,
             top: 0.0,
@@ -230,11 +246,11 @@ impl Layout {
             rows: 0,
             is_folded: false,
             is_faint: false,
-            is_other,
+            session,
         });
     }
 
-    fn lane(&mut self, lanes: &TimelineLanes, choices: &Choices, item: Item, is_other: bool) {
+    fn lane(&mut self, lanes: &TimelineLanes, choices: &Choices, item: Item, session: usize) {
         let Item::Lane { group, entry, .. } = item else {
             return;
         };
@@ -244,7 +260,7 @@ impl Layout {
         let Some(lane) = own.lanes.get(entry) else {
             return;
         };
-        let key = key_of(lane.lane.to_string(), is_other);
+        let key = key_of(lane.lane.to_string(), session);
         let is_folded = choices.turned.contains(&key);
         // A folded lane is its outermost row: what is nested takes no other time.
         let rows = if is_folded { 1 } else { lane.rows.max(1) };
@@ -256,7 +272,7 @@ impl Layout {
             rows,
             is_folded,
             is_faint: matches!(&*own.kind, "derived" | "profiler"),
-            is_other,
+            session,
         });
     }
 
@@ -289,7 +305,7 @@ impl Layout {
                         depth,
                         top,
                         is_faint: place.is_faint,
-                        is_other: place.is_other,
+                        session: place.session,
                     });
                 }
             }
@@ -316,7 +332,7 @@ impl Layout {
         let (top, bottom) = (y0.min(y1), y0.max(y1));
         let mut lanes = Vec::new();
         for place in &self.places[self.in_view(top, bottom - top)] {
-            let lane = place.lane.filter(|_| !place.is_other);
+            let lane = place.lane.filter(|_| place.session == 0);
             lanes.extend(lane.filter(|lane| !lanes.contains(lane)));
         }
         lanes
@@ -325,7 +341,7 @@ impl Layout {
     /// Top and height of the row of a slice of the first session; that of its lane's only row if the lane is folded.
     /// `None` if it is not shown.
     pub(super) fn row_of(&self, lane: u32, depth: u32) -> Option<(f64, bool)> {
-        let mut own = self.places.iter().filter(|place| !place.is_other);
+        let mut own = self.places.iter().filter(|place| place.session == 0);
         let place = own.find(|place| place.lane == Some(lane))?;
         let is_own = depth < place.rows;
         Some((place.row_top(if is_own { depth } else { 0 }), is_own))
@@ -349,7 +365,7 @@ impl Layout {
                 }
             )
         };
-        let own = self.places.iter().filter(|place| !place.is_other);
+        let own = self.places.iter().filter(|place| place.session == 0);
         own.filter(is_own).count()
     }
 }
@@ -438,6 +454,7 @@ mod tests {
             pins: vec![4, 77, 7],
             hidden: [7].into(),
             curves: 0,
+            is_compact: false,
         };
         let layout = Layout::new(&lanes(), &choices);
         assert_eq!(
@@ -491,7 +508,7 @@ mod tests {
             ..Choices::default()
         };
         let first = Layout::new(&lanes, &choices);
-        let both = first.clone().with_other(&lanes, &choices);
+        let both = first.clone().with_other(&lanes, &choices, 1);
         let below = &both.places[first.places.len()..];
         let items: Vec<Item> = below.iter().map(|place| place.item).collect();
         assert_eq!(
@@ -507,17 +524,27 @@ mod tests {
             ],
             "pins and hidden lanes are those of the first"
         );
-        assert!(below.iter().all(|place| place.is_other));
+        assert!(below.iter().all(|place| place.session == 1));
         assert_eq!(both.lane_count(), first.lane_count());
         assert_eq!(both.row_of(1, 0), None, "lanes are found in the first only");
         let (top, bottom) = (below[0].top, both.height);
         assert!(both.lanes_between(top, bottom).is_empty());
-        assert!(both.rows(top, bottom).iter().all(|row| row.is_other));
+        assert!(both.rows(top, bottom).iter().all(|row| row.session == 1));
         let key = below[1].key();
         assert_eq!(key.as_deref(), Some("og0"));
         choices.turned.extend(key);
-        let folded = first.clone().with_other(&lanes, &choices);
+        let folded = first.clone().with_other(&lanes, &choices, 1);
         assert_eq!(folded.places.len(), both.places.len() - 2);
+        let third = folded.clone().with_other(&lanes, &choices, 2);
+        let added = &third.places[folded.places.len()..];
+        assert_eq!(added.len(), below.len(), "it folds by itself");
+        assert_eq!(added[1].key().as_deref(), Some("o2.g0"));
+        assert!(added.iter().all(|place| place.session == 2));
+        choices.is_compact = true;
+        let compact = first.clone().with_other(&lanes, &choices, 2);
+        let shown = compact.places[first.places.len()..].iter();
+        let lanes_shown: Vec<u32> = shown.filter_map(|place| place.lane).collect();
+        assert_eq!(lanes_shown, [7], "those of the device");
         assert_eq!(Layout::new(&lanes, &choices).places, first.places);
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use trainscope_api::findings::{Findings, FindingsQuery};
 use trainscope_api::profile::{FlameAnswer, FlameQuery, ProfileState};
 use trainscope_api::timeline::{
-    AreaAnswer, AreaQuery, SliceAnswer, SliceQuery, TimelineCounter, TimelineLanes,
+    AreaAnswer, AreaQuery, PathAnswer, SliceAnswer, SliceQuery, TimelineCounter, TimelineLanes,
     TimelineSearchAnswer,
 };
 use trainscope_format::Severity;
@@ -30,11 +30,12 @@ mod marks;
 mod matches;
 mod moves;
 mod other;
+mod path;
 mod steps;
 
 pub(super) use curves::MAX_CURVES;
 pub(super) use marks::{Mark, Marks};
-pub(super) use other::{Align, Other};
+pub(super) use other::{Align, Below, Others};
 pub(super) use steps::ChosenStep;
 
 const FROM: &str = "from";
@@ -51,6 +52,7 @@ const PANEL: &str = "panel";
 const UP: &str = "up";
 const CLOCK: &str = "clock";
 const CURVES: &str = "curves";
+const PATH: &str = "path";
 
 /// The view goes to the address, and totals of it are asked for, when it has rested for so long.
 const REST: Duration = Duration::from_millis(300);
@@ -112,8 +114,8 @@ pub(super) struct Model {
     /// Tags whose curves are shown.
     pub(super) curve_tags: Memo<Vec<String>>,
     pub(super) curves: Query<Vec<Arc<TimelineCounter>>>,
-    /// The session below the first one.
-    pub(super) other: Other,
+    /// The sessions below the first one.
+    pub(super) others: Others,
     pub(super) cache: StoredValue<Cache>,
     /// Incremented when the cache has changed.
     pub(super) version: RwSignal<u64>,
@@ -128,6 +130,9 @@ pub(super) struct Model {
     pub(super) totals: Query<AreaAnswer>,
     pub(super) search: Memo<String>,
     pub(super) found: Query<TimelineSearchAnswer>,
+    /// `true` if the critical path is shown.
+    pub(super) has_path: Memo<bool>,
+    pub(super) path: Query<PathAnswer>,
     pub(super) marks: Marks,
     pub(super) tab: Memo<Tab>,
     /// `true` if the bottom panel is open.
@@ -187,6 +192,7 @@ impl Model {
             tags.truncate(MAX_CURVES);
             tags
         });
+        let others = Others::new(profiles, frame);
         let choices = Memo::new(move |_| Choices {
             turned: turned.get().into_iter().collect(),
             pins: pins.with(|pins| pins.iter().filter_map(|pin| pin.parse().ok()).collect()),
@@ -197,17 +203,19 @@ impl Model {
             } else {
                 0
             },
+            is_compact: others.is_all.get(),
         });
-        let other = Other::new(profiles, frame);
         let layout = Memo::new(move |_| {
             let own = frame.with(|frame| choices.with(|choices| Layout::new(frame, choices)));
-            let has_other = other.source.with(Option::is_some);
-            Arc::new(if has_other {
-                let with = |frame: &Arc<_>| choices.with(|choices| own.with_other(frame, choices));
-                other.frame.with(with)
-            } else {
-                own
-            })
+            let with = |frames: &Vec<Arc<TimelineLanes>>| {
+                let numbered = (1..).zip(frames);
+                choices.with(|choices| {
+                    numbered.fold(own, |own, (session, frame)| {
+                        own.with_other(frame, choices, session)
+                    })
+                })
+            };
+            Arc::new(others.frames.with(with))
         });
         let selected = url.param(SELECTED);
         let selected = Memo::new(move |_| number(selected));
@@ -215,6 +223,7 @@ impl Model {
         let area = Memo::new(move |_| area.with(|text| Area::parse(text.as_ref()?)));
         let text = url.param(SEARCH);
         let search = Memo::new(move |_| text.get().unwrap_or_default());
+        let path = url.param(PATH);
         let (tab, panel, up, clock) = (
             url.param(TAB),
             url.param(PANEL),
@@ -277,7 +286,7 @@ impl Model {
             layout,
             curve_tags,
             curves: Query::idle(),
-            other,
+            others,
             cache: StoredValue::new(Cache::default()),
             version: RwSignal::new(0),
             selected,
@@ -288,6 +297,8 @@ impl Model {
             totals: Query::idle(),
             search,
             found: Query::idle(),
+            has_path: Memo::new(move |_| path.with(Option::is_some)),
+            path: Query::idle(),
             marks: Marks::new(profiles, source),
             tab,
             has_panel: Memo::new(move |_| panel.with(Option::is_none)),
@@ -303,6 +314,7 @@ impl Model {
         model.ask();
         model.ask_curves(model.curves);
         model.ask_matches();
+        model.ask_path(model.path);
         model.keep_view();
         model.keep_loading();
         model

@@ -1,10 +1,13 @@
-//! The choice of a second session or rank below the first one, and of what they have in common.
+//! The choice of other sessions or ranks below the first one, and of what they have in common.
 
-use super::model::{Align, use_model};
+use super::model::{Align, Below, use_model};
 use trainscope_web_kit::components::{Icon, IconName, Popover};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
+
+/// Value of the choice of all ranks.
+const ALL: &str = "all";
 
 /// A session and rank of the run.
 type Candidate = (String, u32);
@@ -27,7 +30,8 @@ pub(super) fn OtherButton() -> impl IntoView {
         let others = others.map(|other| (other.session.clone(), other.rank));
         others.collect::<Vec<Candidate>>()
     });
-    let has_other = Memo::new(move |_| model.other.source.with(Option::is_some));
+    let others = model.others;
+    let has_other = Memo::new(move |_| others.sources.with(|all| !all.is_empty()));
     let profile = move || {
         let texts = i18n.texts().timeline;
         let candidates = candidates.get();
@@ -35,15 +39,17 @@ pub(super) fn OtherButton() -> impl IntoView {
             .profiles
             .chosen
             .with(|own| own.as_ref().map(|own| own.session.clone()));
-        let now = model.other.source.get();
+        let now = others.sources.with(|all| all.first().cloned());
+        let is_all = others.is_all.get();
         let options = candidates
             .iter()
             .enumerate()
             .map(|(index, (session, rank))| {
-                let is_now = now.as_ref().is_some_and(|now| {
-                    now.rank == Some(*rank)
-                        && (now.session.as_ref() == Some(session) || now.session.is_none())
-                });
+                let is_now = !is_all
+                    && now.as_ref().is_some_and(|now| {
+                        now.rank == Some(*rank)
+                            && (now.session.as_ref() == Some(session) || now.session.is_none())
+                    });
                 let name = (texts.rank)(*rank);
                 let name = if Some(session) == own.as_ref() {
                     name
@@ -57,23 +63,39 @@ pub(super) fn OtherButton() -> impl IntoView {
                 }
             });
         let options = options.collect_view();
+        let of_session = candidates
+            .iter()
+            .filter(|(session, _)| Some(session) == own.as_ref());
+        let has_ranks = of_session.count() > 1;
         let on_change = move |event| {
             let place: Option<usize> = event_target_value(&event).parse().ok();
             let chosen = place.and_then(|place| candidates.get(place));
-            model.set_other(chosen.map(|(session, rank)| (&**session, *rank)));
+            model.set_below(match chosen {
+                Some((session, rank)) => Below::Rank(session, *rank),
+                None if event_target_value(&event) == ALL => Below::AllRanks,
+                None => Below::Nothing,
+            });
         };
         view! {
             <select class="field" aria-label=texts.second on:change=on_change>
                 <option value="" selected=!has_other.get()>
                     {texts.no_second}
                 </option>
+                {has_ranks
+                    .then(|| {
+                        view! {
+                            <option value=ALL selected=is_all>
+                                {texts.all_ranks}
+                            </option>
+                        }
+                    })}
                 {options}
             </select>
         }
     };
     let align = move || {
         let texts = i18n.texts().timeline;
-        let now = model.other.align.get();
+        let now = others.align.get();
         let mut all = vec![Align::Begin, Align::Clock, Align::First];
         // The step that is looked at, and the one of the address.
         all.extend(model.middle_step().map(Align::Step));
@@ -107,15 +129,14 @@ pub(super) fn OtherButton() -> impl IntoView {
     };
     let note = move || {
         let texts = i18n.texts().timeline;
-        if let Some(error) = model.other.lanes.error.get() {
+        if let Some(error) = others.error() {
             return match error {
                 trainscope_web_kit::client::ClientError::Refused(error) => Some(error.message),
                 _ => None,
             };
         }
-        let is_there = model.other.lanes.answer.with(Option::is_some);
-        let cannot = is_there && model.other.shift.with(Option::is_none);
-        let text = match model.other.align.get() {
+        let cannot = others.cannot_align();
+        let text = match others.align.get() {
             Align::Clock => texts.not_by_clock,
             _ => texts.not_at_step,
         };

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use trainscope_api::timeline::{SliceAnswer, SliceEntry, StepSpan, TimelineCounter, TimelineLanes};
+use trainscope_api::timeline::{
+    PathSegment, SliceAnswer, SliceEntry, StepSpan, TimelineCounter, TimelineLanes,
+};
 use trainscope_charts::label;
 use trainscope_format::Severity;
 use wasm_bindgen::JsCast;
@@ -18,6 +20,8 @@ use super::times::{self, Ticks, WallClock};
 use super::view::{View, nanos};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::TimelineTexts;
+
+mod path;
 
 /// Height of the strip of the whole trace, CSS pixels.
 pub(super) const STRIP: f64 = 34.0;
@@ -38,8 +42,8 @@ pub(super) struct Overlay<'a> {
     pub(super) paint: &'a Paint,
     pub(super) texts: &'a TimelineTexts,
     pub(super) frame: &'a TimelineLanes,
-    /// The second session.
-    pub(super) other: &'a TimelineLanes,
+    /// The sessions below the first one.
+    pub(super) others: &'a [Arc<TimelineLanes>],
     /// Curves in their order; `None` for one that is not there.
     pub(super) curves: &'a [Option<Arc<TimelineCounter>>],
     pub(super) ticks: &'a Ticks,
@@ -51,6 +55,8 @@ pub(super) struct Overlay<'a> {
     /// Starts of steps with hits.
     pub(super) hits: &'a [(i64, Severity)],
     pub(super) marks: &'a [Mark],
+    /// Segments of the critical paths in view.
+    pub(super) path: &'a [PathSegment],
     /// Boxes around matches.
     pub(super) frames: Vec<[f64; 4]>,
 }
@@ -78,6 +84,7 @@ pub(super) fn draw(canvas: &HtmlCanvasElement, overlay: &Overlay<'_>, dpr: f64) 
         overlay.other_steps(&pen);
         overlay.labels(&pen);
         overlay.step_lines(&pen);
+        overlay.path(&pen);
         overlay.boxes(&pen);
         overlay.arrows(&pen);
     }
@@ -267,13 +274,17 @@ impl Overlay<'_> {
         }
     }
 
-    /// Steps of the second session in the line of its head.
+    /// Steps of the sessions below the first one in the lines of their heads.
     fn other_steps(&self, pen: &Pen<'_>) {
         let scene = self.scene;
         let places = &scene.layout.places[scene.layout.in_view(scene.scroll, scene.height)];
         for place in places.iter().filter(|place| place.item == Item::Other) {
             let top = place.top - scene.scroll;
-            self.step_boxes(pen, &self.other.steps, top, nanos(scene.shift));
+            let at = place.session.checked_sub(1);
+            let own = at.and_then(|at| Some((self.others.get(at)?, scene.others.get(at)?)));
+            if let Some((own, below)) = own {
+                self.step_boxes(pen, &own.steps, top, nanos(below.shift));
+            }
         }
     }
 
@@ -513,7 +524,7 @@ impl Overlay<'_> {
             pen.fill(at, &paint.accent, 0.08);
         } else {
             for place in &scene.layout.places[scene.layout.in_view(scene.scroll, scene.height)] {
-                let lane = place.lane.filter(|_| !place.is_other);
+                let lane = place.lane.filter(|_| place.session == 0);
                 let is_own = lane.is_some_and(|lane| area.lanes.contains(&lane));
                 let top = (place.top - scene.scroll).max(0.0);
                 let bottom = (place.top + place.height - scene.scroll).min(scene.height);

@@ -32,11 +32,18 @@ pub(super) struct Scene<'a> {
     pub(super) height: f64,
     pub(super) layout: &'a Layout,
     pub(super) cache: &'a Cache,
-    /// Cells of the second session.
-    pub(super) other: &'a Cache,
-    /// Time of the first session at which the second one begins, and the length of that, nanoseconds.
+    /// The sessions below the first one.
+    pub(super) others: &'a [Below<'a>],
+}
+
+/// A session below the first one.
+#[derive(Clone, Copy)]
+pub(super) struct Below<'a> {
+    pub(super) cache: &'a Cache,
+    /// Time of the first session at which it begins, nanoseconds.
     pub(super) shift: f64,
-    pub(super) other_extent: f64,
+    /// Length, nanoseconds.
+    pub(super) extent: f64,
 }
 
 /// Name of a cell, cut to the room for it.
@@ -55,13 +62,15 @@ impl Scene<'_> {
         bin_of(self.view, self.width)
     }
 
+    /// A session below the first one, by its number.
+    fn below(&self, session: usize) -> Option<&Below<'_>> {
+        self.others.get(session.checked_sub(1)?)
+    }
+
     /// Cells of a session, and the time at which that begins.
-    pub(super) const fn session(&self, is_other: bool) -> (&Cache, f64) {
-        if is_other {
-            (self.other, self.shift)
-        } else {
-            (self.cache, 0.0)
-        }
+    pub(super) fn session(&self, session: usize) -> (&Cache, f64) {
+        let below = self.below(session);
+        below.map_or((self.cache, 0.0), |own| (own.cache, own.shift))
     }
 
     /// Ends of the view since the start of a session that begins at a time.
@@ -98,7 +107,7 @@ impl Scene<'_> {
             picture.band(top - 1, hair, ink.grid);
         }
         for row in self.layout.rows(self.scroll, self.height) {
-            let (cache, shift) = self.session(row.is_other);
+            let (cache, shift) = self.session(row.session);
             let (from, to) = self.ends(shift);
             let scale = Scale {
                 from: self.view.from - shift,
@@ -109,9 +118,9 @@ impl Scene<'_> {
             picture.row(device(row.top), height, ink, |lines| {
                 for piece in pieces {
                     let mut stretch = (piece.from as f64, piece.to as f64);
-                    if row.is_other {
-                        // Before and after the second session there is nothing to wait for.
-                        stretch = (stretch.0.max(0.0), stretch.1.min(self.other_extent));
+                    if let Some(below) = self.below(row.session) {
+                        // Before and after its session there is nothing to wait for.
+                        stretch = (stretch.0.max(0.0), stretch.1.min(below.extent));
                     }
                     match piece.cells {
                         Some(cells) => {
@@ -128,7 +137,7 @@ impl Scene<'_> {
     /// Calls `visit` with every cell in view that is at least so wide, once for each row, until it says `false`.
     fn cells(&self, least: f64, mut visit: impl FnMut(&Row, &Cell, f64, f64) -> bool) {
         for row in self.layout.rows(self.scroll, self.height) {
-            let (cache, shift) = self.session(row.is_other);
+            let (cache, shift) = self.session(row.session);
             let (from, to) = self.ends(shift);
             let mut previous = None;
             for piece in cache.pieces((row.lane, row.depth), from, to, self.bin()) {
@@ -156,7 +165,7 @@ impl Scene<'_> {
             if cell.count > 1 {
                 return true;
             }
-            let name = self.session(row.is_other).0.name(cell.name);
+            let name = self.session(row.session).0.name(cell.name);
             if let Some(text) = fitting(&name, right - left) {
                 labels.push(Label {
                     x: left + INDENT,
@@ -174,7 +183,7 @@ impl Scene<'_> {
     pub(super) fn frames(&self, is_framed: impl Fn(u32, u32) -> bool) -> Vec<[f64; 4]> {
         let mut frames = Vec::new();
         self.cells(0.0, |row, cell, left, right| {
-            if !row.is_other && is_framed(cell.name, cell.index) {
+            if row.session == 0 && is_framed(cell.name, cell.index) {
                 frames.push([left, row.top, (right - left).max(2.0), SLICE]);
             }
             frames.len() < MAX_FRAMES
@@ -201,7 +210,7 @@ impl Scene<'_> {
     pub(super) fn hit(&self, x: f64, y: f64) -> Option<(Row, Cell)> {
         let (place, depth) = self.layout.at(y + self.scroll)?;
         let (lane, depth) = (place.lane?, depth?);
-        let (cache, shift) = self.session(place.is_other);
+        let (cache, shift) = self.session(place.session);
         let time = self.view.time(x, self.width) - shift;
         let slack = REACH * self.view.span() / self.width.max(1.0);
         let cell = cache.at((lane, depth), time, slack, self.bin())?;
@@ -210,7 +219,7 @@ impl Scene<'_> {
             depth,
             top: place.row_top(depth) - self.scroll,
             is_faint: place.is_faint,
-            is_other: place.is_other,
+            session: place.session,
         };
         Some((row, cell))
     }
@@ -353,9 +362,7 @@ mod tests {
             height: 82.0,
             layout: &layout,
             cache: &cache,
-            other: &cache,
-            shift: 0.0,
-            other_extent: 0.0,
+            others: &[],
         })
     }
 
@@ -434,7 +441,7 @@ mod tests {
     fn rows_of_the_second_session_begin_later() {
         let choices = Choices::default();
         let (one, cache) = (layout(), cache());
-        let layout = one.clone().with_other(&lanes(), &choices);
+        let layout = one.clone().with_other(&lanes(), &choices, 1);
         let scene = Scene {
             view: ALL,
             scroll: 0.0,
@@ -442,20 +449,22 @@ mod tests {
             height: layout.height,
             layout: &layout,
             cache: &cache,
-            other: &cache,
-            shift: 100.0,
-            other_extent: 500.0,
+            others: &[Below {
+                cache: &cache,
+                shift: 100.0,
+                extent: 500.0,
+            }],
         };
         // Below the first session: the head with the steps, that of the group, and the space above the row.
         let top = one.height + 22.0 + 22.0 + 2.0;
         let at = |x: f64| {
             scene
                 .hit(x, top + 5.0)
-                .map(|(row, cell)| (row.is_other, cell.index))
+                .map(|(row, cell)| (row.session, cell.index))
         };
         assert_eq!(at(50.0), None);
-        assert_eq!(at(150.0), Some((true, 10)));
-        assert_eq!(at(320.0), Some((true, 11)));
+        assert_eq!(at(150.0), Some((1, 10)));
+        assert_eq!(at(320.0), Some((1, 11)));
         let labels = scene.labels();
         assert_eq!(labels.len(), 4, "{labels:?}");
         assert_eq!(labels[2].x, 104.0);

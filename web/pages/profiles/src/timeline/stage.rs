@@ -12,7 +12,7 @@ use super::heads::{Heads, TopHeads};
 use super::ink::use_paint;
 use super::model::{Model, use_model};
 use super::overlay::{self, Overlay, TOP};
-use super::scene::Scene;
+use super::scene::{Below, Scene};
 use super::times;
 use trainscope_web_kit::components::{Ticket, use_size};
 use trainscope_web_kit::i18n::use_i18n;
@@ -99,7 +99,10 @@ fn draw(model: Model, pixel_canvas: NodeRef<html::Canvas>, canvas: NodeRef<html:
                     .collect::<Vec<_>>()
             });
             let frames = frames.get_untracked();
+            let path = model.path.answer.get_untracked();
+            let path = path.filter(|_| model.has_path.get_untracked());
             let own = Overlay {
+                path: path.as_ref().map_or(&[][..], |path| &path.segments),
                 frames: if frames.is_empty() {
                     Vec::new()
                 } else {
@@ -109,7 +112,7 @@ fn draw(model: Model, pixel_canvas: NodeRef<html::Canvas>, canvas: NodeRef<html:
                 paint: &paint,
                 texts: untrack(|| i18n.texts().timeline),
                 frame: &model.frame.get_untracked(),
-                other: &model.other.frame.get_untracked(),
+                others: &model.others.frames.get_untracked(),
                 curves: &curves,
                 ticks: &ticks,
                 wall: model.wall.get_untracked(),
@@ -134,7 +137,7 @@ fn draw(model: Model, pixel_canvas: NodeRef<html::Canvas>, canvas: NodeRef<html:
         model.scroll.track();
         model.layout.track();
         model.version.track();
-        model.other.shift.track();
+        model.others.shifts.track();
         paint.track();
         is_stale.set_value(true);
         ask();
@@ -150,6 +153,8 @@ fn draw(model: Model, pixel_canvas: NodeRef<html::Canvas>, canvas: NodeRef<html:
         model.dragged.track();
         model.found.answer.track();
         model.curves.answer.track();
+        model.has_path.track();
+        model.path.answer.track();
         frames.track();
         // The language.
         i18n.locale();
@@ -302,8 +307,8 @@ fn click(model: Model, at: (f64, f64)) {
         }
         Band::Lanes => {
             let cell = with_scene(model, |scene| scene.hit(at.0, at.1 - TOP));
-            // A slice of the second session has its name and length beside the pointer.
-            if cell.is_some_and(|(row, _)| row.is_other) {
+            // A slice of another session has its name and length beside the pointer.
+            if cell.is_some_and(|(row, _)| row.session > 0) {
                 return;
             }
             let cell = cell.map(|(_, cell)| cell);
@@ -318,19 +323,26 @@ fn click(model: Model, at: (f64, f64)) {
 fn with_scene<T>(model: Model, look: impl FnOnce(&Scene<'_>) -> T) -> T {
     let (width, height, _) = model.size.get_untracked();
     let layout = model.layout.get_untracked();
-    let other = model.other;
+    let (frames, shifts) = (
+        model.others.frames.get_untracked(),
+        untrack(|| model.shifts()),
+    );
     model.cache.with_value(|cache| {
-        other.cache.with_value(|other_cache| {
+        model.others.caches.with_value(|caches| {
+            let below = caches.iter().zip(&frames).zip(&shifts);
+            let below = below.map(|((cache, frame), shift)| Below {
+                cache,
+                shift: *shift,
+                extent: frame.extent_nanos as f64,
+            });
             look(&Scene {
+                others: &below.collect::<Vec<_>>(),
                 view: model.view.get_untracked(),
                 scroll: model.scroll.get_untracked(),
                 width,
                 height,
                 layout: &layout,
                 cache,
-                other: other_cache,
-                shift: untrack(|| model.shift()),
-                other_extent: other.frame.with_untracked(|own| own.extent_nanos as f64),
             })
         })
     })
@@ -355,7 +367,7 @@ fn ReadOut() -> impl IntoView {
         with_scene(model, |scene| {
             let (row, cell) = scene.hit(at.0, at.1 - TOP)?;
             Some(Reading {
-                name: scene.session(row.is_other).0.name(cell.name),
+                name: scene.session(row.session).0.name(cell.name),
                 length: cell.length,
                 count: cell.count,
             })

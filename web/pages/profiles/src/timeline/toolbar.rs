@@ -1,6 +1,7 @@
 //! Search, the stretch that is in view, lanes, fit.
 
 use leptos::html;
+use trainscope_api::timeline::PathAnswer;
 use wasm_bindgen::JsCast;
 
 use super::curves_button::CurvesButton;
@@ -52,6 +53,13 @@ pub(super) fn Toolbar() -> impl IntoView {
         }
         .into_any()
     };
+    let has_no_path = Memo::new(move |_| {
+        let is_unknown = |own: &Option<_>| {
+            own.as_deref()
+                .is_some_and(|own: &PathAnswer| !own.has_launches)
+        };
+        model.has_path.get() && model.path.answer.with(is_unknown)
+    });
     view! {
         <div class="tool">
             <SearchField />
@@ -60,6 +68,17 @@ pub(super) fn Toolbar() -> impl IntoView {
             </span>
             <span class="grow"></span>
             {hint}
+            <Show when=move || has_no_path.get()>
+                <span class="small ink2" role="status">
+                    {i18n.text(|t| t.timeline.no_path)}
+                </span>
+            </Show>
+            <IconButton
+                icon=IconName::Path
+                label=i18n.label(|t| t.timeline.path)
+                pressed=Signal::derive(move || model.has_path.get())
+                on_press=move || model.turn_path()
+            />
             <CurvesButton />
             <OtherButton />
             <LanesButton />

@@ -78,7 +78,7 @@ pub(super) fn cell_text(value: &CellValue, unit: Option<Unit>) -> String {
         (CellValue::Number(number), Some(unit)) if number.is_finite() => match unit {
             Unit::Time => format::moment(*number),
             Unit::Duration => format::duration(*number),
-            Unit::Bytes => format::bytes(format::whole_secs(*number)),
+            Unit::Bytes => format::bytes(format::whole(*number)),
         },
         (CellValue::Number(number), _) if number.fract() == 0.0 && number.abs() < 1e9 => {
             number.to_string().replace('-', "−")

@@ -1,7 +1,8 @@
-//! Collectives by name: size, time, how much is hidden, and the spread of the arrival of the ranks.
+//! Collectives by name and size: time, how much is hidden, and the spread of the arrival of the ranks.
 
 use super::super::model::{time, use_model};
 use super::super::parts::downloads;
+use super::groups::Groups;
 use super::links::Links;
 use super::pair::Pair;
 use super::{bandwidth, use_cluster};
@@ -9,8 +10,10 @@ use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::use_i18n;
 use trainscope_web_kit::prelude::*;
 
-const FIELDS: [&str; 8] = [
+const FIELDS: [&str; 10] = [
     "name",
+    "operation",
+    "algorithm",
     "count",
     "bytes",
     "nanos",
@@ -30,8 +33,20 @@ pub(super) fn Collectives() -> impl IntoView {
     let i18n = use_i18n();
     let body = move || {
         cluster.with(|own| {
+            let is_alone = own.ranks.len() < 2;
             let rows = own.collectives.iter().map(|row| {
                 let href = model.step_href(None, Some(&row.name));
+                let shown = if row.operation.is_empty() {
+                    &row.name
+                } else {
+                    &row.operation
+                };
+                // Without other ranks nothing is known of their arrival.
+                let spread = if is_alone {
+                    "–".to_owned()
+                } else {
+                    time(row.spread_nanos)
+                };
                 let bytes = if row.bytes > 0 {
                     format::bytes(row.bytes)
                 } else {
@@ -40,7 +55,9 @@ pub(super) fn Collectives() -> impl IntoView {
                 view! {
                     <tr>
                         <td title=row.name.clone()>
-                            <a href=href>{row.name.clone()}</a>
+                            <a href=href>{shown.clone()}</a>
+                            {(!row.algorithm.is_empty())
+                                .then(|| view! { <span class="micro ink3">{row.algorithm.clone()}</span> })}
                         </td>
                         <td class="num">{format::count(row.count)}</td>
                         <td class="num">{bytes}</td>
@@ -48,7 +65,7 @@ pub(super) fn Collectives() -> impl IntoView {
                         <td class="num" class:warn=row.hidden < LITTLE>
                             {format::percent(row.hidden)}
                         </td>
-                        <td class="num">{time(row.spread_nanos)}</td>
+                        <td class="num">{spread}</td>
                         <td class="num ink2">{bandwidth(row.bandwidth)}</td>
                     </tr>
                 }
@@ -94,6 +111,7 @@ pub(super) fn Collectives() -> impl IntoView {
                 <Show when=is_empty>
                     <p class="small ink2 nothing">{i18n.text(|t| t.profile.no_collectives)}</p>
                 </Show>
+                <Groups />
                 <Links />
             </div>
         </section>

@@ -184,7 +184,7 @@ pub(super) fn Lengths() -> impl IntoView {
         let nanos = |at: usize| {
             edges
                 .get(at)
-                .map(|edge| format::nanos(trainscope_web_kit::pixels::whole(*edge) as u64))
+                .map(|edge| format::nanos(format::whole(*edge)))
         };
         let title = format!("{} – {}", nanos(hit.index)?, nanos(hit.index + 1)?);
         Some(read_out(title, format::brief(count), Vec::new()))

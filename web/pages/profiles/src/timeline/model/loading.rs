@@ -45,14 +45,20 @@ impl Facts {
     }
 }
 
-/// The first or the second session, for its requests. `Copy`.
-#[derive(Clone, Copy)]
+/// A session, for its requests.
+#[derive(Clone, Debug, PartialEq)]
 struct Session {
-    is_other: bool,
-    source: Signal<Option<Source>>,
-    facts: Signal<Facts>,
-    cache: StoredValue<Cache>,
-    loader: StoredValue<Loader>,
+    /// 0 for the first one, then those below it.
+    number: usize,
+    source: Source,
+    facts: Facts,
+}
+
+/// All sessions and the state of their requests. `Copy`.
+#[derive(Clone, Copy)]
+struct Loaders {
+    sessions: Memo<Vec<Session>>,
+    all: StoredValue<Vec<Loader>>,
     /// Owner of the page: a request goes on when the view moves, and is aborted when the page is left.
     page: StoredValue<Option<Owner>>,
 }
@@ -60,36 +66,61 @@ struct Session {
 impl Model {
     /// Sends requests whenever cells of a session are missing in the view.
     pub(super) fn keep_loading(self) {
-        let (own, other) = (self.source, self.other);
-        self.keep(Session {
-            is_other: false,
-            source: Signal::derive(move || Some(own.get())),
-            facts: Signal::derive(move || self.frame.with(|frame| Facts::new(frame))),
-            cache: self.cache,
-            loader: StoredValue::new(Loader::default()),
-            page: StoredValue::new(Owner::current()),
+        let others = self.others;
+        let sessions = Memo::new(move |_| {
+            let first = (
+                self.source.get(),
+                self.frame.with(|frame| Facts::new(frame)),
+            );
+            let below = others.frames.with(|frames| {
+                let facts = frames.iter().map(|frame| Facts::new(frame));
+                others
+                    .sources
+                    .get()
+                    .into_iter()
+                    .zip(facts)
+                    .collect::<Vec<_>>()
+            });
+            let all = std::iter::once(first).chain(below).enumerate();
+            let session = |(number, (source, facts))| Session {
+                number,
+                source,
+                facts,
+            };
+            all.map(session).collect::<Vec<Session>>()
         });
-        self.keep(Session {
-            is_other: true,
-            source: Signal::derive(move || other.source.get()),
-            facts: Signal::derive(move || other.frame.with(|frame| Facts::new(frame))),
-            cache: other.cache,
-            loader: StoredValue::new(Loader::default()),
+        let loaders = Loaders {
+            sessions,
+            all: StoredValue::new(Vec::new()),
             page: StoredValue::new(Owner::current()),
-        });
-    }
-
-    fn keep(self, session: Session) {
+        };
         // Cells of another session, or with other begins, are of no use; those of fewer events are better than none.
-        Effect::new(move |before: Option<(Option<Source>, Facts)>| {
-            let now = (session.source.get(), session.facts.get());
-            if let Some(before) = before.filter(|before| *before != now) {
-                if before.0 == now.0 && before.1.origin == now.1.origin {
-                    session.cache.update_value(Cache::outdate);
-                } else {
-                    session.cache.set_value(Cache::default());
-                }
-                session.loader.update_value(|loader| loader.last = None);
+        Effect::new(move |before: Option<Vec<Session>>| {
+            let now = sessions.get();
+            let before = before.unwrap_or_default();
+            let below = now.len().saturating_sub(1);
+            others
+                .caches
+                .update_value(|all| all.resize_with(below, Cache::default));
+            loaders
+                .all
+                .update_value(|all| all.resize_with(now.len(), Loader::default));
+            let mut is_changed = false;
+            for own in &now {
+                let old = before.get(own.number).filter(|old| *old != own);
+                let Some(old) = old else { continue };
+                let is_same = old.source == own.source && old.facts.origin == own.facts.origin;
+                self.update_cache(own.number, |cache| {
+                    if is_same {
+                        cache.outdate();
+                    } else {
+                        *cache = Cache::default();
+                    }
+                });
+                loaders.update(own.number, |loader| loader.last = None);
+                is_changed = true;
+            }
+            if is_changed || before.len() != now.len() {
                 self.version.update(|version| *version += 1);
             }
             now
@@ -100,51 +131,70 @@ impl Model {
             self.size.track();
             self.layout.track();
             self.version.track();
-            self.other.shift.track();
-            self.load(session);
+            others.shifts.track();
+            for session in sessions.get() {
+                self.load(loaders, session);
+            }
         });
     }
 
-    fn load(self, session: Session) {
+    /// Changes the cells of a session by its number.
+    fn update_cache(self, number: usize, change: impl FnOnce(&mut Cache)) {
+        match number.checked_sub(1) {
+            None => self.cache.update_value(change),
+            Some(at) => self.others.caches.update_value(|all| {
+                if let Some(cache) = all.get_mut(at) {
+                    change(cache);
+                }
+            }),
+        }
+    }
+
+    /// The cells that a session lacks in a view, as a request for them.
+    fn missing(
+        self,
+        number: usize,
+        look: impl FnOnce(&Cache) -> Option<Request>,
+    ) -> Option<Request> {
+        match number.checked_sub(1) {
+            None => self.cache.with_value(look),
+            Some(at) => self.others.caches.with_value(|all| look(all.get(at)?)),
+        }
+    }
+
+    fn load(self, loaders: Loaders, session: Session) {
         let (width, height, _) = self.size.get_untracked();
-        let facts = session.facts.get_untracked();
-        let extent = facts.extent;
-        let loader = session.loader;
-        if width < 1.0 || extent <= 0 || loader.with_value(|loader| loader.is_asking) {
+        let (number, extent) = (session.number, session.facts.extent);
+        if width < 1.0 || extent <= 0 || loaders.with(number, |loader| loader.is_asking) {
             return;
         }
-        let Some(source) = session.source.get_untracked() else {
-            return;
-        };
         let (view, scroll) = (self.view.get_untracked(), self.scroll.get_untracked());
-        let shift = if session.is_other {
-            untrack(|| self.shift())
-        } else {
-            0.0
-        };
+        let begin = number.checked_sub(1);
+        let begin = begin.and_then(|at| untrack(|| self.shifts()).get(at).copied());
+        let begin = begin.unwrap_or_default();
         let view = View {
-            from: view.from - shift,
-            to: view.to - shift,
+            from: view.from - begin,
+            to: view.to - begin,
         };
         let rows: Vec<RowKey> = self.layout.with_untracked(|layout| {
             let seen = layout.rows(scroll, height);
             let near = layout.rows(scroll - height, 3.0 * height);
             let all = seen.into_iter().chain(near);
-            let own = all.filter(|row| row.is_other == session.is_other);
+            let own = all.filter(|row| row.session == number);
             own.map(|row| (row.lane, row.depth)).collect()
         });
         let rows = without_repeats(rows);
-        let cache = session.cache;
-        let next = cache.with_value(|cache| cache.request(view, width, extent, rows));
+        let next = self.missing(number, |cache| cache.request(view, width, extent, rows));
         let Some(request) = next else { return };
-        if loader.with_value(|loader| loader.last.as_ref() == Some(&request)) {
+        if loaders.with(number, |loader| loader.last.as_ref() == Some(&request)) {
             return;
         }
-        loader.update_value(|loader| {
+        loaders.update(number, |loader| {
             loader.is_asking = true;
             loader.last = Some(request.clone());
         });
         let ask = async move {
+            let source = &session.source;
             let query = TimelineQuery {
                 run: source.run.clone(),
                 session: source.session.clone(),
@@ -155,16 +205,16 @@ impl Model {
                 rows: Some(rows_text(&request.rows)),
             };
             let answer = client::timeline(&query).await;
-            loader.update_value(|loader| loader.is_asking = false);
-            let is_current = session.source.try_get_untracked() == Some(Some(source))
-                && session.facts.try_get_untracked() == Some(facts);
+            loaders.update(number, |loader| loader.is_asking = false);
+            let now = loaders.sessions.try_get_untracked();
+            let is_current = now.is_some_and(|now| now.get(number) == Some(&session));
             match answer {
-                Ok(answer) if is_current => cache.update_value(|cache| cache.insert(answer)),
+                Ok(answer) if is_current => self.update_cache(number, |cache| cache.insert(answer)),
                 Ok(_) => {}
                 Err(_) => {
                     set_timeout(
                         move || {
-                            loader.try_update_value(|loader| loader.last = None);
+                            loaders.update(number, |loader| loader.last = None);
                             self.version.try_update(|version| *version += 1);
                         },
                         AGAIN,
@@ -174,9 +224,24 @@ impl Model {
             }
             self.version.update(|version| *version += 1);
         };
-        if let Some(page) = session.page.get_value() {
+        if let Some(page) = loaders.page.get_value() {
             page.with(|| spawn_local_scoped_with_cancellation(ask));
         }
+    }
+}
+
+impl Loaders {
+    fn with(self, number: usize, look: impl FnOnce(&Loader) -> bool) -> bool {
+        self.all.with_value(|all| all.get(number).is_some_and(look))
+    }
+
+    /// Changes the state of a session; nothing if the page was left.
+    fn update(self, number: usize, change: impl FnOnce(&mut Loader)) {
+        self.all.try_update_value(|all| {
+            if let Some(loader) = all.get_mut(number) {
+                change(loader);
+            }
+        });
     }
 }
 

@@ -96,7 +96,8 @@ impl Model {
         let folded = group.filter(|group| {
             self.layout.with_untracked(|layout| {
                 let mut places = layout.places.iter();
-                places.any(|own| own.item == Item::Group(*group) && own.is_folded && !own.is_other)
+                places
+                    .any(|own| own.item == Item::Group(*group) && own.is_folded && own.session == 0)
             })
         });
         if let Some(group) = folded {

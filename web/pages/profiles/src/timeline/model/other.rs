@@ -1,13 +1,13 @@
-//! A second session or rank below the first one, with its start at a time of the first.
+//! Other sessions or ranks below the first one, with their starts at times of the first.
 
 use std::sync::Arc;
 
-use trainscope_api::profile::{ProfileQuery, ProfileState};
+use trainscope_api::profile::{ProfileList, ProfileQuery, ProfileState};
 use trainscope_api::timeline::TimelineLanes;
 
 use super::{Model, Source, number};
 use crate::timeline::cache::Cache;
-use trainscope_web_kit::client;
+use trainscope_web_kit::client::{self, ClientError};
 use trainscope_web_kit::components::profile_tabs::{Profiles, READING_PAUSE};
 use trainscope_web_kit::prelude::*;
 use trainscope_web_kit::query::{Query, query};
@@ -15,10 +15,24 @@ use trainscope_web_kit::url_state::History;
 
 /// Keys of the address: run, session and rank; those of the comparison of two profiles.
 const OTHER: [&str; 3] = ["other", "other_session", "other_rank"];
-/// Key of the address: the alignment. Without it there is no second session.
+/// Rank of the address that means all ranks of the session.
+const ALL: &str = "all";
+/// Key of the address: the alignment. Without it there is no other session.
 const ALIGN: &str = "align";
+/// Maximum number of sessions below the first one.
+const MAX_OTHERS: usize = 64;
 
-/// Moments of the two sessions that are above each other.
+/// Sessions that are shown below the first one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::timeline) enum Below<'a> {
+    Nothing,
+    /// Session and rank of the same run.
+    Rank(&'a str, u32),
+    /// All other ranks of the session.
+    AllRanks,
+}
+
+/// Moments of the sessions that are above each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::timeline) enum Align {
     /// Their starts.
@@ -53,65 +67,128 @@ impl Align {
     }
 }
 
-/// The second session. `Copy`.
+/// The sessions below the first one. `Copy`.
 #[derive(Clone, Copy)]
-pub(in crate::timeline) struct Other {
-    /// `None` without one.
-    pub(in crate::timeline) source: Memo<Option<Source>>,
-    pub(in crate::timeline) lanes: Query<TimelineLanes>,
-    pub(in crate::timeline) frame: Memo<Arc<TimelineLanes>>,
+pub(in crate::timeline) struct Others {
+    pub(in crate::timeline) sources: Memo<Vec<Source>>,
+    /// `true` for all ranks of the session.
+    pub(in crate::timeline) is_all: Memo<bool>,
+    /// Lanes of each, those that are there.
+    lanes: Query<Vec<Arc<TimelineLanes>>>,
+    /// Lanes of each source; empty ones until they are there.
+    pub(in crate::timeline) frames: Memo<Vec<Arc<TimelineLanes>>>,
     pub(in crate::timeline) align: Memo<Align>,
-    /// Time of the first session at which it begins, nanoseconds; `None` if they cannot be aligned so.
-    pub(in crate::timeline) shift: Memo<Option<f64>>,
-    pub(in crate::timeline) cache: StoredValue<Cache>,
+    /// Times of the first session at which they begin, nanoseconds; `None` for those that cannot be aligned so.
+    pub(in crate::timeline) shifts: Memo<Vec<Option<f64>>>,
+    pub(in crate::timeline) caches: StoredValue<Vec<Cache>>,
 }
 
-impl Other {
+impl Others {
     pub(super) fn new(profiles: Profiles, frame: Memo<Arc<TimelineLanes>>) -> Self {
         let [run, session, rank] = OTHER.map(|key| profiles.url.param(key));
         let align = profiles.url.param(ALIGN);
-        let source = Memo::new(move |_| {
-            align.with(Option::is_some).then(|| Source {
+        let is_all = Memo::new(move |_| {
+            align.with(Option::is_some) && rank.with(|rank| rank.as_deref() == Some(ALL))
+        });
+        let sources = Memo::new(move |_| {
+            if !align.with(Option::is_some) {
+                return Vec::new();
+            }
+            if is_all.get() {
+                let list = profiles.list.answer.get().unwrap_or_default();
+                let chosen = profiles.chosen.get();
+                let first = chosen.as_ref().map(|own| (&*own.session, own.rank));
+                return first.map_or_else(Vec::new, |first| {
+                    other_ranks(&list, &profiles.run.get(), first)
+                });
+            }
+            vec![Source {
                 run: run.get().unwrap_or_else(|| profiles.run.get()),
                 session: session.get(),
                 rank: number(rank),
-            })
+            }]
         });
         let align = Memo::new(move |_| {
             align.with(|text| Align::parse(text.as_deref().unwrap_or_default()))
         });
         let lanes = query(
-            move || source.get(),
-            |own: Source| async move {
-                client::timeline_lanes(&ProfileQuery {
-                    run: own.run,
-                    session: own.session,
-                    rank: own.rank,
-                    ..ProfileQuery::default()
-                })
-                .await
-            },
+            move || Some(sources.get()).filter(|sources| !sources.is_empty()),
+            lanes_of,
         )
-        .cleared_with(move || source.get());
-        let own = Memo::new(move |_| lanes.answer.get().unwrap_or_default());
+        .cleared_with(move || sources.get());
+        let frames = Memo::new(move |_| {
+            let answer = lanes.answer.get();
+            answer.map_or_else(
+                || vec![Arc::default(); sources.with(Vec::len)],
+                |all| all.to_vec(),
+            )
+        });
+        let is_reading =
+            |own: &Arc<TimelineLanes>| own.state == ProfileState::Reading && own.total_bytes > 0;
         Effect::new(move || {
-            if own.with(|own| own.state == ProfileState::Reading && own.total_bytes > 0) {
+            if frames.with(|all| all.iter().any(is_reading)) {
                 set_timeout(move || lanes.ask_again(), READING_PAUSE);
             }
         });
-        let shift = Memo::new(move |_| {
+        let shifts = Memo::new(move |_| {
             let is_there = lanes.answer.with(Option::is_some);
-            is_there.then(|| frame.with(|first| own.with(|own| shift(first, own, align.get()))))?
+            let align = align.get();
+            let shift = |own: &Arc<TimelineLanes>| {
+                is_there.then(|| frame.with(|first| shift(first, own, align)))?
+            };
+            frames.with(|all| all.iter().map(shift).collect::<Vec<_>>())
         });
         Self {
-            source,
+            sources,
+            is_all,
             lanes,
-            frame: own,
+            frames,
             align,
-            shift,
-            cache: StoredValue::new(Cache::default()),
+            shifts,
+            caches: StoredValue::new(Vec::new()),
         }
     }
+
+    /// Reason why the lanes cannot be had; reactive.
+    pub(in crate::timeline) fn error(self) -> Option<ClientError> {
+        self.lanes.error.get()
+    }
+
+    /// `true` if the lanes are there, and some session cannot be aligned as asked; reactive.
+    pub(in crate::timeline) fn cannot_align(self) -> bool {
+        let is_there = self.lanes.answer.with(Option::is_some);
+        is_there && self.shifts.with(|all| all.iter().any(Option::is_none))
+    }
+}
+
+/// Lanes of some sessions, in their order.
+async fn lanes_of(sources: Vec<Source>) -> Result<Vec<Arc<TimelineLanes>>, ClientError> {
+    let mut all = Vec::new();
+    for own in sources {
+        let query = ProfileQuery {
+            run: own.run,
+            session: own.session,
+            rank: own.rank,
+            ..ProfileQuery::default()
+        };
+        all.push(Arc::new(client::timeline_lanes(&query).await?));
+    }
+    Ok(all)
+}
+
+/// The ranks of a session of a run without one of them, in order.
+fn other_ranks(list: &ProfileList, run: &str, (session, rank): (&str, u32)) -> Vec<Source> {
+    let ranks = list.sessions.iter();
+    let ranks = ranks.filter(|own| own.session == session && own.rank != rank);
+    let mut ranks: Vec<u32> = ranks.map(|own| own.rank).collect();
+    ranks.sort_unstable();
+    ranks.truncate(MAX_OTHERS);
+    let source = |rank| Source {
+        run: run.to_owned(),
+        session: Some(session.to_owned()),
+        rank: Some(rank),
+    };
+    ranks.into_iter().map(source).collect()
 }
 
 /// Time of the first session at which the second one begins; `None` if a clock or the step is missing.
@@ -147,33 +224,39 @@ fn shift(first: &TimelineLanes, second: &TimelineLanes, align: Align) -> Option<
 }
 
 impl Model {
-    /// Shows a session and rank of the same run below the first one, or none.
-    pub(in crate::timeline) fn set_other(self, other: Option<(&str, u32)>) {
-        let align = self.other.align.get_untracked().text();
-        let rank = other.map(|(_, rank)| rank.to_string());
+    /// Shows other sessions of the same run below the first one, or none.
+    pub(in crate::timeline) fn set_below(self, below: Below<'_>) {
+        let align = self.others.align.get_untracked().text();
+        let (session, rank) = match below {
+            Below::Nothing => (None, None),
+            Below::Rank(session, rank) => (Some(session), Some(rank.to_string())),
+            Below::AllRanks => (None, Some(ALL.to_owned())),
+        };
         let changes = [
             (OTHER[0], None),
-            (OTHER[1], other.map(|(session, _)| session)),
+            (OTHER[1], session),
             (OTHER[2], rank.as_deref()),
-            (ALIGN, other.map(|_| &*align)),
+            (ALIGN, (below != Below::Nothing).then_some(&*align)),
         ];
         self.url.set(&changes, History::Push);
     }
 
-    /// Aligns the second session in another way.
+    /// Aligns the other sessions in another way.
     pub(in crate::timeline) fn set_align(self, align: Align) {
         self.url
             .set(&[(ALIGN, Some(&align.text()))], History::Replace);
     }
 
-    /// Time of the first session at which the second one begins; the same begin if they cannot be aligned.
-    pub(in crate::timeline) fn shift(self) -> f64 {
-        self.other.shift.get().unwrap_or(0.0)
+    /// Times of the first session at which the others begin; the same begin for those that cannot be aligned.
+    pub(in crate::timeline) fn shifts(self) -> Vec<f64> {
+        let all = self.others.shifts.get();
+        all.into_iter().map(Option::unwrap_or_default).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use trainscope_api::profile::ProfileEntry;
     use trainscope_api::timeline::StepSpan;
 
     use super::*;
@@ -209,6 +292,23 @@ mod tests {
         assert_eq!(shift(&first, &without, Align::First), None);
         assert_eq!(shift(&first, &other, Align::Clock), None);
         assert_eq!(shift(&first, &other, Align::Step(2_012)), Some(1_000.0));
+    }
+
+    #[test]
+    fn all_ranks_are_those_of_the_session_in_order() {
+        let entry = |session: &str, rank| ProfileEntry {
+            session: session.to_owned(),
+            rank,
+            ..ProfileEntry::default()
+        };
+        let list = ProfileList {
+            sessions: vec![entry("b", 0), entry("a", 3), entry("a", 0), entry("a", 1)],
+            ..ProfileList::default()
+        };
+        let found = other_ranks(&list, "run", ("a", 1));
+        let ranks: Vec<Option<u32>> = found.iter().map(|own| own.rank).collect();
+        assert_eq!(ranks, [Some(0), Some(3)]);
+        assert!(found.iter().all(|own| own.session.as_deref() == Some("a")));
     }
 
     #[test]

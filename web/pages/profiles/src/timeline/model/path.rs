@@ -1,0 +1,42 @@
+//! The critical paths of the steps in view, when they are asked for.
+
+use trainscope_api::timeline::{PathAnswer, PathQuery};
+
+use super::{Model, PATH, Source};
+use crate::timeline::view::nanos;
+use trainscope_web_kit::client;
+use trainscope_web_kit::prelude::*;
+use trainscope_web_kit::query::Query;
+use trainscope_web_kit::url_state::History;
+
+impl Model {
+    /// Asks for the paths in view when it rests.
+    pub(super) fn ask_path(self, path: Query<PathAnswer>) {
+        let events = Memo::new(move |_| self.frame.with(|frame| (frame.events, frame.state)));
+        path.start(
+            move || {
+                let view = self.rested.get();
+                let is_wanted = self.has_path.get() && view.to > view.from;
+                let (from, to) = (nanos(view.from), nanos(view.to));
+                is_wanted.then(|| (self.source.get(), from, to, events.get()))
+            },
+            |(own, from, to, _): (Source, i64, i64, _)| async move {
+                client::timeline_path(&PathQuery {
+                    run: own.run,
+                    session: own.session,
+                    rank: own.rank,
+                    from,
+                    to,
+                })
+                .await
+            },
+        );
+    }
+
+    /// Shows the critical path, or hides it.
+    pub(in crate::timeline) fn turn_path(self) {
+        let is_shown = self.has_path.get_untracked();
+        let text = (!is_shown).then_some("1");
+        self.url.set(&[(PATH, text)], History::Replace);
+    }
+}

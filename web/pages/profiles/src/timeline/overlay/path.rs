@@ -1,0 +1,71 @@
+//! The critical path over the lanes: a line from segment to segment, and a band of their kinds above all lanes.
+
+use trainscope_api::timeline::PathSegment;
+
+use super::{Overlay, Pen};
+
+/// Height of the band of kinds, CSS pixels.
+const BAND: f64 = 4.0;
+/// Thickness of the line.
+const LINE: f64 = 2.0;
+/// Width of the narrowest work with a box: boxes of many narrow ones would hide them.
+const BOX_FROM: f64 = 8.0;
+
+impl Overlay<'_> {
+    /// Draws the path; lanes are drawn from their own top.
+    pub(super) fn path(&self, pen: &Pen<'_>) {
+        if self.path.is_empty() {
+            return;
+        }
+        let (accent, width) = (&self.paint.accent, self.scene.width);
+        let mut ends: Vec<(f64, f64)> = Vec::new();
+        for segment in self.path {
+            if let Some(y) = self.height_of(segment) {
+                ends.push((self.x(segment.begin_nanos), y));
+                ends.push((self.x(segment.end_nanos), y));
+            }
+            if let (true, Some(slice)) = (is_work(&segment.kind), &segment.slice)
+                && let Some(at) = self.box_of(slice).filter(|at| at[2] >= BOX_FROM)
+            {
+                pen.outline(at, accent, LINE);
+            }
+        }
+        for pair in ends.windows(2) {
+            if let [from, to] = pair {
+                pen.line(*from, *to, accent, LINE);
+            }
+        }
+        pen.fill([0.0, 0.0, width, BAND], &self.paint.surface, 1.0);
+        for segment in self.path {
+            let (left, right) = (self.x(segment.begin_nanos), self.x(segment.end_nanos));
+            let colour = &self.paint.kinds[kind_of(&segment.kind)];
+            pen.fill([left, 0.0, (right - left).max(0.5), BAND], colour, 1.0);
+        }
+    }
+
+    /// Height of a segment: the middle of the row of its work, the row of its call on the host; `None` between rows.
+    fn height_of(&self, segment: &PathSegment) -> Option<f64> {
+        if matches!(&*segment.kind, "launch" | "between_kernels") {
+            return None;
+        }
+        let [_, top, _, height] = self.box_of(segment.slice.as_ref()?)?;
+        Some(top + height / 2.0)
+    }
+}
+
+/// `true` for kinds of segments that go along the work of a device.
+fn is_work(kind: &str) -> bool {
+    matches!(kind, "kernel" | "communication" | "memcpy" | "memset")
+}
+
+/// Colour of a kind of segment, by its place among the kinds of time.
+fn kind_of(kind: &str) -> usize {
+    match kind {
+        "kernel" => 0,
+        "communication" => 1,
+        "memcpy" | "memset" => 2,
+        "data" => 3,
+        "between_kernels" => 5,
+        _ => 4,
+    }
+}
