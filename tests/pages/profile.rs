@@ -337,7 +337,7 @@ async fn all_ranks_are_below_one_another() {
         .await;
     // Heads are there for the lanes in view.
     browser
-        .wait_until("return document.querySelectorAll('[data-part=second]').length > 1")
+        .wait_until("document.querySelectorAll('[data-part=second]').length > 1")
         .await;
     assert!(browser.url().await.contains("other_rank=all"));
     let text = browser.text_of("[data-part=second]").await.unwrap();
