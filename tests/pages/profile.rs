@@ -352,3 +352,67 @@ async fn all_ranks_are_below_one_another() {
     browser.wait_for_count("[data-part=second]", 0).await;
     browser.close();
 }
+
+/// A trace of one step of 20 ms in which kernels of 5 µs follow their launches every millisecond.
+fn slow_host() -> String {
+    let mut events = Vec::new();
+    let mut add = |category: &str, name: &str, thread: u32, begin: u32, length: u32, args: &str| {
+        events.push(format!(
+            r#"{{"ph":"X","cat":"{category}","name":"{name}","pid":{thread},"tid":{thread},"ts":{begin},"dur":{length},"args":{{{args}}}}}"#
+        ));
+    };
+    add("user_annotation", "ProfilerStep#4", 1, 0, 20_000, "");
+    for call in 0..20 {
+        let begin = call * 1_000;
+        let link = format!(r#""correlation":{}"#, call + 1);
+        add("cpu_op", "aten::mul", 1, begin, 900, "");
+        add(
+            "cuda_runtime",
+            "cudaLaunchKernel",
+            1,
+            begin + 800,
+            50,
+            &link,
+        );
+        let device = format!(r#""device":0,"stream":7,{link}"#);
+        add(
+            "kernel",
+            "vectorized_elementwise_kernel",
+            7,
+            begin + 870,
+            5,
+            &device,
+        );
+    }
+    let head = r#""schemaVersion":1,"deviceProperties":[{"id":0,"name":"NVIDIA H100 80GB HBM3"}]"#;
+    format!(r#"{{{head},"traceEvents":[{}]}}"#, events.join(","))
+}
+
+#[tokio::test]
+async fn the_list_of_runs_leads_to_the_slices_of_a_sentence_in_three_clicks() {
+    let lab = Lab::new();
+    let of_mindspore = workspace_root().join("tests/fixtures/profile/ms210-slow-data");
+    copy_folder(&of_mindspore, &lab.base().join("mindspore"));
+    let one = lab.base().join("one");
+    std::fs::create_dir_all(&one).unwrap();
+    std::fs::write(one.join("slow.pt.trace.json"), slow_host()).unwrap();
+    let server = serve(&lab);
+    let browser = Browser::open().await;
+    for (run, has_other_records) in [("ranks", false), ("one", false), ("mindspore", true)] {
+        browser.goto(&server, "/").await;
+        browser.wait_for_count("[data-part=step-parts]", 3).await;
+        browser.click_text("[role=row] a", run).await;
+        if has_other_records {
+            browser.click_text("nav a", "Profile").await;
+        }
+        browser.click("[data-advice] a").await;
+        browser.wait_for_text("in view").await;
+        let url = browser.url().await;
+        assert!(url.contains(&format!("/run/{run}/timeline?")), "{url}");
+        let found = browser.text_of("[role=search] [role=status]").await;
+        let found = found.unwrap_or_default();
+        let first = found.split(' ').next().and_then(|word| word.parse().ok());
+        assert!(first > Some(0_u32), "{run}: {found}");
+    }
+    browser.close();
+}

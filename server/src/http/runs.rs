@@ -26,8 +26,8 @@ pub(super) async fn get(State(site): State<Site>) -> Result<Response, Failure> {
         let mut sessions = site.sessions.of_runs();
         for run in &mut list.runs {
             run.session = sessions.remove(&run.id);
-            let has_only_traces = has_only_traces(run);
-            if has_only_traces {
+            let has_only_profiles = has_only_profiles(run);
+            if has_only_profiles {
                 // The list of files has no steps of traces.
                 run.last_step = None;
             }
@@ -37,7 +37,7 @@ pub(super) async fn get(State(site): State<Site>) -> Result<Response, Failure> {
             run.health = Some(findings::health(&judged));
             mark_damaged(run, &judged.damaged);
             run.profile.clone_from(&judged.profile);
-            if has_only_traces {
+            if has_only_profiles {
                 take_times(run);
             }
         }
@@ -46,10 +46,12 @@ pub(super) async fn get(State(site): State<Site>) -> Result<Response, Failure> {
     .await
 }
 
-fn has_only_traces(run: &Run) -> bool {
+/// `true` for a run of traces, and of the tables of queues that `MindSpore`'s profiler writes beside them.
+fn has_only_profiles(run: &Run) -> bool {
+    let of_profilers = [Kind::Traces, Kind::InputQueues].map(Kind::as_str);
     let mut kinds = run.kinds.iter().filter(|(_, count)| **count > 0);
     run.kinds.contains_key(Kind::Traces.as_str())
-        && kinds.all(|(kind, _)| kind == Kind::Traces.as_str())
+        && kinds.all(|(kind, _)| of_profilers.contains(&kind.as_str()))
 }
 
 /// Takes the steps and times of a run that has nothing but profiles from the newest one.

@@ -272,8 +272,8 @@ pub struct ProfileTexts {
     pub pair: fn(u32, u32, &str) -> String,
     pub all_arrived: &'static str,
     pub no_collectives: &'static str,
-    /// Name, count, size, time, hidden, spread of arrival, bandwidth.
-    pub collective_columns: [&'static str; 7],
+    /// Name, size, time, hidden, spread of arrival, bandwidth.
+    pub collective_columns: [&'static str; 6],
     pub process_groups: &'static str,
     pub groups_beside: &'static str,
     /// Mark of a group in which ranks send to one another.

@@ -145,6 +145,7 @@ pub(super) const fn search(rule: Rule) -> &'static str {
         Rule::SyncInStep => "Synchronize",
         Rule::PageableCopies => "Pageable",
         Rule::ExposedCommunication | Rule::StragglerRank => "kind:comm",
+        Rule::HostBound | Rule::LaunchBound | Rule::DeviceIdle => "kind:compute",
         Rule::ManySmallOptimizerKernels => "Optimizer.step",
         Rule::AllocatorInStep => "/cudaMalloc|cudaFree|hipMalloc|hipFree/",
         Rule::Recompilation => "dynamo",

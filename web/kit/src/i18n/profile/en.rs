@@ -451,7 +451,6 @@ pub(in crate::i18n) static EN: ProfileTexts = ProfileTexts {
     no_collectives: "No collectives were recorded.",
     collective_columns: [
         "Collective",
-        "Count",
         "Size",
         "Time",
         "Hidden",

@@ -400,7 +400,6 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
     no_collectives: "未记录集合通信。",
     collective_columns: [
         "集合通信",
-        "次数",
         "大小",
         "耗时",
         "被掩盖",

@@ -41,6 +41,11 @@ pub(super) fn Collectives() -> impl IntoView {
                 } else {
                     &row.operation
                 };
+                let parts = [&row.name, &row.algorithm];
+                let parts = parts.into_iter().filter(|part| !part.is_empty());
+                let count = format!("× {}", format::count(row.count));
+                let parts: Vec<&str> = parts.map(String::as_str).chain([&*count]).collect();
+                let title = parts.join(" · ");
                 // Without other ranks nothing is known of their arrival.
                 let spread = if is_alone {
                     "–".to_owned()
@@ -54,12 +59,11 @@ pub(super) fn Collectives() -> impl IntoView {
                 };
                 view! {
                     <tr>
-                        <td title=row.name.clone()>
+                        <td title=title>
                             <a href=href>{shown.clone()}</a>
                             {(!row.algorithm.is_empty())
                                 .then(|| view! { <span class="micro ink3">{row.algorithm.clone()}</span> })}
                         </td>
-                        <td class="num">{format::count(row.count)}</td>
                         <td class="num">{bytes}</td>
                         <td class="num">{time(row.nanos)}</td>
                         <td class="num" class:warn=row.hidden < LITTLE>
