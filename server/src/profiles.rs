@@ -20,6 +20,7 @@ mod columns;
 mod loaded;
 mod progress;
 mod read;
+mod rules;
 mod sessions;
 #[cfg(test)]
 mod tests;

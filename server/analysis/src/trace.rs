@@ -40,6 +40,7 @@ mod recomputation;
 pub mod robust;
 mod roofline;
 mod rows;
+pub mod rules;
 pub mod scopes;
 pub mod search;
 pub mod slice;
@@ -79,6 +80,8 @@ pub struct Model {
     pub unnested: u64,
     /// Steps in order.
     pub steps: Steps,
+    /// Operators that the user describes.
+    pub operator_rules: Vec<rules::OperatorRule>,
     /// Memory by purpose, from a file beside the trace.
     pub memory_purposes: Option<memory::timeline::Purposes>,
 }

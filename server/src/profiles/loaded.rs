@@ -18,6 +18,7 @@ use trainscope_format::formats::mindspore_profile::CUT_ROW;
 use trainscope_format::trace::{LaneKind, SliceClass, TraceFormat};
 
 use super::arguments::{ArgumentSearch, ArgumentSearches};
+use super::rules;
 use super::sessions::SessionFiles;
 
 /// Bytes of a slice in memory: columns of the trace and of the model, and its cells.
@@ -50,9 +51,15 @@ impl LoadedProfile {
         files: SessionFiles,
         mut model: Model,
         memory_timeline: Option<MemoryTimeline>,
-        faults: Vec<String>,
+        mut faults: Vec<String>,
         is_unreadable: bool,
     ) -> Self {
+        match files.operator_rules().map(|path| rules::read(&path)) {
+            Some(Ok(rules)) => model.operator_rules = rules,
+            // It may be among those that were stored.
+            Some(Err(fault)) if !faults.contains(&fault) => faults.push(fault),
+            _ => {}
+        }
         let has_events = !model.trace.memory.is_empty();
         if let Some(timeline) = memory_timeline.as_ref().filter(|_| has_events) {
             model.add_memory_timeline(timeline);

@@ -11,6 +11,7 @@ use trainscope_format::trace::{TraceFile, TraceFormat};
 use trainscope_format::{Format, Kind};
 
 use super::columns::FileStamp;
+use super::rules;
 use crate::discovery::runs::RunFiles;
 use crate::files;
 use crate::index::{Index, ReadError, TraceEntry};
@@ -77,18 +78,24 @@ impl SessionFiles {
             "{}\0{}\0{}\0{}",
             self.run, self.id, self.rank, self.span_tags
         );
-        for file in &self.files {
-            let metadata = fs::metadata(&file.full).ok();
+        let rules = self.operator_rules();
+        for full in self.files.iter().map(|file| &file.full).chain(&rules) {
+            let metadata = fs::metadata(full).ok();
             let modified = metadata.as_ref().and_then(|own| own.modified().ok());
             let len = metadata.map_or(0, |own| own.len());
-            let path = file.full.display();
+            let path = full.display();
             let facts = format!("\0{path}\0{len}\0{modified:?}");
             key.push_str(&facts);
         }
         key
     }
 
-    /// The one file that the session is read from, as it is now, and its table of memory; `None` for sessions of several
+    /// The file with rules about operators, if there is one.
+    pub(super) fn operator_rules(&self) -> Option<PathBuf> {
+        rules::file_above(&self.files.first()?.full)
+    }
+
+    /// The one file that the session is read from, as it is now, its table of memory, and rules about operators; `None` for sessions of several
     /// files, of which each is small.
     pub(super) fn stamps(&self) -> Option<Vec<FileStamp>> {
         let [file] = &self.files[..] else {
@@ -97,7 +104,12 @@ impl SessionFiles {
         if self.is_mindspore() {
             return None;
         }
-        let paths = [Some(&file.full), self.memory_timeline.as_ref()];
+        let rules = self.operator_rules();
+        let paths = [
+            Some(&file.full),
+            self.memory_timeline.as_ref(),
+            rules.as_ref(),
+        ];
         paths
             .into_iter()
             .flatten()

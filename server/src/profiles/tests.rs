@@ -447,3 +447,44 @@ fn a_request_gets_a_part_while_a_thread_reads_and_the_whole_then() {
     assert!(whole.lanes().events > part.lanes().events && part.lanes().events > 0);
     assert!(slot.part.lock().is_none(), "the part is not kept");
 }
+
+#[test]
+fn operators_of_the_user_are_counted_by_their_rules() {
+    let folder = TempDir::new().unwrap();
+    let run = folder.path().join("run");
+    fs::create_dir_all(&run).unwrap();
+    let trace = run.join("a.pt.trace.json");
+    let text = r#"{"schemaVersion":1,"traceEvents":[{"ph":"X","cat":"cpu_op","name":"own::gemm","pid":1,"tid":1,"ts":0,"dur":9,"args":{"Input Dims":[[8,16],[16,4]],"Input type":["float","float"]}}]}"#;
+    fs::write(&trace, text).unwrap();
+    let session = SessionFiles::of_file(&trace);
+    let index = Index::open(&folder.path().join("cache"), &[folder.path().to_owned()]).unwrap();
+    let profiles = Profiles::new(&index);
+    let flops = || {
+        profiles
+            .load(&session)
+            .summary()
+            .flops
+            .values()
+            .sum::<u64>()
+    };
+    assert_eq!(flops(), 0);
+    let beside = folder.path().join(".trainscope");
+    fs::create_dir_all(&beside).unwrap();
+    let rules = beside.join("operators.toml");
+    fs::write(
+        &rules,
+        "[[operator]]\nname = 'own::gemm'\nproduct = [0, 1]\n",
+    )
+    .unwrap();
+    assert_eq!(flops(), 2 * 8 * 16 * 4, "the profile is read again");
+    fs::write(&rules, "[[operator]]\nname = 'own::gemm'\n").unwrap();
+    let loaded = profiles.load(&session);
+    assert_eq!(loaded.summary().flops.values().sum::<u64>(), 0);
+    let faults = loaded.faults();
+    assert!(
+        faults
+            .iter()
+            .any(|fault| fault.contains("operators.toml is not used: `own::gemm` needs")),
+        "{faults:?}"
+    );
+}

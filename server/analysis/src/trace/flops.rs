@@ -6,6 +6,7 @@ use trainscope_format::trace::{Shapes, TextId, TraceFormat};
 
 use super::Model;
 use super::calls::Calls;
+use super::rules::{OperatorRule, volume, work_of};
 
 /// FLOPs of each call; 0 if they are unknown, or counted at a call around it.
 pub fn of_calls(model: &Model, calls: &Calls) -> Vec<u64> {
@@ -19,7 +20,7 @@ pub fn of_calls(model: &Model, calls: &Calls) -> Vec<u64> {
                 shapes,
             )
         } else {
-            of_operator(name, shapes)
+            of_operator(&model.operator_rules, name, shapes)
         }
     })
 }
@@ -51,44 +52,11 @@ pub(super) fn outermost(
     counts
 }
 
-/// Products of matrices of libraries on top of `PyTorch`, by the schemas that they register: name without overload,
-/// and the place of the left factor; the right one follows.
-const LIBRARY_PRODUCTS: [(&str, usize); 9] = [
-    ("aten::_scaled_mm", 0),
-    ("vllm::rocm_unquantized_gemm", 0),
-    ("vllm::rocm_unquantized_gemm_impl", 0),
-    ("_C::cutlass_scaled_mm", 1),
-    ("_rocm_C::wvSplitK", 0),
-    ("aiter::gemm_a8w8", 0),
-    ("aiter::gemm_a8w8_CK", 0),
-    ("aiter::gemm_a16w16", 0),
-    ("aiter::hipb_mm", 0),
-];
-
-/// Place of the left factor of an operator of a library that multiplies matrices.
-pub(super) fn library_product(name: &str) -> Option<usize> {
-    let mut all = LIBRARY_PRODUCTS.iter();
-    all.find(|(own, _)| *own == name).map(|(_, left)| *left)
-}
-
-/// Rows, inner length and columns of a product of a library: its right factor may be stored transposed.
-pub(super) fn library_sides(left: &[u64], right: &[u64]) -> Option<[u64; 3]> {
-    let (inner, rows) = left.split_last()?;
-    let rows = u64::try_from(volume(rows)?).ok()?;
-    match right {
-        [first, columns] if first == inner => Some([rows, *inner, *columns]),
-        [columns, last] if last == inner => Some([rows, *inner, *columns]),
-        _ => None,
-    }
-}
-
-/// FLOPs of one call of an operator of `PyTorch` or of a library on top of it; 0 if they are unknown.
-pub fn of_operator(name: &str, shapes: &Shapes) -> u64 {
+/// FLOPs of one call of an operator of `PyTorch`, of a library on top of it, or of a rule; 0 if they are unknown.
+pub fn of_operator(rules: &[OperatorRule], name: &str, shapes: &Shapes) -> u64 {
     let dims = dims(&shapes.dims);
-    if let Some(left) = library_product(name) {
-        let sides = dims.get(left).zip(dims.get(left + 1));
-        let sides = sides.and_then(|(left, right)| library_sides(left, right));
-        let pairs = sides.and_then(|sides| volume(&sides));
+    if let Some(work) = work_of(rules, name) {
+        let pairs = work.pairs(&dims);
         return pairs.map_or(0, |pairs| {
             u64::try_from(pairs.saturating_mul(2)).unwrap_or(u64::MAX)
         });
@@ -117,11 +85,6 @@ fn product(left: &[u64], right: &[u64]) -> Option<u128> {
     };
     let batch = if left.len() == 3 { left[0] } else { 1 };
     volume(&[batch, *rows, *inner, *columns])
-}
-
-pub(super) fn volume(dims: &[u64]) -> Option<u128> {
-    let mut factors = dims.iter().map(|dim| u128::from(*dim));
-    factors.try_fold(1_u128, u128::checked_mul)
 }
 
 /// Batch × outputs × weights of the kernel.
@@ -303,6 +266,7 @@ fn numbers(text: &str) -> Vec<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::rules::OperatorWork;
 
     fn flops(name: &str, dims: &str, concrete: &str) -> u64 {
         let shapes = Shapes {
@@ -310,7 +274,7 @@ mod tests {
             concrete: concrete.to_owned(),
             ..Shapes::default()
         };
-        of_operator(name, &shapes)
+        of_operator(&[], name, &shapes)
     }
 
     #[test]
@@ -373,6 +337,47 @@ mod tests {
             assert_eq!(flops("aiter::hipb_mm", damaged, ""), 0, "{damaged}");
         }
         assert_eq!(flops("own::gemm", "[[8, 16], [16, 4]]", ""), 0);
+        // Batch, length, heads, width: two products of 2 × 4 heads of 128 × 256 × 64.
+        let sizes = "[[2, 128, 4, 64], [2, 256, 4, 64], [2, 256, 4, 64]]";
+        let forward = 2 * 2 * (2 * 4 * 128 * 256 * 64);
+        assert_eq!(flops("flash_attn::_flash_attn_forward", sizes, ""), forward);
+        let with_gradient = "[[2, 128, 4, 64], [2, 128, 4, 64], [2, 256, 4, 64]]";
+        let name = "flash_attn::_flash_attn_backward";
+        assert_eq!(flops(name, with_gradient, ""), forward * 5 / 2);
+    }
+
+    #[test]
+    fn rules_of_the_user_come_first() {
+        let rule = |name: &str, work| OperatorRule {
+            name: name.to_owned(),
+            work,
+        };
+        let product = OperatorWork::Product { left: 2, right: 0 };
+        let attention = OperatorWork::Attention {
+            query: 0,
+            key: 1,
+            length_first: false,
+            backward: false,
+        };
+        let rules = [
+            rule("own::gemm*", product),
+            rule("own::attend", attention),
+            rule("aiter::hipb_mm", product),
+        ];
+        let of = |name: &str, dims: &str| {
+            let shapes = Shapes {
+                dims: dims.to_owned(),
+                ..Shapes::default()
+            };
+            of_operator(&rules, name, &shapes)
+        };
+        assert_eq!(of("own::gemm_fp6", "[[16, 4], [], [8, 16]]"), 1_024);
+        assert_eq!(of("aiter::hipb_mm", "[[16, 4], [], [8, 16]]"), 1_024);
+        assert_eq!(
+            of("own::attend", "[[2, 4, 8, 16], [2, 4, 32, 16]]"),
+            2 * 2 * 2 * 4 * 8 * 32 * 16
+        );
+        assert_eq!(of("own::attend2", "[[2, 4, 8, 16], [2, 4, 32, 16]]"), 0);
     }
 
     #[test]

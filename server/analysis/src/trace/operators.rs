@@ -88,7 +88,9 @@ impl<'a> Operators<'a> {
         let launched = calls.launched(model);
         let (device_own, device_total) = calls.device_times(model, &launched);
         let flops = flops::of_calls(model, &calls);
-        let mut bytes = flops::outermost(model, &calls, bytes_of);
+        let mut bytes = flops::outermost(model, &calls, |name, shapes| {
+            bytes_of(&model.operator_rules, name, shapes)
+        });
         // Copies from and to the host are as fast as the bus between them.
         for work in &launched {
             if is_over_the_bus(model.name(work.slice)) {

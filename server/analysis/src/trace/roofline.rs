@@ -7,7 +7,8 @@
 use trainscope_api::profile::Bound;
 use trainscope_format::trace::Shapes;
 
-use super::flops::{convolution, dims, library_product, library_sides, strings, volume};
+use super::flops::{convolution, dims, strings};
+use super::rules::{OperatorRule, OperatorWork, sides, volume, work_of};
 
 /// Operators whose output has the shape of their inputs, broadcast: without namespace, overload and the `_` of those that
 /// change their input.
@@ -136,10 +137,11 @@ pub(super) fn input_bytes(shapes: &Shapes) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
-/// Bytes that one call of an operator of `PyTorch` moves at least; 0 if they are unknown.
-pub(super) fn bytes_of(name: &str, shapes: &Shapes) -> u64 {
-    let bytes = match library_product(name) {
-        Some(left) => bytes_of_library(left, shapes),
+/// Bytes that one call of an operator of `PyTorch`, of a library on top of it, or of a rule moves at least; 0 if they are
+/// unknown.
+pub(super) fn bytes_of(rules: &[OperatorRule], name: &str, shapes: &Shapes) -> u64 {
+    let bytes = match work_of(rules, name) {
+        Some(work) => bytes_of_work(work, shapes),
         None => name
             .strip_prefix("aten::")
             .and_then(|operator| bytes_of_operator(operator, shapes)),
@@ -147,13 +149,32 @@ pub(super) fn bytes_of(name: &str, shapes: &Shapes) -> u64 {
     bytes.map_or(0, |bytes| u64::try_from(bytes).unwrap_or(u64::MAX))
 }
 
-/// Factors and output of a product; an output of products of 8 bits has 16.
-fn bytes_of_library(left: usize, shapes: &Shapes) -> Option<u128> {
+/// Inputs and output: an output of products of 8 bits has 16, that of attention is as large as the queries.
+fn bytes_of_work(work: OperatorWork, shapes: &Shapes) -> Option<u128> {
     let tensors = Tensors::new(shapes);
-    let [rows, _, columns] = library_sides(tensors.dims(left)?, tensors.dims(left + 1)?)?;
-    let output = volume(&[rows, columns])?.checked_mul(tensors.len(left)?.max(2))?;
-    let factors = tensors.bytes(left)?.checked_add(tensors.bytes(left + 1)?)?;
-    factors.checked_add(output)
+    match work {
+        OperatorWork::Product { left, right } => {
+            let [rows, _, columns] = sides(tensors.dims(left)?, tensors.dims(right)?)?;
+            let output = volume(&[rows, columns])?.checked_mul(tensors.len(left)?.max(2))?;
+            let factors = tensors.bytes(left)?.checked_add(tensors.bytes(right)?)?;
+            factors.checked_add(output)
+        }
+        OperatorWork::Attention {
+            query,
+            key,
+            backward,
+            ..
+        } => {
+            let inputs = tensors.bytes(query)?.checked_add(tensors.bytes(key)?)?;
+            let forward = inputs.checked_mul(2)?;
+            // Backward inputs, output and its gradient are read, and a gradient is written for each input.
+            Some(if backward {
+                forward.checked_mul(2)?
+            } else {
+                forward
+            })
+        }
+    }
 }
 
 fn bytes_of_operator(operator: &str, shapes: &Shapes) -> Option<u128> {
@@ -259,7 +280,7 @@ mod tests {
             types: types.to_owned(),
             ..Shapes::default()
         };
-        bytes_of(name, &shapes)
+        bytes_of(&[], name, &shapes)
     }
 
     #[test]
@@ -343,7 +364,7 @@ mod tests {
         };
         // (16 - 3) / 2 + 1 = 7 outputs on each axis.
         let elements = 8 * 3 * 256 + 6 * 27 + 6 + 8 * 6 * 49;
-        assert_eq!(bytes_of("aten::conv2d", &shapes), 4 * elements);
+        assert_eq!(bytes_of(&[], "aten::conv2d", &shapes), 4 * elements);
     }
 
     #[test]
