@@ -346,7 +346,7 @@ async fn all_ranks_are_below_one_another() {
     let folded = browser
         .run("return document.querySelectorAll('[data-part=heads] [aria-expanded=false]').length")
         .await;
-    assert!(folded.as_u64() >= Some(3), "{folded}");
+    assert!(folded.as_u64() >= Some(2), "{folded}");
     browser.show("timeline-ranks").await;
     browser.click("[data-part=second] button").await;
     browser.wait_for_count("[data-part=second]", 0).await;
@@ -406,6 +406,14 @@ async fn the_list_of_runs_leads_to_the_slices_of_a_sentence_in_three_clicks() {
             browser.click_text("nav a", "Profile").await;
         }
         browser.click("[data-advice] a").await;
+        if run == "mindspore" {
+            // The profile of the data set has the waiting, the timeline has none.
+            browser
+                .wait_until("location.pathname === '/run/mindspore/pipeline'")
+                .await;
+            browser.wait_for_text("Data pipeline").await;
+            continue;
+        }
         browser.wait_for_text("in view").await;
         let url = browser.url().await;
         assert!(url.contains(&format!("/run/{run}/timeline?")), "{url}");

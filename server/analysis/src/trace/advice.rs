@@ -8,7 +8,7 @@ use trainscope_api::profile::{
     Advice, NotJudged, ProfileState, RanksAnswer, Sentence, SessionSummary,
 };
 
-use super::Model;
+use super::{Model, Role};
 use facts::{Claims, Finding, claim_order};
 
 pub mod baseline;
@@ -160,6 +160,9 @@ fn verdict(rule: Rule, facts: &Facts<'_>, limits: &Limits) -> Verdict {
 fn advise(facts: &Facts<'_>, mut findings: Vec<(Rule, Finding)>) -> Vec<Advice> {
     findings.sort_by_key(|(rule, _)| claim_order(*rule));
     let mut claims = Claims::new(facts);
+    // Waiting for data may be known from the profile of the data set alone.
+    let has_data = facts.model.roles.contains(&Role::Data);
+    let has_slices = |rule: Rule| rule != Rule::DataBound || has_data;
     let advice = findings.into_iter().map(|(rule, finding)| {
         let gain_nanos = claims.gain(&finding.claim);
         let [en, zh] = finding.evidence;
@@ -172,7 +175,11 @@ fn advise(facts: &Facts<'_>, mut findings: Vec<(Rule, Finding)>) -> Vec<Advice> 
             title: texts::title(rule),
             evidence: Sentence { en, zh },
             remedy: texts::remedy(rule, facts.model.trace.head.format, finding.remedy),
-            search: texts::search(rule).to_owned(),
+            search: if has_slices(rule) {
+                texts::search(rule).to_owned()
+            } else {
+                String::new()
+            },
             step: finding.step,
             rank: finding.rank,
         }

@@ -5,6 +5,7 @@ use trainscope_format::Severity;
 
 use super::model::{said, share, time, use_model};
 use trainscope_web_kit::client;
+use trainscope_web_kit::components::profile_tabs::ProfileTab;
 use trainscope_web_kit::components::{IconName, fixed_icon, severity_icon, severity_name};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::use_i18n;
@@ -140,11 +141,18 @@ fn from_step_to_step(own: &SessionSummary) -> i64 {
     own.mean_step_nanos.max(span / steps)
 }
 
+/// Rule about waiting for data. Without slices of it, the data pipeline shows the evidence.
+const DATA_BOUND: &str = "data_bound";
+
 fn row(at: usize, one: &Advice, whole: i64) -> AnyView {
     let model = use_model();
     let i18n = use_i18n();
     let search = (!one.search.is_empty()).then_some(&*one.search);
-    let href = model.step_href(one.step, search);
+    let href = if one.id == DATA_BOUND && search.is_none() {
+        model.profiles.tab_href(ProfileTab::Pipeline, &[])
+    } else {
+        model.step_href(one.step, search)
+    };
     let (class, icon) = severity_icon(one.severity);
     let gain = if one.gain_nanos > 0 {
         let title = i18n.texts().profile.at_best;
