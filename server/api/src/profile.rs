@@ -583,6 +583,9 @@ pub struct Advice {
     /// Rank that it is about; the rank of the profile if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rank: Option<u32>,
+    /// `true` if the data pipeline shows the evidence, and no slice does: it is from the profile of the data set.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_pipeline: bool,
 }
 
 /// A rule that could not be judged.

@@ -162,7 +162,7 @@ fn advise(facts: &Facts<'_>, mut findings: Vec<(Rule, Finding)>) -> Vec<Advice> 
     let mut claims = Claims::new(facts);
     // Waiting for data may be known from the profile of the data set alone.
     let has_data = facts.model.roles.contains(&Role::Data);
-    let has_slices = |rule: Rule| rule != Rule::DataBound || has_data;
+    let in_pipeline = |rule: Rule| rule == Rule::DataBound && !has_data;
     let advice = findings.into_iter().map(|(rule, finding)| {
         let gain_nanos = claims.gain(&finding.claim);
         let [en, zh] = finding.evidence;
@@ -175,11 +175,12 @@ fn advise(facts: &Facts<'_>, mut findings: Vec<(Rule, Finding)>) -> Vec<Advice> 
             title: texts::title(rule),
             evidence: Sentence { en, zh },
             remedy: texts::remedy(rule, facts.model.trace.head.format, finding.remedy),
-            search: if has_slices(rule) {
-                texts::search(rule).to_owned()
-            } else {
+            search: if in_pipeline(rule) {
                 String::new()
+            } else {
+                texts::search(rule).to_owned()
             },
+            in_pipeline: in_pipeline(rule),
             step: finding.step,
             rank: finding.rank,
         }

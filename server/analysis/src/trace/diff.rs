@@ -192,7 +192,7 @@ fn differences(
 /// The part that changed most, in English and Chinese, and its change.
 fn most_changed((own, base): (Parts, Parts)) -> ((&'static str, &'static str), i64) {
     let changes = [
-        (("kernels", "内核"), own.kernel - base.kernel),
+        (("kernels", "kernel"), own.kernel - base.kernel),
         (("copies", "拷贝"), own.memcpy - base.memcpy),
         (("memset", "内存填充"), own.memset - base.memset),
         (

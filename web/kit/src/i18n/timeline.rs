@@ -374,7 +374,7 @@ pub(super) static ZH: TimelineTexts = TimelineTexts {
     no_clock: "此性能分析的时钟未说明开始时刻，因此无法放置曲线。",
     no_points: "无数据点",
     path: "迭代的关键路径",
-    no_path: "未记录内核下发，无法得出关键路径。",
+    no_path: "未记录 kernel 下发，无法得出关键路径。",
     second: "下方的第二个会话或 rank",
     no_second: "无第二个会话",
     all_ranks: "此会话的全部 rank",

@@ -440,7 +440,7 @@ pub(in crate::i18n) static ZH: ProfileTexts = ProfileTexts {
     sql_label: "语句",
     sql_run: "运行",
     sql_hint: "一条 SQLite 的 SELECT 语句，覆盖全部 rank。按 Ctrl+Enter 运行。",
-    sql_examples: ["核函数", "各 rank 耗时", "慢迭代", "启动延迟"],
+    sql_examples: ["kernel", "各 rank 耗时", "慢迭代", "下发延迟"],
     sql_refused: "语句没有结果",
     sql_result: "结果",
     sql_rows: |rows, seconds, is_cut| {

@@ -141,14 +141,11 @@ fn from_step_to_step(own: &SessionSummary) -> i64 {
     own.mean_step_nanos.max(span / steps)
 }
 
-/// Rule about waiting for data. Without slices of it, the data pipeline shows the evidence.
-const DATA_BOUND: &str = "data_bound";
-
 fn row(at: usize, one: &Advice, whole: i64) -> AnyView {
     let model = use_model();
     let i18n = use_i18n();
     let search = (!one.search.is_empty()).then_some(&*one.search);
-    let href = if one.id == DATA_BOUND && search.is_none() {
+    let href = if one.in_pipeline {
         model.profiles.tab_href(ProfileTab::Pipeline, &[])
     } else {
         model.step_href(one.step, search)
