@@ -44,9 +44,9 @@ fn of(sums: critical::Sums, kind: &str) -> i64 {
     sums[at]
 }
 
-#[test]
-fn a_wait_leads_to_the_work_it_waited_for() {
-    let model = GeneratedTrace::new(1)
+/// A kernel of 60 that a call of the host waits for.
+fn kernel_and_wait() -> Model {
+    GeneratedTrace::new(1)
         .slice(
             0,
             SliceClass::Runtime,
@@ -62,7 +62,12 @@ fn a_wait_leads_to_the_work_it_waited_for() {
             (40, 95),
             None,
         )
-        .model();
+        .model()
+}
+
+#[test]
+fn a_wait_leads_to_the_work_it_waited_for() {
+    let model = kernel_and_wait();
     let sums = Paths::new(&model).sums(0, 100);
     assert_eq!(of(sums, "kernel"), 60);
     assert_eq!(of(sums, "launch"), 10);
@@ -153,23 +158,7 @@ fn picture(model: &Model, from: i64, to: i64) -> Vec<(String, i64, String)> {
 
 #[test]
 fn a_picture_has_the_slices_of_the_path_in_order_of_time() {
-    let model = GeneratedTrace::new(1)
-        .slice(
-            0,
-            SliceClass::Runtime,
-            "cudaLaunchKernel",
-            (10, 20),
-            Some(1),
-        )
-        .slice(1, SliceClass::Kernel, "gemm", (30, 90), Some(1))
-        .slice(
-            0,
-            SliceClass::Runtime,
-            "cudaStreamSynchronize",
-            (40, 95),
-            None,
-        )
-        .model();
+    let model = kernel_and_wait();
     let part = |kind: &str, length: i64, slice: &str| (kind.to_owned(), length, slice.to_owned());
     // From the first slice on: 10.
     let expected = [

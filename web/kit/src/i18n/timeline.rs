@@ -53,6 +53,8 @@ pub struct TimelineTexts {
     /// The switch of the critical path, and the reason why there is none.
     pub path: &'static str,
     pub no_path: &'static str,
+    /// Not all of it is drawn.
+    pub path_cut: &'static str,
     /// The choice of a second session, and none.
     pub second: &'static str,
     pub no_second: &'static str,
@@ -207,6 +209,7 @@ pub(super) static EN: TimelineTexts = TimelineTexts {
     no_points: "no points",
     path: "Critical path of the steps",
     no_path: "No launches of kernels were recorded: the critical path is unknown.",
+    path_cut: "Parts of the critical path are not drawn: zoom in to see them.",
     second: "Second session or rank below",
     no_second: "No second session",
     all_ranks: "All ranks of this session",
@@ -375,6 +378,7 @@ pub(super) static ZH: TimelineTexts = TimelineTexts {
     no_points: "无数据点",
     path: "迭代的关键路径",
     no_path: "未记录 kernel 下发，无法得出关键路径。",
+    path_cut: "关键路径未完整绘制，放大可查看其余部分。",
     second: "下方的第二个会话或 rank",
     no_second: "无第二个会话",
     all_ranks: "此会话的全部 rank",

@@ -7,6 +7,7 @@
 
 mod frames;
 mod profile;
+mod segment;
 mod timeline;
 
 pub use profile::ProfilePage;

@@ -8,6 +8,7 @@ use trainscope_charts::profile::Shade;
 use super::lack::{Lack, missing};
 use super::model::{DATA, HOST, IDLE, Model, css_of, share, swatch, time, use_model};
 use super::parts::{linked, share_row};
+use crate::segment::kind_of;
 use trainscope_web_kit::components::profile_tabs::{ProfileTab, ProfileView};
 use trainscope_web_kit::format;
 use trainscope_web_kit::i18n::{ProfileTexts, use_i18n};
@@ -289,18 +290,6 @@ fn idle(own: &SessionSummary, texts: &ProfileTexts) -> AnyView {
         </section>
     }
     .into_any()
-}
-
-/// Kind of time of a segment of the critical path.
-fn kind_of(segment: &str) -> usize {
-    match segment {
-        "kernel" | "compute" | "operators" => 0,
-        "communication" => 1,
-        "memcpy" | "memset" | "copy" => 2,
-        "data" => DATA,
-        "between_kernels" | "idle" | "other" | "waiting" => IDLE,
-        _ => 4,
-    }
 }
 
 fn path(own: &SessionSummary, texts: &ProfileTexts) -> AnyView {

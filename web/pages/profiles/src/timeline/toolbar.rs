@@ -1,7 +1,6 @@
 //! Search, the stretch that is in view, lanes, fit.
 
 use leptos::html;
-use trainscope_api::timeline::PathAnswer;
 use wasm_bindgen::JsCast;
 
 use super::curves_button::CurvesButton;
@@ -53,13 +52,18 @@ pub(super) fn Toolbar() -> impl IntoView {
         }
         .into_any()
     };
-    let has_no_path = Memo::new(move |_| {
-        let is_unknown = |own: &Option<_>| {
-            own.as_deref()
-                .is_some_and(|own: &PathAnswer| !own.has_launches)
+    // Reason why the path is not there, or not as a whole.
+    let path_note = move || {
+        let path = model.path.answer.get().filter(|_| model.has_path.get())?;
+        let texts = i18n.texts().timeline;
+        let is_whole = path.has_launches && !path.cut;
+        let text = if path.has_launches {
+            texts.path_cut
+        } else {
+            texts.no_path
         };
-        model.has_path.get() && model.path.answer.with(is_unknown)
-    });
+        (!is_whole).then(|| view! { <span class="small ink2" role="status">{text}</span> })
+    };
     view! {
         <div class="tool">
             <SearchField />
@@ -68,11 +72,7 @@ pub(super) fn Toolbar() -> impl IntoView {
             </span>
             <span class="grow"></span>
             {hint}
-            <Show when=move || has_no_path.get()>
-                <span class="small ink2" role="status">
-                    {i18n.text(|t| t.timeline.no_path)}
-                </span>
-            </Show>
+            {path_note}
             <IconButton
                 icon=IconName::Path
                 label=i18n.label(|t| t.timeline.path)

@@ -3,6 +3,7 @@
 use trainscope_api::timeline::PathSegment;
 
 use super::{Overlay, Pen};
+use crate::segment::kind_of;
 
 /// Height of the band of kinds, CSS pixels.
 const BAND: f64 = 4.0;
@@ -56,16 +57,4 @@ impl Overlay<'_> {
 /// `true` for kinds of segments that go along the work of a device.
 fn is_work(kind: &str) -> bool {
     matches!(kind, "kernel" | "communication" | "memcpy" | "memset")
-}
-
-/// Colour of a kind of segment, by its place among the kinds of time.
-fn kind_of(kind: &str) -> usize {
-    match kind {
-        "kernel" => 0,
-        "communication" => 1,
-        "memcpy" | "memset" => 2,
-        "data" => 3,
-        "between_kernels" => 5,
-        _ => 4,
-    }
 }
